@@ -1,8 +1,7 @@
-//! `cargo xtask book`: the pages of `docs` as a site in `target/book`, and a look at each of its
-//! links. What leads out of `docs` leads to the repository.
+//! `cargo xtask book`: builds the pages of `docs` as a site in `target/book`, and checks every
+//! link. Links that leave `docs` are redirected to the repository.
 //!
-//! The crates that make it are built for it alone: without them this program builds itself once
-//! more.
+//! The crates for this are built on demand: the program rebuilds itself once with them.
 
 use anyhow::Result;
 
@@ -62,7 +61,7 @@ mod site {
         Ok(())
     }
 
-    /// The path in the repository of a link that leads to no page of the book.
+    /// Path in the repository for a link that leaves the book; `None` for links within it.
     fn outside(page: &Path, target: &str) -> Option<String> {
         let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
         if file.is_empty() {
@@ -82,7 +81,7 @@ mod site {
         (!inside).then(|| format!("{}{anchor}", path.display()))
     }
 
-    /// Every page of the site with its text; not the one for printing, which is all of them.
+    /// Pages of the site with their texts, without the print page, which contains all.
     fn pages(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
         let mut found = BTreeMap::new();
         for entry in fs::read_dir(folder)? {
@@ -99,7 +98,7 @@ mod site {
         Ok(found)
     }
 
-    /// Looks where the links of a page lead; how many there are.
+    /// Checks the targets of a page's links, and returns the number of links.
     fn check_links(
         site: &Path,
         page: &Path,

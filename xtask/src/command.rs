@@ -7,16 +7,16 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Words by which cargo works on qdepth-pdf, with its program beside the others.
+/// Arguments that make cargo build qdepth-pdf, with its program next to the others.
 pub const PDF: [&str; 4] = ["--manifest-path", "pdf/Cargo.toml", "--target-dir", "target"];
 
-/// The root of the workspace.
+/// Root directory of the workspace.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Runs a program in the root with its output shown; fails where it fails.
+/// Runs a program in the root directory and shows its output; an error if it fails.
 pub fn show(program: &str, args: &[&str]) -> Result<()> {
     let status = Command::new(program)
         .args(args)
@@ -29,7 +29,8 @@ pub fn show(program: &str, args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program and returns its standard output, whatever its exit status in `accepted`.
+/// Runs a program and returns its standard output; an error unless its exit status is in
+/// `accepted`.
 pub fn output(program: &str, args: &[&str], accepted: &[i32]) -> Result<String> {
     let out = Command::new(program)
         .args(args)
@@ -48,7 +49,7 @@ pub fn output(program: &str, args: &[&str], accepted: &[i32]) -> Result<String> 
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// Runs a program that must succeed, and returns what it printed to either stream.
+/// Runs a program and returns the output of both streams; an error if it fails.
 pub fn output_and_errors(program: &str, args: &[&str]) -> Result<String> {
     let out = Command::new(program).args(args).current_dir(root()).stdin(Stdio::null()).output()?;
     let text =
@@ -69,7 +70,8 @@ pub fn there_is(program: &str) -> bool {
         .is_ok()
 }
 
-/// Installs what is missing, where we may; what then lacks a tool says that it is skipped.
+/// Installs missing Debian packages if possible; tests without their tool report that they are
+/// skipped.
 pub fn install(packages: &[(&str, &str)]) {
     let is_missing = |file: &str| {
         let folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];

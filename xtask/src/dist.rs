@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: packages of the program in `target/dist`: `.deb`, `.rpm`, `.whl` and a tar
-//! archive, with pages of the manual, completions, licences, a bill of materials and checksums.
-//! Each that can be is installed in an empty root and run. `--pdf` puts qdepth-pdf in as well, and
-//! its packages in `target/dist-pdf`. `--quick` packs the debug build, to try the packing itself;
-//! its packages are called `debug-…`.
+//! `cargo xtask dist`: builds packages in `target/dist` (`.deb`, `.rpm`, `.whl`, tar archive) with
+//! manual pages, completions, licences, a bill of materials and checksums. Each package that can be
+//! installed here is installed in an empty root and run. `--pdf` includes qdepth-pdf, and builds
+//! its packages in `target/dist-pdf`. `--quick` packs the debug build to test the packing itself;
+//! its packages are named `debug-…`.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 use crate::command::{PDF, install, output, root, show, there_is};
 use steps::{BIN, archive, cargo, epoch};
 
-/// Path of a command's manual page.
+/// Directory of manual pages in a package.
 const MAN: &str = "usr/share/man/man1";
-/// Completions of each shell: their path, and a line that asks the program for them.
+/// Completions for each shell: path, and a line that runs the program to get them.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("usr/share/bash-completion/completions/qdepth", "eval \"$(qdepth completions bash)\"\n"),
     (
@@ -32,10 +32,10 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("usr/share/fish/vendor_completions.d/qdepth.fish", "qdepth completions fish | source\n"),
 ];
 const DOCS: &str = "usr/share/doc/qdepth";
-/// Largest tree of an installed package without qdepth-pdf, and with it, bytes. Typst alone is 23
-/// MB where it is built to be small: code 11, tables of languages, styles and syntaxes 9.
+/// Size limits of an installed package, without and with qdepth-pdf, bytes. Typst alone takes 23 MB
+/// when built for size: 11 of code, 9 of tables of languages, styles and syntaxes.
 const INSTALLED_MAX: [u64; 2] = [15_000_000, 40_000_000];
-/// Debian packages that packing uses, each with a program or file of it.
+/// Debian packages needed for packing, each with a program or file that shows that it is installed.
 const PACKAGES: &[(&str, &str)] = &[
     ("binutils", "objdump"),
     ("cpio", "cpio"),
@@ -83,7 +83,7 @@ pub fn dist(words: &[&str]) -> Result<()> {
     sums(&to, &made)
 }
 
-/// A package of the debug build says so in its name: nobody is to publish it.
+/// Renames a package of the debug build to `debug-…`, so that nobody publishes it.
 fn named_debug(package: &Path) -> Result<PathBuf> {
     let name = package.file_name().unwrap_or_default().to_string_lossy();
     let renamed = package.with_file_name(format!("debug-{name}"));
@@ -91,28 +91,28 @@ fn named_debug(package: &Path) -> Result<PathBuf> {
     Ok(renamed)
 }
 
-/// The program, stripped, or as the tests have it.
+/// Builds the program for a package, or takes the debug build of the tests; returns its path.
 fn build(quick: bool) -> Result<PathBuf> {
     if quick {
         show("cargo", &["build", "--locked", "--workspace", "--bin", "qdepth"])?;
         return Ok(root().join("target/debug/qdepth"));
     }
-    // Equal functions of different types become one, which is 0.4 MB.
+    // Identical functions of different types are merged, which saves 0.4 MB.
     let folded = ["-C", "link-arg=-Wl,--icf=all", "-C", "link-arg=-Wl,-O2"];
     cargo(&["--package", "qdepth", "--bin", "qdepth"], "dist", &folded)?;
     Ok(root().join("target/dist/qdepth"))
 }
 
-/// The program that sets PDF, stripped.
+/// Builds the PDF program; returns its path.
 fn build_pdf(quick: bool) -> Result<PathBuf> {
     let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
-    // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that
-    // qdepth wrote, and nothing from elsewhere.
+    // A static relocation model saves 1.7 MB. It is acceptable here, because the program reads only
+    // a folder that qdepth wrote.
     cargo(&PDF, profile, &["-C", "relocation-model=static"])?;
     Ok(root().join("target").join(folder).join("qdepth-pdf"))
 }
 
-/// Everything that a package installs, below a folder; the version.
+/// Writes all files of a package into a folder, and returns the version.
 fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
     let put = |name: &str, bytes: &[u8]| -> Result<()> {
         let path = stage.join(name);
@@ -150,10 +150,10 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
     version.split_whitespace().nth(1).map(str::to_owned).context("`qdepth -V` has no version")
 }
 
-/// Parts of the program: crates with version and licence.
+/// Crates in the programs: name and version, with licence.
 type Parts = BTreeMap<(String, String), String>;
 
-/// The packages below the programs, build tools and tests left out.
+/// Crates that the programs depend on, without build tools and tests.
 fn parts(programs: &[PathBuf]) -> Result<Parts> {
     let target = "x86_64-unknown-linux-gnu";
     let words = ["metadata", "--format-version", "1", "--locked", "--filter-platform", target];
@@ -167,7 +167,7 @@ fn parts(programs: &[PathBuf]) -> Result<Parts> {
     Ok(parts)
 }
 
-/// The packages below a program, by `cargo metadata` of its workspace.
+/// Crates that a program depends on, from `cargo metadata` of its workspace.
 fn parts_of(program: &str, all: &Value) -> Parts {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -196,7 +196,7 @@ fn parts_of(program: &str, all: &Value) -> Parts {
     packages.iter().filter(is_known).map(part).collect()
 }
 
-/// A bill of materials in the form of CycloneDX 1.5.
+/// Bill of materials in CycloneDX 1.5 format.
 fn bill(parts: &Parts) -> Value {
     let component = |((name, version), licence): (&(String, String), &String)| {
         json!({
@@ -276,8 +276,8 @@ fn wheel(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(made))
 }
 
-/// The platform of a wheel, which says by PEP 600 on which machines it starts: those whose glibc
-/// has every version of a symbol that one of the programs asks for.
+/// Platform tag of a wheel (PEP 600): it names the oldest glibc that has every symbol version the
+/// programs need.
 fn platform(programs: &Path) -> Result<String> {
     if !there_is("objdump") {
         println!("objdump is not installed: the wheel does not say which glibc it needs");
@@ -293,7 +293,7 @@ fn platform(programs: &Path) -> Result<String> {
     Ok(format!("manylinux_2_{minor}_x86_64"))
 }
 
-/// The second number of the newest version of glibc among these symbols.
+/// Minor number of the newest glibc version among these symbols.
 fn newest_glibc(symbols: &str) -> Option<u32> {
     let versions = symbols.split("GLIBC_2.").skip(1);
     let number = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
@@ -326,7 +326,7 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(made))
 }
 
-/// Installs each package in an empty root, and asks the program there what it is.
+/// Installs each package in an empty root, and checks the version of the program there.
 fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
     for package in made {
         let name = package.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -391,7 +391,7 @@ fn sums(to: &Path, made: &[PathBuf]) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// `qdepth --version` says the level of one of them.
+    /// `qdepth --version` reports the optimisation level of one of them.
     #[test]
     fn crates_that_measure_keep_their_level_in_packages() {
         let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();

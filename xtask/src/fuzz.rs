@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::command::{output, root};
 
-/// LLVM's coverage pass as `-Zsanitizer` sets it up for libFuzzer, which stable compilers reach
-/// through `passes`; arithmetic that overflows panics.
+/// Enables LLVM's coverage pass with the options that `-Zsanitizer` uses for libFuzzer; stable
+/// compilers accept it through `passes`. Arithmetic overflow panics.
 const RUSTFLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                          -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
                          -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -24,8 +24,8 @@ const TIMEOUT_S: u32 = 10;
 /// Longest input, bytes.
 const LENGTH_MAX: u32 = 256 << 10;
 
-/// Fuzzes the named targets, or all of them, for so many minutes of time each. The corpus that they
-/// found stays in `target/fuzz/corpus`, and failing inputs are kept in `crates/qdepth-fuzz/corpus`.
+/// Fuzzes the named targets, or all, for `minutes` of time each. The corpus is kept in
+/// `target/fuzz/corpus`, failing inputs in `crates/qdepth-fuzz/corpus`.
 ///
 /// # Errors
 /// If the fuzzer cannot be built, or an input failed.
@@ -56,7 +56,7 @@ fn build() -> Result<PathBuf> {
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     let host = host.context("rustc -vV names no host")?;
     let target = root().join("target/fuzz");
-    // With `--target`, build scripts and procedural macros are built without the counters.
+    // `--target` keeps the coverage counters out of build scripts and procedural macros.
     let status = Command::new("cargo")
         .args(["build", "--release", "--package", "qdepth-fuzz", "--features", "coverage"])
         .args(["--target", host, "--target-dir"])

@@ -1,4 +1,4 @@
-//! `cargo xtask`: what the project does to itself.
+//! `cargo xtask`: development tasks of the project.
 
 #![expect(clippy::disallowed_methods, reason = "a tool of ours, on files of ours")]
 

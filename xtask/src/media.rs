@@ -1,16 +1,16 @@
-//! Work on the emulated devices from outside: their calibration, and their speed.
+//! Calibration and speed of the emulated devices.
 
 use anyhow::Result;
 
 use crate::command::show;
 
-/// Finds the calibrated numbers of `media/` from the published figures; with `--check` it only
-/// shows the errors of those that are there.
+/// Fits the calibrated numbers of `media/` to the published figures. With `--check`, only shows the
+/// errors of the present numbers.
 pub fn calibrate(words: &[&str]) -> Result<()> {
     example("calibrate", words)
 }
 
-/// Emulated requests per second of one core, and the memory of a large drive.
+/// Prints the emulated I/Os per second of one core, and the memory of a large drive.
 pub fn speed() -> Result<()> {
     example("speed", &[])
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask nightly`: the statistical campaigns with all their tries, and the packages, which
-//! take hours.
+//! `cargo xtask nightly`: runs the statistical campaigns with all their tries, and builds the
+//! packages. Takes hours.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -10,15 +10,15 @@ use anyhow::{Context, Result, bail};
 use crate::command::root;
 use crate::dist;
 
-/// A line for each campaign: name, tries, package, target, test.
+/// Campaigns, one on each line: name, tries, package, target, test.
 const CAMPAIGNS: &str = include_str!("../campaigns.txt");
 /// Name of the packages (`cargo xtask dist`) among the campaigns.
 const DIST: &str = "dist";
 
-/// Runs the campaigns with these names, all without names, and prints what came of each.
+/// Runs the named campaigns, or all, and prints the result of each.
 ///
 /// # Errors
-/// If a campaign has no such name, or failed.
+/// If there is no campaign with a name, or a campaign failed.
 pub fn nightly(names: &[&str]) -> Result<()> {
     let lines = || CAMPAIGNS.lines().filter(|line| !line.starts_with('#'));
     let name = |line: &&str| line.split_whitespace().next().unwrap_or_default().to_owned();
@@ -42,7 +42,7 @@ pub fn nightly(names: &[&str]) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
 }
 
-/// The last line `TRIES …` that the campaign printed.
+/// Runs a campaign, and returns its last line `TRIES …`.
 fn run(line: &str) -> Result<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, tries, package, target @ .., test] = words.as_slice() else {

@@ -1,5 +1,5 @@
-//! The binaries of tests, in two lanes. The one that runs the program on storage has the machine,
-//! and left a quarter of its CPUs' time. The others, which compute, take that.
+//! Test binaries in two lanes. The lane that runs the program on storage has priority but leaves a
+//! quarter of the CPU time, which the computing tests use.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -22,11 +22,13 @@ use counts::Failing;
 
 /// Tests of the program, most of which run it on storage: package and target.
 const MEASURES: (&str, &str) = ("qdepth", "all");
-/// All of its tests may wait at a time; `tests/common/turns.rs` says how many run.
+/// Threads of these tests: enough for all to wait at once. `tests/common/turns.rs` limits how many
+/// run.
 const MEASURES_THREADS: usize = 1000;
 
-/// Compute tests keep freed memory, as the program does when it fits models
-/// (crates/qdepth-linux/src/memory.rs): 35 of 73 s of a test were spent on getting it back.
+/// Environment that makes computing tests keep freed memory, as the program does when it fits
+/// models (crates/qdepth-linux/src/memory.rs). Otherwise a test spent 35 of its 73 s on getting
+/// memory back from the kernel.
 const KEEPS_FREED: [(&str, &str); 3] = [
     ("MALLOC_TRIM_THRESHOLD_", "268435456"),
     ("MALLOC_TOP_PAD_", "16777216"),
@@ -48,18 +50,18 @@ impl TestBinary {
 
     fn command(&self, examples: Option<&Path>) -> Command {
         let mut command = Command::new(&self.program);
-        // Texts of qdepth follow the locale.
+        // A fixed locale, because qdepth's texts depend on it.
         command.arg("--show-output").current_dir(&self.folder).env("LC_ALL", "C.UTF-8");
         command.envs(examples.map(|folder| ("QDEPTH_FIO_EXAMPLES", folder)));
         command
     }
 
-    /// Runs it, shows what it prints, and counts.
+    /// Runs the binary, shows its output, and counts its results.
     fn run(&self, examples: Option<&Path>) -> Counts {
         let cpus = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let mut command = self.command(examples);
-        // Many tests wait for storage: with as many threads as CPUs, half of the CPUs' time went
-        // by unused. With twice as many, figures depended on the machine being quiet.
+        // One thread more than CPUs. With equal numbers, tests that wait for storage left half of
+        // the CPU time unused; with twice as many, results depended on a quiet machine.
         let threads = if self.measures() { MEASURES_THREADS } else { cpus + 1 };
         if std::env::var_os("RUST_TEST_THREADS").is_none() {
             command.env("RUST_TEST_THREADS", threads.to_string());
@@ -73,7 +75,7 @@ impl TestBinary {
     }
 }
 
-/// Builds the tests of a workspace, all or those that these words leave.
+/// Builds the tests of a workspace, all or those that the arguments select.
 ///
 /// # Errors
 /// If they do not compile.
@@ -104,10 +106,10 @@ pub fn build(which: &[&str]) -> Result<Vec<TestBinary>> {
     Ok(text.lines().filter_map(binary).collect())
 }
 
-/// Work of a lane after its binaries.
+/// Further work of a lane after its binaries.
 pub type Behind = fn(&mut Counts);
 
-/// Runs them in two lanes, and behind each what belongs there.
+/// Runs the binaries in two lanes, followed by each lane's further work.
 ///
 /// # Errors
 /// If the program itself fails.
@@ -139,8 +141,8 @@ pub fn run(
     })
 }
 
-/// This thread, and what it starts, gets CPUs that nobody else wants (`SCHED_IDLE`). Where that
-/// cannot be had it goes on as it was.
+/// Lowers this thread and its children to idle CPU time (`SCHED_IDLE`). Without permission the
+/// priority stays.
 fn take_what_is_left() {
     let thread = std::fs::read_link("/proc/thread-self").unwrap_or_default();
     if let Some(number) = thread.file_name() {
@@ -148,7 +150,7 @@ fn take_what_is_left() {
     }
 }
 
-/// The examples in comments, which cargo runs alone.
+/// Runs the doc tests, which only cargo can run.
 pub fn examples_in_comments() -> Counts {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"]).current_dir(root());
@@ -164,10 +166,10 @@ enum Shown {
     Whole,
 }
 
-/// Output of a program that has ended arrives in this time.
+/// Time limit for the remaining output of a program that has ended.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// Runs a program that prints as tests do.
+/// Runs a program with the output format of tests, and counts its results.
 fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
     let mut counts = Counts::default();
     let mut run = || -> Result<()> {
@@ -175,7 +177,7 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
         let out = child.stdout.take().context("it has no output")?;
         let (mut failing, mut text) = (Failing::default(), String::new());
         let (sends, lines) = channel();
-        // Not in a scope: a program that the tests left behind may hold the output open for ever.
+        // Not a scoped thread: a process left behind by a test may hold the output open for ever.
         thread::spawn(move || {
             BufReader::new(out).split(b'\n').all(|line| sends.send(line).is_ok())
         });
@@ -194,7 +196,7 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
                 }
             };
             counts.line(&line, &mut failing);
-            // Most of that time it waited for its turn.
+            // Most of that time the test waited for its turn.
             if line.ends_with("has been running for over 60 seconds") {
                 continue;
             }

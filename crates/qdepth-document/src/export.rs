@@ -1,4 +1,4 @@
-//! The figures of a document for machines: every value as it was computed, none rounded.
+//! Figures of a document for programs: every value as computed, unrounded.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::document::{Block, Document, Picture, Table};
 use crate::figure::{Mark, MarkValue, Scale, Series};
 
-/// Version of [`figures_json`]'s form.
+/// Version of the format of [`figures_json`].
 const VERSION: u32 = 2;
 
 /// Every diagram of a report, as numbers.
@@ -116,7 +116,7 @@ fn exported(mark: &Mark) -> SeriesPoint {
     SeriesPoint { x: mark.at, y, low, high, state, points: mark.points.clone() }
 }
 
-/// All diagrams as one JSON document, with a line break at its end.
+/// All diagrams as one JSON document, with a final newline.
 pub fn figures_json(document: &Document) -> String {
     let entry = |picture: &Picture| Entry {
         id: picture.id.clone(),
@@ -154,7 +154,8 @@ pub fn pretty(value: &impl Serialize) -> String {
     text
 }
 
-/// A CSV file a diagram, by name: a row a point, with the mark of emulated figures in each.
+/// One CSV file for each diagram, by file name. Each point is a row, and every row has the mark of
+/// emulated figures.
 pub fn figures_csv(document: &Document) -> BTreeMap<String, Vec<u8>> {
     let file = |picture: &Picture| (format!("{}.csv", picture.id), csv_of(picture));
     pictures(document).map(file).collect()
@@ -193,7 +194,7 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
     writer.into_inner().unwrap_or_default()
 }
 
-/// A table as CSV: a head that stands for the rows below it is repeated in each.
+/// Table as CSV. A first cell that is printed once for a group of rows is repeated in each row.
 pub fn table_csv(table: &Table) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = table.columns.iter().map(|column| column.heading.as_str());
@@ -212,7 +213,7 @@ pub fn table_csv(table: &Table) -> String {
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// A text that a spreadsheet would take for a formula gets a `'` before it.
+/// Text protected against formula injection: a `'` precedes a leading formula character.
 fn guarded(text: &str) -> String {
     let runs = ['=', '+', '-', '@', '\t', '\r'];
     if text.starts_with(runs) { format!("'{text}") } else { text.to_owned() }

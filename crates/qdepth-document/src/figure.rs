@@ -1,8 +1,8 @@
-//! Diagrams: lines over outstanding I/Os, time or load, each point with its interval, on one
-//! vertical axis or two. Drawn by kuva, which stays behind this module.
+//! Diagrams: lines over queue depth, time or load, with confidence intervals, on one or two
+//! vertical axes. Drawn by the crate kuva, which is not visible outside this module.
 //!
-//! A picture is a complete SVG in the colours of [`PALETTE`]: it can stand alone or in print. A
-//! page that wants other colours (dark mode) restyles the attributes with its own style sheet.
+//! A picture is a complete SVG in the colours of [`PALETTE`], usable alone or in print. A page with
+//! other colours (dark mode) restyles the attributes in its own style sheet.
 
 mod frame;
 mod groups;
@@ -23,8 +23,8 @@ pub use series::{
 };
 pub use text::escaped;
 
-/// Takes out the whiskers of bars that have no interval: kuva draws them for all bars or for none,
-/// each as a line and its two caps, which are a speck where a bar is missing.
+/// Removes the whiskers of bars without an interval. kuva draws whiskers for all bars or none, each
+/// as a line and two caps, which show as a speck at a missing bar.
 fn drop_empty_whiskers(elements: &mut Vec<Primitive>) {
     let is_empty = |element: &Primitive| match element {
         Primitive::Line { x1, y1, x2, y2, .. } => (x1, y1) == (x2, y2),
@@ -44,8 +44,8 @@ impl Figure {
         self.values().next().is_none()
     }
 
-    /// The picture as SVG, with a title and a description for those who cannot see it. `id` must
-    /// be unique on the page.
+    /// Renders the diagram as SVG, with a title and description for screen readers. The id of the
+    /// label must be unique on the page.
     pub(crate) fn svg(&self, label: &Label<'_>) -> String {
         if !self.panels.is_empty() {
             return panels::svg(self, label);
@@ -55,7 +55,7 @@ impl Figure {
             _ => self.plots(&self.series),
         };
         let layout = self.layout(&plots);
-        // Below names of groups, which kuva does not fit in, the axis is named here.
+        // kuva has no room for the axis name below the names of groups, so it is added here.
         let x_label = if self.groups().is_some() { "" } else { &*self.x_label };
         let layout = layout.with_x_label(x_label).with_y_label(self.y_label.as_str());
         let mut scene = match &self.right {

@@ -1,5 +1,5 @@
-//! The document as one HTML file that needs nothing else: no network, no fonts. Its one script adds
-//! aids to read it, and the page allows no other: it names the script by its hash.
+//! Rendering as a single HTML file without external resources or fonts. Its only script adds
+//! reading aids. The page's policy allows no other script: it names this one by its hash.
 
 use std::cell::Cell;
 
@@ -14,18 +14,19 @@ use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::number::unbroken;
 use qdepth_words::{Lang, PaperLabelsWords, words};
 
-/// Sorts and filters tables, hides lines, shows values. The page is whole without it.
+/// Script that sorts and filters tables, hides lines and shows values. The page is complete without
+/// it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
-/// A space as wide as a digit, and one as wide as a point.
+/// Space as wide as a digit; the next one is as wide as a full stop.
 const FIGURE_SPACE: char = '\u{2007}';
 const PUNCTUATION_SPACE: char = '\u{2008}';
 
-/// Why a report could not be written.
+/// Error of rendering a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The template could not be filled.
-    #[error("the report could not be put into HTML: {0}")]
+    #[error("the report could not be rendered as HTML: {0}")]
     Template(#[from] askama::Error),
 }
 
@@ -37,8 +38,8 @@ pub fn html(document: &Document) -> Result<String, ReportError> {
     page(document, false)
 }
 
-/// Contents of the page's `main` element, for a foreign page that uses [`style_sheet`] and may use
-/// [`reading_aids`]: no style and no script.
+/// Renders the content of the `main` element, for a page that includes [`style_sheet`] and may
+/// include [`reading_aids`]. It contains no style and no script.
 ///
 /// # Errors
 /// Like [`html`].
@@ -46,7 +47,7 @@ pub fn html_part(document: &Document) -> Result<String, ReportError> {
     page(document, true)
 }
 
-/// A table alone, for a page that uses [`style_sheet`].
+/// Renders a single table, for a page that includes [`style_sheet`].
 ///
 /// # Errors
 /// Like [`html`].
@@ -54,18 +55,18 @@ pub fn html_table(table: &Table) -> Result<String, ReportError> {
     Ok(finished(table_html(table, String::new(), false)?))
 }
 
-/// The style of a report, dark and light, on screens of any width and on paper.
+/// Style sheet of a report: light and dark, for screens of any width and for print.
 pub fn style_sheet() -> String {
     format!("{}{}", include_str!("../templates/style.css"), restyle())
 }
 
-/// The script that sorts and filters tables, hides lines and shows values, for a page that holds
-/// such a part: its `main` has what [`aids_words`] gives as `data-aids`.
+/// Script that sorts and filters tables, hides lines and shows values, for a page with such a part.
+/// The page's `main` element needs the result of [`aids_words`] as `data-aids`.
 pub const fn reading_aids() -> &'static str {
     SCRIPT
 }
 
-/// Texts of the controls of [`reading_aids`].
+/// Texts for the controls of [`reading_aids`].
 pub fn aids_words(lang: Lang) -> String {
     let labels = &words(lang).paper.labels;
     format!("{}|{}", labels.aids.join("|"), labels.document[2])
@@ -78,10 +79,10 @@ fn page(document: &Document, part: bool) -> Result<String, ReportError> {
     Ok(finished(page))
 }
 
-/// Elements whose text is copied or obeyed as it is.
+/// Elements whose text must not change, because it is copied or executed.
 const LITERAL: [&str; 4] = ["code", "pre", "script", "style"];
 
-/// The page with values and units on one line and without hidden characters.
+/// Final page: values stay on the line of their unit, and hidden characters are replaced.
 fn finished(page: String) -> String {
     let (mut out, mut literal) = (String::with_capacity(page.len()), None);
     for piece in page.split_inclusive('>') {
@@ -104,9 +105,9 @@ fn finished(page: String) -> String {
     without_hidden(out)
 }
 
-/// A page in which every character that is obeyed and not seen is shown as one that is unknown:
-/// control characters, and marks that turn the direction of writing or have no width (Unicode TR 36
-/// and TR 9). They come with names and notes of others.
+/// Replaces every invisible control character of a page by U+FFFD: control characters, and marks
+/// that change the direction of writing or have no width (Unicode TR 36 and TR 9). They may come
+/// with foreign names and notes.
 pub fn without_hidden(page: String) -> String {
     let is_hidden = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\t')
@@ -122,7 +123,7 @@ pub fn without_hidden(page: String) -> String {
 struct Page<'a> {
     document: &'a Document,
     labels: &'static PaperLabelsWords,
-    /// True if only the contents of the `main` element are wanted.
+    /// True if only the content of the `main` element is rendered.
     part: bool,
     /// Numbers of tables and figures.
     numbers: [Cell<u32>; 2],
@@ -131,7 +132,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// `Table 3: `, and the next time `Table 4: `; likewise for figures.
+    /// Next label of its kind: `Table 3: `, then `Table 4: `; figures are numbered separately.
     fn label(&self, kind: usize) -> String {
         let number = self.numbers[kind].get() + 1;
         self.numbers[kind].set(number);
@@ -142,12 +143,12 @@ impl Page<'_> {
         aids_words(self.document.lang)
     }
 
-    /// The hash by which a Content-Security-Policy allows the script (CSP 3, 2.3.1).
+    /// Hash of the script for the Content-Security-Policy (CSP 3, 2.3.1), base64.
     fn script_hash(&self) -> String {
         STANDARD.encode(Sha256::digest(self.script))
     }
 
-    /// A text as the address of a file that the page itself holds.
+    /// Text as a `data:` URL, compressed if it is large.
     fn address(&self, text: &str, kind: &str) -> String {
         match is_large(text) {
             true => format!("data:application/gzip;base64,{}", STANDARD.encode(packed(text))),
@@ -155,12 +156,12 @@ impl Page<'_> {
         }
     }
 
-    /// The name of that file.
+    /// File name for the text of [`Self::address`], with `.gz` if it is compressed.
     fn file_name(&self, name: &str, text: &str) -> String {
         if is_large(text) { format!("{name}.gz") } else { name.to_owned() }
     }
 
-    /// Part of it that fits on a page.
+    /// Text as printed: complete, or the beginning of a long one.
     fn shown(&self, text: &str) -> String {
         if is_large(text) { beginning(text, self.document.lang) } else { text.to_owned() }
     }
@@ -183,7 +184,7 @@ impl Page<'_> {
     }
 }
 
-/// A picture as an address that the page itself holds.
+/// Picture as a `data:` URL.
 pub fn data_uri(logo: &Logo) -> String {
     format!("data:{};base64,{}", logo.kind.media_type(), STANDARD.encode(&logo.bytes))
 }
@@ -218,9 +219,8 @@ struct RowHtml<'a> {
 struct CellHtml<'a> {
     class: String,
     text: &'a str,
-    /// Room that must follow a number, so that decimal points stand below one another: spaces as
-    /// wide as digits, in an attribute that style alone reads, since what is text belongs to the
-    /// number.
+    /// Padding after a number that aligns decimal points: spaces as wide as digits. It is an
+    /// attribute for the style sheet, not text, so that copied numbers stay unchanged.
     pad: String,
     head: bool,
     struck: bool,
@@ -237,7 +237,7 @@ impl Column {
     }
 }
 
-/// The table as HTML; `folded` within a picture's details, where it needs no second caption.
+/// Renders a table; `folded` inside a picture's details, where it needs no second caption.
 fn table_html(table: &Table, label: String, folded: bool) -> askama::Result<String> {
     let longest: Vec<&str> = (0..table.columns.len())
         .map(|column| {
@@ -275,12 +275,12 @@ fn mark_class(mark: Mark) -> &'static str {
     }
 }
 
-/// Digits after the decimal point, with the half-width of an interval.
+/// Text after the decimal point, including the half-width of an interval.
 fn fraction(number: &str) -> &str {
     number.split_once('.').map_or("", |(_, fraction)| fraction)
 }
 
-/// Room for the end of the longest fraction.
+/// Spaces that pad a number to the longest fraction of its column.
 fn pad(number: &str, longest: &str) -> String {
     let end = match fraction(number).chars().count() {
         0 if !longest.is_empty() => format!(".{longest}"),
@@ -294,13 +294,14 @@ fn pad(number: &str, longest: &str) -> String {
     end.chars().map(space).collect()
 }
 
-/// The rule that puts a text at the head of every sheet in print; none for no text.
+/// CSS rule for a header on every printed page; empty for an empty text.
 fn sheet_head(tested: &str) -> String {
     if tested.is_empty() {
         return String::new();
     }
-    // A string of CSS within an element of HTML: what could end either is escaped by its number
-    // and a space, or a space of the text would be taken for the end of it (CSS Syntax 3, 4.3.7).
+    // The text is a CSS string inside an HTML element. Every character that could end either is
+    // escaped by its code point and a blank; without the blank, a following blank of the text would
+    // be taken for the end of the escape (CSS Syntax 3, 4.3.7).
     let plain = |c: char| c.is_alphanumeric() || " .,:;()/+-|×…".contains(c);
     let letter =
         |c: char| if plain(c) { c.to_string() } else { format!("\\{:06x} ", u32::from(c)) };
@@ -309,7 +310,7 @@ fn sheet_head(tested: &str) -> String {
     format!("@media print {{ @page {{ @top-left {{ content: \"{text}\"; {style} }} }} }}\n")
 }
 
-/// Rules that give the fixed colours of a picture to the page's own (dark mode).
+/// CSS rules that replace a picture's fixed colours by the page's variables (dark mode).
 fn restyle() -> String {
     let fixed = [(INK, "ink-2"), (GRID, "grid"), (PAPER, "paper")];
     let series: Vec<String> = (1..=PALETTE.len()).map(|n| format!("s{n}")).collect();

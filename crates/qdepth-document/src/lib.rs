@@ -1,7 +1,7 @@
-//! The only crate that draws and writes pages: a document of sections, tables and figures, and its
-//! forms: HTML, Markdown, markup for Typst, CSV and JSON of the figures.
+//! Documents of sections, tables and figures, and their renderings: HTML, Markdown, Typst markup,
+//! and CSV and JSON of the figures. No other crate draws or writes pages.
 //!
-//! Nothing here knows what a run is, reads a file or a clock: the same document gives the same
+//! The crate does not know runs and reads neither files nor clocks: equal documents give equal
 //! bytes.
 
 mod attached;

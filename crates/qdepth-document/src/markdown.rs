@@ -1,5 +1,4 @@
-//! The document as Markdown (CommonMark with the tables of GitHub): the text of it, with pictures
-//! as files beside it.
+//! Rendering as Markdown (CommonMark with GitHub's tables), with pictures in separate files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +6,7 @@ use std::fmt::Write as _;
 use crate::document::{Align, Block, Document, Drawing, Fact, FindingGroup, Mark, Picture, Table};
 use qdepth_words::{about, aside, words};
 
-/// The text, and the pictures that it names, by file name in `folder`.
+/// Markdown text, and the pictures that it references in `folder`, by file name.
 pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, Vec<u8>>) {
     let mut writer =
         Writer { out: String::new(), pictures: BTreeMap::new(), folder, numbers: [0; 2], document };
@@ -94,7 +93,7 @@ impl Writer<'_> {
                 ));
             }
             Block::Source { caption, name: _, text } => {
-                // A fence longer than any within.
+                // A fence longer than any run of backticks in the text.
                 let fence = "`".repeat(longest_run(text).max(2) + 1);
                 self.line(&format!("{}\n\n{fence}\n{}\n{fence}", plain(caption), text.trim_end()));
             }
@@ -197,7 +196,7 @@ fn table_text(table: &Table) -> String {
     out
 }
 
-/// Text whose letters mean nothing to Markdown or HTML.
+/// Escapes a text so that it has no meaning in Markdown or HTML.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -209,7 +208,7 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(letter);
             }
-            // Some readers make links of addresses that stand in the text.
+            // Some renderers turn bare URLs into links.
             ':' if ends_in_a_dead_scheme(&out) => out.push_str("&#58;"),
             letter => out.push(letter),
         }
@@ -217,7 +216,8 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// Beginnings of addresses that no text of ours has, and that readers of Markdown may follow.
+/// URL schemes that must not become links: qdepth's texts have none of them, but some renderers
+/// would follow them.
 const DEAD: [&str; 7] = ["javascript", "vbscript", "data", "file", "ftp", "xmpp", "blob"];
 
 fn ends_in_a_dead_scheme(text: &str) -> bool {
@@ -225,7 +225,7 @@ fn ends_in_a_dead_scheme(text: &str) -> bool {
     DEAD.iter().any(|dead| dead.eq_ignore_ascii_case(word))
 }
 
-/// A span of code; a `|` would end the cell of a table, but facts stand in lists.
+/// Code span. Not for tables, where a `|` would end the cell.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -255,7 +255,7 @@ mod tests {
             assert!(DEAD.iter().all(|dead| !lower.contains(&format!("{dead}:"))), "{text}");
             assert!(!text.contains('<') && !text.replace("\\]", "").contains(']'), "{text}");
         }
-        // What a reader may follow, and what only looks alike, stays as it was written.
+        // Safe links, and text that merely resembles a scheme, stay unchanged.
         for fine in
             ["https://example.org/a", "mailto:lab@example.org", "media:null", "metadata: 4:1"]
         {

@@ -1,30 +1,31 @@
 //! Formatting of numbers: thousands separators, one unit for each column.
 
-/// Bytes of the megabyte of all throughputs (2^20: docs/method/checklist.md, item 8).
+/// Bytes of a mebibyte, the unit of all throughputs (docs/method/checklist.md, item 8).
 pub const MIB: f64 = 1_048_576.0;
-/// The unit of all throughputs that are ours; editions of published papers keep theirs.
+/// Unit of all measured throughputs; editions of published papers keep the papers' units.
 pub const MIB_PER_S: &str = "MiB/s";
-/// A table whose largest time reaches this is written in milliseconds.
+/// Largest time of a table, ns, from which it is printed in milliseconds.
 const MILLIS_FROM_NS: f64 = 10e6;
 
-/// Three significant digits.
+/// Formats a value with three significant digits.
 pub fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
 }
 
-/// A load in MiB/s: whole where it was asked so, else three significant digits.
+/// Formats an offered load in MiB/s: as an integer if it is one, otherwise with three significant
+/// digits.
 pub fn load(mib_per_s: f64) -> String {
     let whole = (mib_per_s - mib_per_s.round()).abs() < 1e-6;
     if whole { thousands(mib_per_s, 0) } else { three_digits(mib_per_s) }
 }
 
-/// Three significant digits, never more than the value.
+/// Formats a lower bound: three significant digits, rounded down.
 pub fn at_least(value: f64) -> String {
     let step = 10f64.powi(magnitude(value) - 2);
     three_digits((value / step).floor() * step)
 }
 
-/// The power of ten of the first digit that survives rounding to three.
+/// Decimal exponent of the first digit after rounding to three significant digits.
 pub fn magnitude(value: f64) -> i32 {
     if value == 0.0 || !value.is_finite() {
         return 0;
@@ -34,7 +35,8 @@ pub fn magnitude(value: f64) -> i32 {
     if rounded >= 1000.0 { power + 1 } else { power }
 }
 
-/// Nobody reads tenths of a number above a thousand.
+/// Exponent of the last decimal place worth printing: integers from a thousand up, three decimals
+/// below one.
 pub fn finest_place(value: f64) -> i32 {
     match value.abs() {
         v if v >= 1000.0 => 0,
@@ -44,7 +46,7 @@ pub fn finest_place(value: f64) -> i32 {
     }
 }
 
-/// Rounded to a power of ten, with a comma between thousands.
+/// Rounds to a power of ten, and formats with a comma between thousands.
 pub fn to_place(value: f64, exponent: i32) -> String {
     if exponent <= 0 {
         return thousands(value, exponent.unsigned_abs() as usize);
@@ -53,7 +55,7 @@ pub fn to_place(value: f64, exponent: i32) -> String {
     thousands((value / step).round() * step, 0)
 }
 
-/// Fixed decimals, with a comma between thousands.
+/// Formats with fixed decimals and a comma between thousands; a dash for NaN and infinity.
 pub fn thousands(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -75,12 +77,12 @@ pub fn thousands(value: f64, decimals: usize) -> String {
     out
 }
 
-/// A whole number with a comma between thousands.
+/// Formats an integer with a comma between thousands.
 pub fn count(value: u64) -> String {
     thousands(value as f64, 0)
 }
 
-/// A share as a percentage of up to three digits.
+/// Formats a share as a percentage with up to three digits, without its sign.
 pub fn percent(share: f64) -> String {
     let percent = share.abs() * 100.0;
     let decimals = match percent {
@@ -92,12 +94,12 @@ pub fn percent(share: f64) -> String {
     format!("{} %", thousands(percent, decimals))
 }
 
-/// Bytes in powers of two, as areas and request sizes are counted.
+/// Formats bytes in powers of two, for areas and block sizes.
 pub fn binary_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
 }
 
-/// Sizes as plans have them, `8KiB`, with their units apart.
+/// Inserts a blank between number and unit of sizes in a plan's notation (`8KiB`).
 pub fn spaced_sizes(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     let mut former = ' ';
@@ -115,7 +117,7 @@ pub fn spaced_sizes(text: &str) -> String {
     out
 }
 
-/// Bytes in powers of ten, as capacities of media are counted.
+/// Formats bytes in powers of ten, for capacities.
 pub fn decimal_bytes(bytes: f64) -> String {
     scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
 }
@@ -131,7 +133,7 @@ fn scaled(bytes: f64, base: f64, units: &[&str]) -> String {
     format!("{} {}", thousands(value, decimals), units[index])
 }
 
-/// A time with the unit that suits it alone (running text).
+/// Formats a time (ns) in its most suitable unit, for running text.
 pub fn duration(ns: f64) -> String {
     let (scale, unit) = match ns.abs() {
         v if v < 1e3 => (1.0, "ns"),
@@ -152,7 +154,7 @@ const UNITS: [&str; 19] = [
     "µs", "ms", "s", "min", "°C",
 ];
 
-/// The text with a no-break space between each number and its unit.
+/// Replaces the space between a number and its unit by a no-break space.
 pub fn unbroken(text: &str) -> String {
     let is_unit = |word: &str| {
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
@@ -173,7 +175,7 @@ pub fn unbroken(text: &str) -> String {
     out
 }
 
-/// The unit of a table's times: one for all, so that a column can be read downwards.
+/// Common unit of all times of a table, so that columns can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// µs.
@@ -183,27 +185,27 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit that suits all of these (in nanoseconds).
+    /// Unit suitable for all of these times, ns.
     pub fn suiting(times_ns: impl IntoIterator<Item = f64>) -> Self {
         let largest = times_ns.into_iter().fold(0.0, f64::max);
         if largest >= MILLIS_FROM_NS { Self::Millis } else { Self::Micros }
     }
-    /// Its symbol.
+    /// Symbol of the unit.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Micros => "µs",
             Self::Millis => "ms",
         }
     }
-    /// Nanoseconds in this unit.
+    /// Converts nanoseconds to this unit.
     pub fn convert(self, ns: f64) -> f64 {
         match self {
             Self::Micros => ns / 1e3,
             Self::Millis => ns / 1e6,
         }
     }
-    /// Three digits (a histogram is good to 0.2 %), and nothing below a nanosecond or, in
-    /// milliseconds, a microsecond.
+    /// Formats a time (ns) with three digits, which a histogram's accuracy of 0.2 % supports, and
+    /// at most three decimals.
     pub fn write(self, ns: f64) -> String {
         let value = self.convert(ns);
         to_place(value, (magnitude(value) - 2).max(-3))

@@ -1,5 +1,5 @@
-//! The document as markup for Typst: `document.typ` says what stands in it, `house.typ` how it
-//! looks, pictures lie beside them. `qdepth-pdf` makes the PDF of it, or any Typst 0.15.
+//! Rendering as Typst markup: `document.typ` has the content, `house.typ` the layout, and pictures
+//! are separate files. `qdepth-pdf`, or any Typst 0.15, turns them into a PDF.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,12 +11,12 @@ use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Pi
 use crate::number::unbroken;
 use qdepth_words::{Lang, words};
 
-/// The layout.
+/// Layout of the document.
 const HOUSE: &str = include_str!("../templates/house.typ");
-/// Letters of a word that may be broken in a cell.
+/// Length above which a word may be broken, letters.
 const LONG: usize = 24;
 
-/// The files of a folder that Typst sets: by name, with their content.
+/// Files for Typst, by name.
 pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::from([("house.typ".to_owned(), HOUSE.as_bytes().to_vec())]);
     let mut out = String::from("#import \"house.typ\": *\n");
@@ -35,12 +35,12 @@ pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Running text as a string of Typst.
+/// Running text as a Typst string.
 fn text(text: &str) -> String {
     literal(&unbroken(text))
 }
 
-/// A string of Typst.
+/// Exact text as a Typst string.
 fn literal(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -57,7 +57,7 @@ fn literal(text: &str) -> String {
     out
 }
 
-/// An array of Typst; the comma makes one of a single item.
+/// Typst array; the trailing comma distinguishes a single item from parentheses.
 fn array(items: impl IntoIterator<Item = String>) -> String {
     let items: String = items.into_iter().map(|item| item + ", ").collect();
     format!("({items})")
@@ -124,7 +124,7 @@ fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<
     let _ = writeln!(out, "#show: paper.with(\n  {},\n)", arguments.join(",\n  "));
 }
 
-/// A date of Typst, for the PDF's own data; `None` if the day does not exist.
+/// Typst date for the PDF's metadata; `none` if the day does not exist.
 fn day(iso: &str) -> String {
     match iso.parse::<Date>() {
         Ok(day) => {
@@ -141,7 +141,8 @@ fn facts(facts: &[Fact]) -> String {
     }))
 }
 
-/// Lets long words without spaces (command lines, paths) end a line after a stroke or comma.
+/// Allows a line break after slashes, commas and similar characters in long words (command lines,
+/// paths).
 fn breakable(text: &str) -> String {
     let mut out = String::new();
     for (index, word) in text.split(' ').enumerate() {
@@ -222,7 +223,8 @@ fn write_table(table: &Table, out: &mut String) {
     call(out, "figures", &arguments);
 }
 
-/// Widths of columns where a list of points is long: it is broken rather than every other column.
+/// Column widths for a table with a long list of points: the list wraps instead of the other
+/// columns.
 fn widths(table: &Table) -> Option<String> {
     let index = table.columns.iter().position(|column| column.align == Align::Places)?;
     let cells = table.rows.iter().filter_map(|row| row.cells.get(index));

@@ -1,4 +1,4 @@
-//! The laws of [`Target`], checked by one suite on every target, emulated and real.
+//! Conformance rules of [`Target`]: one test suite for every target, emulated and real.
 
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
@@ -14,10 +14,10 @@ fn law(holds: bool, what: impl FnOnce() -> String) -> Result<(), Broken> {
     if holds { Ok(()) } else { Err(Broken(what())) }
 }
 
-/// Checks the laws with up to `slots` requests of 4 KiB in flight, reads within `area` bytes.
+/// Checks the rules with up to `slots` requests of 4 KiB in flight; reads stay within `area` bytes.
 ///
 /// # Errors
-/// The first law that is broken, in words.
+/// The first rule that the target breaks, as a sentence.
 pub fn check<T: Target + ?Sized>(target: &mut T, slots: u32, area: u64) -> Result<(), Broken> {
     waiting_alone_ends_in_time(target)?;
     for depth in [1, 2, slots / 2, slots] {
@@ -26,7 +26,7 @@ pub fn check<T: Target + ?Sized>(target: &mut T, slots: u32, area: u64) -> Resul
     nothing_is_left(target)
 }
 
-/// Largest delay of a real target's wait after `until` on a busy machine.
+/// Largest delay after `until` of a real target's `wait` on a busy machine.
 const SLACK: Nanos = Nanos::from_millis(500);
 
 fn waiting_alone_ends_in_time<T: Target + ?Sized>(target: &mut T) -> Result<(), Broken> {

@@ -1,4 +1,4 @@
-//! The loop itself.
+//! The measuring loop and its monomorphised variants.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +16,8 @@ use crate::shard::Shard;
 use crate::target::{Completion, Completions, Target, TargetFailure};
 use crate::tied::Tied;
 
-/// Measures one point, all streams of it, from now: issues its requests until its end, waits for
-/// those in flight, and says what came of it. `stop` ends it early; `seen` is handed each interval
+/// Measures all streams of a point, from now: issues requests until the point ends, waits for those
+/// in flight, and returns the outcome. `stop` ends the point early; `seen` receives each interval
 /// of the series as it closes.
 ///
 /// Nothing is allocated between the first request and the last completion.
@@ -31,8 +31,7 @@ pub fn measure<T: Target>(
     measure_shard(target, &Shard::whole(point), start, stop, seen)
 }
 
-/// Measures what one worker drives of a point, from `start`, which workers that measure together
-/// share.
+/// Measures one worker's share of a point, from `start`, which all workers of the point share.
 pub fn measure_shard<T: Target>(
     target: &mut T,
     shard: &Shard<'_>,
@@ -43,13 +42,13 @@ pub fn measure_shard<T: Target>(
     if shard.point.durability.syncs() {
         return measure_any(target, shard, start, stop, &mut |interval| seen(interval));
     }
-    // A type of its own for each caller's `seen` would be a loop of its own.
+    // A type parameter for `seen` would compile a separate loop for each caller.
     let seen = &mut |interval: &Interval| seen(interval);
     choose(shard, start, Alone { target, shard, start, stop, seen })
 }
 
-/// Like [`measure_shard`], on a target that does more for each request than a call costs: all of
-/// them share a loop.
+/// Like [`measure_shard`], for targets whose work per request costs more than a virtual call: they
+/// share one compiled loop.
 pub fn measure_any(
     target: &mut dyn Target,
     shard: &Shard<'_>,
@@ -66,10 +65,10 @@ pub fn measure_any(
     Outcome { parts: durable.into_parts().pop().flatten(), ..outcome }
 }
 
-/// Measures several loads on one target from one worker, each with its own results: what stands for
-/// workers where time is virtual, since there one worker holds all streams.
+/// Measures several loads on one target from one worker, each with its own results. Virtual time
+/// uses this instead of several workers, because one worker holds all streams.
 ///
-/// `seen` is also told whose interval it is, by place in `shards`.
+/// `seen` also receives the index in `shards` of the load that the interval belongs to.
 pub fn measure_together<T: Target>(
     target: &mut T,
     shards: &[Shard<'_>],
@@ -114,16 +113,17 @@ fn together<'a, T: Target>(
     together.drivers.into_iter().map(OneDriver::into_outcome).collect()
 }
 
-/// Maps a pacing rule to its type, or takes any behind a pointer.
+/// Consumer of a pacing rule: monomorphised by the rule's type, or given any rule as a trait
+/// object.
 trait ForRule<'a> {
     type Output;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output;
     fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> Self::Output;
 }
 
-/// Chooses the rule that a load asks for, so that the loop asks no questions. For each target the
-/// loop is compiled for closed and for open loads without an amount. All other loads share a loop,
-/// whatever their target is.
+/// Chooses the pacing rule before the loop, so that the loop has no branch for it. The loop is
+/// compiled per target for closed and open loads without a byte limit or coupling. All other loads
+/// share one compiled loop, whatever their target is.
 fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, consumer: F) -> F::Output {
     let start = start + Nanos(shard.point.delay_ns);
     match shard.point.arrivals {
@@ -155,7 +155,8 @@ fn unless_ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
     consumer.with_any::<RESPONSE>(ending(rule, shard))
 }
 
-/// The rule until streams have moved their bytes, and tied to others, where the load wants it.
+/// The rule, wrapped with a byte limit per stream and a coupling to other loads if the load has
+/// these.
 #[inline(never)]
 fn ending<'a, P: Pacing + 'a>(rule: P, shard: &Shard<'a>) -> Box<dyn Pacing + 'a> {
     let rule: Box<dyn Pacing + 'a> = match shard.point.stop.bytes_per_stream {
@@ -172,7 +173,7 @@ fn flow<'a>(shard: &Shard<'a>) -> Option<&'a Flow> {
     shard.stop_group.and_then(|stop_group| stop_group.flow(shard))
 }
 
-/// Any rule behind a pointer.
+/// Consumer that receives its rule as a trait object.
 struct Boxed<F>(F);
 
 impl<'a, F: ForRule<'a>> ForRule<'a> for Boxed<F> {
@@ -185,7 +186,7 @@ impl<'a, F: ForRule<'a>> ForRule<'a> for Boxed<F> {
     }
 }
 
-/// One load has the loop for itself.
+/// One load that has the loop to itself.
 struct Alone<'p, 'a, T> {
     target: &'p mut T,
     shard: &'p Shard<'a>,
@@ -208,7 +209,7 @@ impl<'a, T: Target> ForRule<'a> for Alone<'_, 'a, T> {
     }
 }
 
-/// The same on any target, with any rule.
+/// One load that has the loop to itself, with target and rule as trait objects.
 struct Any<'p, 'a> {
     target: &'p mut dyn Target,
     shard: &'p Shard<'a>,
@@ -227,7 +228,7 @@ impl<'a> ForRule<'a> for Any<'_, 'a> {
     }
 }
 
-/// Not generic, so that they are compiled here, and not in every crate that measures.
+/// Not generic, so that the two loops are compiled in this crate only.
 impl<'a> Any<'_, 'a> {
     fn closed(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
         let Self { mut target, shard, start, stop, seen } = self;
@@ -239,7 +240,7 @@ impl<'a> Any<'_, 'a> {
     }
 }
 
-/// A load is one driver among others.
+/// One load of several that share the loop.
 struct Among<'p, 'a, T> {
     number: usize,
     shard: &'p Shard<'a>,
@@ -295,7 +296,7 @@ impl<T: Target> Drivers<T> for Together<'_, T> {
     }
 }
 
-/// The loop: one for every target, every rule of pacing, and any number of drivers.
+/// The loop, generic over the target and the drivers: one per pacing rule, or several.
 fn drive<T: Target, L: Drivers<T>>(
     target: &mut T,
     drivers: &mut L,
@@ -322,7 +323,7 @@ fn drive<T: Target, L: Drivers<T>>(
     }
 }
 
-/// Waits for the start, apart from the loop, which holds its target's `wait` inlined.
+/// Waits for the start in a function of its own, because the loop inlines `wait` of its target.
 #[cold]
 #[inline(never)]
 fn until<T: Target>(

@@ -1,5 +1,5 @@
-//! A driver: one load on its way through the loop. It issues its requests, takes their completions
-//! into its results, and goes through its states: running, draining, forcing out, done.
+//! A driver takes one load through the loop: it issues requests, records their completions, and
+//! changes its state: delayed, warming up, measuring, draining, syncing, done.
 
 use qdepth_measure::{Instant, Nanos, Precision, SettlingSamples, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
@@ -18,17 +18,17 @@ const DRAIN: Nanos = Nanos::from_secs(8);
 const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
 /// Time limit for a final sync, which may write back a whole cache.
 const SYNC: Nanos = Nanos::from_secs(600);
-/// Interval for checking the stop flag while nothing completes.
+/// Longest time between two checks of the stop flag while nothing completes.
 const ATTENTION: Nanos = Nanos::from_millis(100);
-/// Interval for checking if the streams to catch up with have ended.
+/// Interval for checking if the streams to catch up with have finished.
 const CATCHING_UP: Nanos = Nanos::from_micros(100);
-/// EIO: what a transfer of nothing is counted as.
+/// EIO: error number for a transfer of zero bytes.
 const EIO: i32 = 5;
 
 /// Interface between the loop and one or several drivers.
 pub(crate) trait Drivers<T: Target> {
-    /// Looks at the clock: changes its state, closes intervals, issues what is due. False once it
-    /// is done.
+    /// Checks the clock: changes state, closes intervals, and issues requests that are due. Returns
+    /// false once the driver is done.
     fn turn(
         &mut self,
         now: Instant,
@@ -38,53 +38,53 @@ pub(crate) trait Drivers<T: Target> {
     ) -> bool;
     /// Time of the next check if nothing completes.
     fn wake(&self, now: Instant) -> Instant;
-    /// Takes a completion.
+    /// Records a completion.
     fn completed(&mut self, completion: &Completion, target: &mut T);
-    /// The target as a whole has failed.
+    /// Records that the target as a whole has failed.
     fn failed(&mut self, failure: &TargetFailure);
 }
 
-/// A driver of any kind among others.
+/// A driver of any type among several that share the loop.
 pub(crate) trait OneDriver<T: Target>: Drivers<T> {
-    /// Its closed results.
+    /// Final results of the driver.
     fn into_outcome(self: Box<Self>) -> Outcome;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Before its own start.
+    /// Before the load's own start.
     Delayed(Instant),
     /// Before the window.
     WarmingUp,
     /// In the window.
     Measuring,
-    /// Waits for what is in flight, until then.
+    /// Waits for requests in flight, at most until this time.
     Draining(Instant),
-    /// Waits for the final sync, until then.
+    /// Waits for the final sync, at most until this time.
     Syncing(Instant),
     Done,
 }
 
-/// Progress of a load that continues after its time until each stream has moved as much as the
-/// fastest of its group.
+/// State of a load that continues after its time until each stream has moved as many bytes as the
+/// fastest stream of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CatchUp {
-    /// Its time is over then. The window goes on: what completes later counts.
+    /// The load's own time lasts until this time. The window stays open: later completions count.
     Before(Instant),
-    /// It waits until that of the others is.
+    /// The load waits until the time of all other loads of the group is over.
     Waiting,
-    /// It goes on, or never does.
+    /// The load continues up to the common number of bytes, or it never catches up.
     Settled,
 }
 
-/// One slot; half a cache line, so that none spans two.
+/// State of one slot. It fills half a cache line, so that none spans two.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct InFlight {
     request: Request,
     issued: Instant,
-    /// Bytes that are still to come: less than the request's after a short transfer; [`FREE`] where
-    /// no request is in the slot.
+    /// Bytes still to transfer: less than the request's size after a short transfer; [`FREE`] if
+    /// the slot has no request.
     left: u32,
     /// Owner of the slot, as an index into the driver's streams; fixed for the point.
     stream: u16,
@@ -107,11 +107,12 @@ impl InFlight {
     }
 }
 
-/// One load. `P` says when it issues; `RESPONSE` whether response times differ from service times.
+/// Driver of one load. `P` decides when it issues; `RESPONSE` is true if response times differ from
+/// service times.
 pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     point: &'a Point,
     number: usize,
-    /// Its first slot of the target.
+    /// First slot of the load on the target.
     base: u32,
     pacing: P,
     streams: Vec<RequestStream>,
@@ -119,36 +120,37 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     /// Intended time of the request in each slot, if it differs from the issue time.
     intended: Vec<Instant>,
     ledger: Ledger<RESPONSE>,
-    /// Says when the rate is known well enough.
+    /// Decides when the rate is known precisely enough.
     precision: Option<Precision>,
-    /// Says whether it keeps its rate.
+    /// Checks that the load keeps its minimum rate.
     least: Option<Rule>,
     /// End of the current interval, or time of the next check of the minimum rate.
     check_at: Instant,
-    /// Says whether its last samples are near their mean, and whether that ended it.
+    /// Decides when the load has settled (its last samples are near their mean), and if that ended
+    /// it.
     settling: Option<SettlingSamples>,
     settled: bool,
-    /// Samples that it wants, and not before.
+    /// Number of samples that the load requires, and the least time.
     samples: Option<Samples>,
-    /// True if it wants more of either.
+    /// True while the load still requires samples or precision.
     wants: bool,
     stop_group: Option<&'a StopGroup>,
-    /// True if all have what they want, so that the window ends.
+    /// True if all loads of the group have what they require, so that the window ends.
     content: bool,
     catch_up: CatchUp,
     state: State,
-    /// Until then a look at the clock has nothing to find but requests that are due: one question
-    /// a turn instead of eight.
+    /// Until this time nothing can happen but due requests, so that a turn checks one condition
+    /// instead of eight.
     undisturbed: Instant,
     failure: Option<TargetFailure>,
-    /// Bytes of its streams after which the window ends; 0 = no limit.
+    /// Bytes of all its streams after which the window ends; 0 = no limit.
     bytes: u64,
     /// CPU time of the worker when the window began.
     cpu: CpuTime,
 }
 
 impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
-    /// The driver with this number among the loop's, on the target's slots from `base`.
+    /// Driver number `number` of the loop, on the target's slots from `base`.
     pub(crate) fn new(
         number: usize,
         shard: &Shard<'a>,
@@ -248,7 +250,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         self.pacing.released(slot);
     }
 
-    /// A transfer came back short: the rest is asked for, and the latency goes on.
+    /// Submits the rest of a short transfer; the latency continues to its end.
     #[cold]
     fn go_on(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
         let in_flight = &mut self.slots[slot.0 as usize];
@@ -289,7 +291,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
-    /// Goes on in its states. None where it issues what is due; else whether it goes on.
+    /// Advances the state. Returns `None` if requests may be issued, else whether the driver is
+    /// still active.
     #[inline(never)]
     fn close_intervals(
         &mut self,
@@ -325,8 +328,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         Some(self.state != State::Done)
     }
 
-    /// After what was due is issued, so that no request waits for it: closes intervals, and says
-    /// until when there is nothing to look at but what is due.
+    /// Runs after due requests are issued, so that none waits for it: closes intervals, and
+    /// computes until when only due requests need attention.
     #[inline(never)]
     fn after_issue(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
         if now >= self.check_at {
@@ -338,8 +341,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             if settled && by_time { self.ledger.window_end.min(self.check_at) } else { Instant(0) };
     }
 
-    /// Closes what intervals have ended. Where all have what they want, the window ends now; a look
-    /// takes place here, between two requests, and costs none of them anything.
+    /// Closes all intervals that have ended, and ends the window if all loads have what they
+    /// require. This check runs between two requests and delays none.
     #[cold]
     fn roll(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
         let Self { ledger, precision, settling, settled, number, .. } = self;
@@ -369,14 +372,15 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         self.check_at = next_check(&self.ledger, self.least.as_ref());
     }
 
-    /// Stops delaying the streams that run with this one, because it has ended.
+    /// Reports to the group, once, that this load requires nothing more.
     fn wants_no_more(&mut self) {
         if let (true, Some(stop_group)) = (std::mem::take(&mut self.wants), self.stop_group) {
             stop_group.content();
         }
     }
 
-    /// The others of its group know how far it is.
+    /// Reports to the group, once, that this load's own time is over and how many bytes its streams
+    /// moved.
     fn comes(&mut self, now: Instant) {
         if let (CatchUp::Before(_), Some(stop_group)) = (self.catch_up, self.stop_group) {
             stop_group.came(self.pacing.most());
@@ -386,7 +390,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
-    /// True if its time is over and it waits to learn how much more it must move.
+    /// True while the load, after its own time, waits for the common number of bytes.
     #[cold]
     fn waits(&mut self, now: Instant) -> bool {
         if matches!(self.catch_up, CatchUp::Before(then) if now < then) {
@@ -399,12 +403,12 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         false
     }
 
-    /// True if the last flush belongs to the measured time.
+    /// True if the final sync belongs to the measured time.
     fn sync_counts(&self) -> bool {
         self.point.fsync.at_end && self.failure.is_none()
     }
 
-    /// After the last request: closes the window, or leaves it open for the final sync.
+    /// Ends issuing: closes the window, or leaves it open for the final sync.
     fn stop(
         &mut self,
         now: Instant,
@@ -435,7 +439,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
-    /// Goes from state to state after the last request.
+    /// Advances the state after the last request was issued.
     fn ending(
         &mut self,
         now: Instant,
@@ -486,8 +490,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     }
 }
 
-/// Issues what is due, drawn by stream and by the former request of its slot, and counts it. On
-/// parts of the driver and not on all of it, so that they are looked up once a turn.
+/// Issues the requests that are due and returns their number. It borrows single fields instead of
+/// the whole driver, so that the compiler loads them once per turn.
 #[inline(always)]
 fn issue_due<P: Pacing, const RESPONSE: bool>(
     pacing: &mut P,
@@ -560,7 +564,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
     fn failed(&mut self, failure: &TargetFailure) {
         self.failure = Some(failure.clone());
         self.undisturbed = Instant(0);
-        // From a broken engine nothing comes back.
+        // A broken engine never returns the requests in flight.
         if failure.is_broken() && matches!(self.state, State::Draining(_) | State::Syncing(_)) {
             self.state = State::Draining(Instant(0));
         }

@@ -1,9 +1,9 @@
-//! Durable writes: an operation is a write and the sync behind it. The loop sees such a write
-//! complete when the sync has, so that its latency, rate and queue depth are those of the whole
-//! operation.
+//! Durable writes: one operation is a write and the sync that follows it. The loop sees the write
+//! complete when the sync has completed, so that latency, rate and queue depth are those of the
+//! whole operation.
 //!
-//! Writers of a stream share syncs as those of a write-ahead log do (group commit): while a sync
-//! runs, writes that complete wait, and the next sync makes all of them durable.
+//! Writers of a stream share syncs like those of a write-ahead log (group commit): writes that
+//! complete during a sync wait, and the next sync makes all of them durable.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use crate::target::{Completion, Completions, CpuTime, Slot, Target, TargetFailur
 
 const SYNC: Request = Request { direction: Direction::Sync, offset: 0, size: 0 };
 
-/// The two parts of durable writes that ended in the window. A write may also wait for the sync of
-/// others, so that the parts need not add up to the operation.
+/// Latencies of the two parts of durable writes that ended in the window. A write may also wait for
+/// the sync of earlier writes, so the parts need not add up to the operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DurableParts {
     /// From the submission of a write to its completion.
@@ -27,37 +27,37 @@ pub struct DurableParts {
 }
 
 impl DurableParts {
-    /// Adds the parts of others.
+    /// Merges the parts of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.write.merge(&other.write);
         self.sync.merge(&other.sync);
     }
 }
 
-/// Writers that share syncs: one stream.
+/// Writers that share syncs: the slots of one stream.
 #[derive(Debug)]
 struct Log {
-    /// Place of its load among those of the target.
+    /// Index of its load among the loads of the target.
     load: usize,
-    /// The running sync, in the slot of the first write that it covers, and its start.
+    /// The running sync: the slot of the first write that it covers, and its start.
     sync: Option<(Slot, Instant)>,
-    /// Writes that the running sync covers, and those that wait for the next.
+    /// Writes that the running sync covers, and writes that wait for the next sync.
     covered: Vec<Completion>,
     waiting: Vec<Completion>,
 }
 
-/// A write on its way.
+/// A write in flight.
 #[derive(Clone, Copy, Debug)]
 struct Write {
     left: u32,
     since: Option<Instant>,
 }
 
-/// A target whose writes, of loads that want it, end with the sync that makes them durable.
+/// Wrapper of a target that completes a durable write only when its sync has completed.
 pub(crate) struct Durable<'t> {
     target: &'t mut dyn Target,
     logs: Vec<Log>,
-    /// Log of each slot of the loads, if it has one.
+    /// Index of the log of each slot; `None` if the slot's load is not durable.
     owners: Vec<Option<usize>>,
     writes: Vec<Write>,
     /// Measured window of each load.
@@ -100,17 +100,17 @@ impl<'t> Durable<'t> {
         }
     }
 
-    /// The parts of each load; none of those that are not durable.
+    /// The parts of each load; `None` for loads that are not durable.
     pub(crate) fn into_parts(self) -> Vec<Option<DurableParts>> {
         self.parts
     }
 
-    /// The parts of a load, if this moment is in its window.
+    /// The parts of a load, if `at` is in its window.
     fn parts(&mut self, load: usize, at: Instant) -> Option<&mut DurableParts> {
         self.parts[load].as_mut().filter(|_| self.windows[load].contains(&at))
     }
 
-    /// Starts a sync of each log that has none running and has something to make durable.
+    /// Starts a sync for each log that has no running sync and has completed writes.
     fn start_syncs(&mut self) {
         for log in &mut self.logs {
             if let (None, Some(first)) = (log.sync, log.waiting.first()) {
@@ -134,7 +134,8 @@ impl<'t> Durable<'t> {
         }
     }
 
-    /// A write that is complete waits for a sync; what failed or came back short goes on at once.
+    /// Handles a completion of the inner target. A complete write waits for a sync; failed and
+    /// short transfers are passed on at once.
     fn take(&mut self, completion: Completion, done: &mut Completions) {
         let slot = completion.slot.0 as usize;
         let Some(number) = self.owners[slot] else { return done.push(completion) };

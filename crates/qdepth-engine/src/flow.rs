@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use qdepth_workload::Point;
 
-/// A group of loads, by what they have issued together.
+/// Number of requests that a group of coupled loads has issued, and its total weight.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) group: u32,
@@ -24,7 +24,7 @@ impl Flow {
     }
 }
 
-/// Weight of some streams of a load: that of the load, by their number.
+/// Share of a load's weight that belongs to these streams.
 pub(crate) fn weight(point: &Point, streams: &Range<u32>) -> u64 {
     const WHOLE: u64 = 1 << 20;
     let whole = point.flow.map_or(0, |flow| u64::from(flow.weight)) * WHOLE;

@@ -1,4 +1,4 @@
-//! Outcome of one point from the results of its workers.
+//! Merges the results of several workers, or of several segments, into the outcome of one point.
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
@@ -6,16 +6,16 @@ use crate::outcome::{DirectionOutcome, Ended, Outcome};
 use crate::series::{Interval, Series};
 use crate::target::CpuTime;
 
-/// Joins the results of workers that shared a point and a start: counts, histograms and series are
-/// exact sums. A gap of the whole is at most the shortest of the workers' gaps, which is what is
-/// kept; gaps over the limits are counted where every worker had as many.
+/// Merges the results of workers that shared a point and a start. Counts, histograms and series are
+/// exact sums. The longest gap is the shortest of the workers' longest gaps, which bounds the true
+/// one from above. The number of gaps over a limit is the smallest that any worker had.
 pub fn join(outcomes: Vec<Outcome>) -> Outcome {
     let mut outcomes = outcomes.into_iter();
     let Some(first) = outcomes.next() else { return Outcome::default() };
     outcomes.fold(first, two)
 }
 
-/// Each field is named, so that a new one does not compile before it is joined.
+/// Names every field, so that a new field does not compile until it is merged.
 fn two(a: Outcome, b: Outcome) -> Outcome {
     let Outcome {
         mut directions,
@@ -82,11 +82,11 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
     }
 }
 
-/// The results of a part of the lead-in: all that was counted was outside of any window, as it is
-/// during a warm-up. What failed is still told.
+/// Results of a warm-up segment: everything that it counted becomes a count outside the window.
+/// Failures are kept.
 pub fn unrecorded(outcome: Outcome) -> Outcome {
     let counted = (outcome.completed(), outcome.bytes(), outcome.failed());
-    // A field that is added is decided on here, or it does not compile.
+    // Names every field, so that a new field does not compile until it is handled here.
     let Outcome {
         issued,
         completed_outside,
@@ -96,7 +96,7 @@ pub fn unrecorded(outcome: Outcome) -> Outcome {
         ended,
         interrupted,
         failure,
-        // Of a window, and there was none.
+        // These belong to a window, and a warm-up has none.
         duration: _,
         directions: _,
         parts: _,
@@ -125,8 +125,9 @@ pub fn unrecorded(outcome: Outcome) -> Outcome {
     }
 }
 
-/// The results of a point that was left and taken up again `offset` after its first start: counts,
-/// times, histograms and gaps are exact sums, the series goes on at its place in time.
+/// Merges two consecutive segments of a point. `offset` is the time from the start of the first
+/// segment to the start of the second. Counts, times, histograms and gaps are exact sums; the
+/// intervals of the second segment keep their place in time.
 pub fn in_turn(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
     let gaps = [0, 1, 2].map(|limit| earlier.gaps[limit] + later.gaps[limit]);
     let duration = earlier.duration + later.duration;
@@ -159,7 +160,8 @@ fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
     }
 }
 
-/// Slices of equal number are slices of equal time, since windows and slices are the point's.
+/// Merges two series by index: intervals with the same index cover the same time, because windows
+/// and interval lengths are those of the point.
 fn joined(a: &Series, b: &Series) -> Series {
     let mut joined = Series { lost: a.lost + b.lost, ..Series::default() };
     let count = a.intervals().len().max(b.intervals().len());
@@ -170,7 +172,7 @@ fn joined(a: &Series, b: &Series) -> Series {
         for (series, interval) in shards.into_iter().flatten() {
             sum.add(interval);
             for (whole, shard) in histograms.iter_mut().zip(series.histograms(index)) {
-                // What was encoded a moment ago is read back; of trims there may be nothing.
+                // Decoding cannot fail here except for an empty histogram of trims.
                 if let Ok(shard) = shard.decode() {
                     whole.merge(&shard);
                 }

@@ -1,16 +1,16 @@
-//! The rule of a load that is to keep a rate. It is asked a few times a second, beside the
-//! intervals, and costs no request anything.
+//! Rule of a load that must keep a minimum rate. It is evaluated a few times a second, independent
+//! of the intervals, so that it costs no time per request.
 
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{LeastRate, Point};
 use serde::{Deserialize, Serialize};
 
-/// A rate that was not kept.
+/// A minimum rate that was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shortfall {
     /// Direction: reads (0), writes (1) or trims (2).
     pub kind: usize,
-    /// True if bytes were counted, and not requests.
+    /// True if the rate counts bytes, false if it counts requests.
     pub of_bytes: bool,
     /// Required rate per second.
     pub least: f64,
@@ -18,18 +18,18 @@ pub struct Shortfall {
     pub reached: f64,
 }
 
-/// Holds what a driver completed against what it is to complete.
+/// Compares the completed requests and bytes of a driver with the required minimum.
 #[derive(Debug)]
 pub(crate) struct Rule {
     least: LeastRate,
     streams: f64,
     /// Time of the next check.
     next: Instant,
-    /// Since when it counts, and from which counts on.
+    /// Start of the time over which the rate is taken, and the counts at that start.
     from: Option<(Instant, Counts)>,
 }
 
-/// Requests and bytes of reads, writes and trims.
+/// Requests and bytes, each of reads, writes and trims.
 pub(crate) type Counts = [[u64; 3]; 2];
 
 impl Rule {
@@ -39,12 +39,12 @@ impl Rule {
         Some(Self { least, streams: streams as f64, next, from: None })
     }
 
-    /// Returns the time of the next check.
+    /// Time of the next check.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Returns the rate that is too low now.
+    /// Returns the shortfall if the rate is too low at `now`.
     pub(crate) fn check(&mut self, now: Instant, counts: Counts) -> Option<Shortfall> {
         if now < self.next {
             return None;
@@ -89,7 +89,7 @@ mod tests {
         measure(&mut target, &plan.points[0], &AtomicBool::new(false), &mut |_| {})
     }
 
-    /// A thousand requests a second, of which two thirds read.
+    /// 1,000 requests per second, two thirds of them reads.
     fn steady() -> ScriptedTarget {
         ScriptedTarget::new(1, Service::Fixed(Nanos::from_millis(1)), 1)
     }
@@ -105,7 +105,7 @@ mod tests {
         let short = outcome.shortfall.unwrap();
         assert_eq!((short.kind, short.of_bytes), (0, false));
         assert!((600.0..750.0).contains(&short.reached), "{short:?}");
-        // Two seconds count for nothing, and a rate is taken over one.
+        // The first two seconds do not count, and the rate is taken over one second.
         let within = Nanos::from_millis(3_000)..Nanos::from_millis(3_300);
         assert!(within.contains(&outcome.duration), "{:?}", outcome.duration);
         let bytes = "duration = \"20s\"\nleast_rate = { bytes_per_s = [0.0, 4e6, 0.0], \
@@ -120,7 +120,7 @@ mod tests {
     fn a_target_that_stops_is_found_though_nothing_completes() {
         let at = Instant(5_000_000_000);
         let stalls = steady().with_fault(Fault::Stall { at, length: Nanos::from_secs(3) });
-        // Slices of a load that may last a week are longer than what it is asked to keep.
+        // The intervals of a load of a week are longer than the time over which the rate is taken.
         let text = "duration = \"160h\"\nleast_rate = { io_per_s = [10.0, 0.0, 0.0] }";
         let outcome = measured(text, stalls);
         assert_eq!((outcome.ended, outcome.shortfall.unwrap().kind), (Ended::Rate, 0));

@@ -12,11 +12,11 @@ use crate::series::{Interval, Series, is_kept};
 const INTERVAL: Nanos = Nanos::from_millis(100);
 /// Most intervals of a series; longer points get longer intervals.
 const INTERVALS_MAX: u64 = 36_000;
-/// Room for the encoded histograms of one interval on average.
+/// Bytes reserved for the encoded histograms of an interval, on average.
 const INTERVAL_BYTES: u64 = 6 << 10;
-/// Most room for the histograms of a series.
+/// Upper limit of the memory for the histograms of a series.
 const ARENA_MAX: u64 = 128 << 20;
-/// Limits of what counts as a gap without a completion.
+/// Lengths from which a gap without a completion is counted.
 const GAPS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
 
 /// Sum of the response times in the window so far, ns.
@@ -28,13 +28,13 @@ fn response_times(directions: &[DirectionOutcome]) -> u128 {
         .sum()
 }
 
-/// Keeps the figures of one point. `RESPONSE` says whether response times differ from service
-/// times (open loop).
+/// Statistics of one point. `RESPONSE` is true if response times differ from service times (open
+/// loop).
 ///
-/// The cost of an I/O here limits the rate that can be measured. Work that is the same for
-/// completions with one stamp is done once per stamp ([`advance`](Self::advance)), a latency is
-/// recorded once, into the interval's histogram, and sums that histograms contain are not kept
-/// elsewhere.
+/// The cost per I/O of this code limits the rate that can be measured. Work that is the same for
+/// completions with one stamp is done once per stamp ([`advance`](Self::advance)). A latency is
+/// recorded once, in the histogram of the current interval, and no sum that the histograms contain
+/// is kept twice.
 #[derive(Debug)]
 pub(crate) struct Ledger<const RESPONSE: bool> {
     pub(crate) window_start: Instant,
@@ -45,33 +45,35 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     bytes: [u64; 4],
     /// Histograms of reads, writes, trims and syncs in the current interval.
     current_histograms: [LatencyHistogram; 4],
-    /// Start of the running interval, what was completed before it, and the bytes.
+    /// Start of the current interval. Its counts and bytes are those before the interval.
     current: Interval,
     completed_before: [u64; 3],
     bytes_before: [u64; 3],
-    /// Response times before it, ns.
+    /// Sum of the response times before the current interval, ns.
     response_before: u128,
     interval_length: Nanos,
     /// End of the current interval.
     interval_end: Instant,
-    /// The stamp that was advanced to last, where it lies in the window.
+    /// Last stamp that [`advance`](Self::advance) has processed; `NEVER` if it is outside the
+    /// window.
     stamp: Instant,
-    /// Until when a stamp needs no questions: the window's end, once a stamp in it was seen.
+    /// Stamps before this time are known to be in the window: its end, once a stamp in it was seen,
+    /// else 0.
     within: Instant,
-    /// Gaps up to here change nothing that is kept.
+    /// A gap up to this length changes neither the longest gap nor a count.
     gap_known: Nanos,
     last_completion: Instant,
     in_flight: u64,
     in_flight_since: Instant,
-    /// I/O·ns.
+    /// Time integral of the requests in flight, I/O·ns.
     in_flight_integral: u128,
-    /// Parts before the window of latencies that ended in it, ns.
+    /// Parts before the window of latencies that ended in the window, ns.
     clipped: u128,
-    /// Parts in the window of latencies that no histogram of it holds, ns.
+    /// Parts in the window of latencies that are in no histogram of the window, ns.
     beyond: u128,
 }
 
-/// One request's stamps at its end.
+/// The three stamps of a completed request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamps {
     pub(crate) intended: Instant,
@@ -118,18 +120,18 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         }
     }
 
-    /// Most intervals that the series has room for.
+    /// Number of intervals that the series has room for.
     pub(crate) fn intervals_max(&self) -> usize {
         self.out.series.intervals.capacity()
     }
 
-    /// The window ends then.
+    /// Moves the end of the window.
     pub(crate) fn move_end(&mut self, end: Instant) {
         self.window_end = end;
         self.within = Instant(0);
     }
 
-    /// Returns the end of the current interval.
+    /// End of the current interval.
     #[inline]
     pub(crate) fn interval_end(&self) -> Instant {
         self.interval_end
@@ -155,7 +157,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         [completed, bytes]
     }
 
-    /// Counts the requests in flight up to `now` into the integral, cut to the window.
+    /// Adds the requests in flight up to `now` to the integral, limited to the window.
     #[inline]
     pub(crate) fn pass(&mut self, now: Instant) {
         if now <= self.in_flight_since {
@@ -177,8 +179,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.in_flight
     }
 
-    /// True if a stamp lies in the window. Does the work that all completions with this stamp
-    /// share.
+    /// True if the stamp is in the window. Does the work shared by all completions with this stamp.
     #[inline(always)]
     fn advance(&mut self, at: Instant) -> bool {
         at == self.stamp || self.step(at)
@@ -189,8 +190,8 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         if at >= self.within {
             return self.first_step(at);
         }
-        // All since the last stamp lies in the window: what `pass` and `gap` do, without their
-        // questions.
+        // Everything since the last stamp is in the window: this is `pass` and `gap` without their
+        // checks.
         let passed = at.since(self.in_flight_since);
         self.in_flight_integral += u128::from(self.in_flight) * u128::from(passed.0);
         self.in_flight_since = self.in_flight_since.max(at);
@@ -203,7 +204,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         true
     }
 
-    /// Handles a stamp after which the window may have started or ended since the last one.
+    /// Handles a stamp if the window may have started or ended since the last one.
     #[cold]
     #[inline(never)]
     fn first_step(&mut self, at: Instant) -> bool {
@@ -217,7 +218,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         inside
     }
 
-    /// Takes a completed request into the results.
+    /// Records a completed request.
     #[inline(always)]
     pub(crate) fn completed(&mut self, direction: Direction, bytes: u64, stamps: Stamps) {
         let inside = self.advance(stamps.completed);
@@ -237,7 +238,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         }
     }
 
-    /// It was issued before the window.
+    /// Notes the part before the window of a latency that ended in it.
     #[cold]
     fn clip(&mut self, issued: Instant) {
         self.clipped += u128::from(self.window_start.since(issued).0);
@@ -250,16 +251,16 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.beyond(stamps.issued, stamps.completed);
     }
 
-    /// The part in the window of a latency that is in no histogram.
+    /// Adds the part in the window of a latency that is in no histogram.
     fn beyond(&mut self, issued: Instant, completed: Instant) {
         let from = issued.max(self.window_start);
         self.beyond += u128::from(completed.min(self.window_end).since(from).0);
     }
 
-    /// Takes a failed request into the results.
+    /// Records a failed request.
     #[cold]
     pub(crate) fn failed(&mut self, direction: Direction, errno: i32, stamps: Stamps) {
-        // Not a completion: it ends no gap.
+        // A failure is not a completion, so it ends no gap.
         self.pass(stamps.completed);
         self.in_flight -= 1;
         self.beyond(stamps.issued, stamps.completed);
@@ -274,7 +275,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.out.directions[direction as usize].short += 1;
     }
 
-    /// A request that never came back: its latency reaches to the end of the window.
+    /// Records a request that never completed: its latency extends to the end of the window.
     pub(crate) fn abandoned(&mut self, issued: Instant) {
         self.pass(self.window_end);
         self.in_flight -= 1;
@@ -298,14 +299,14 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         }
     }
 
-    /// Closes every interval that has ended by `now`, handing each to `seen`.
+    /// Closes every interval that has ended by `now`, and passes each to `seen`.
     pub(crate) fn roll(&mut self, now: Instant, seen: &mut impl FnMut(&Interval)) {
         while now >= self.interval_end() && self.interval_end() <= self.window_end {
             self.close(self.interval_length, seen);
         }
     }
 
-    /// Ends the window at `end` and closes the interval that was cut by it.
+    /// Ends the window at `end` and closes the interval that this cuts off.
     pub(crate) fn finish(&mut self, end: Instant, seen: &mut impl FnMut(&Interval)) {
         self.move_end(end);
         self.roll(end, seen);
@@ -316,11 +317,11 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         }
         self.gap(end.max(self.last_completion));
         self.out.duration = end.since(self.window_start);
-        // The window may have moved below a stamp that was advanced to.
+        // The window may now end before the last processed stamp.
         self.stamp = Instant::NEVER;
     }
 
-    /// Closes the results, once nothing is in flight or waited for.
+    /// Returns the results. Nothing may be in flight any more.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         // Syncs are in no interval.
         self.out.directions[3].service_time.merge(&self.current_histograms[3]);

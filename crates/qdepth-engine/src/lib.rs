@@ -1,8 +1,8 @@
-//! The measuring loop. One loop, [`measure`], drives every target, real or emulated; the clock
-//! belongs to the target, since in virtual time waiting is what moves it.
+//! The measuring loop. One loop, [`measure`], drives every target, real or emulated. The clock
+//! belongs to the target, because in virtual time waiting is what advances it.
 //!
-//! This crate never opens anything, never reads a clock and holds no `unsafe`. Start with
-//! [`Target`], [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
+//! This crate opens no files, reads no clock and has no `unsafe` code. Start with [`Target`],
+//! [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
 
 mod drive;
 mod driver;

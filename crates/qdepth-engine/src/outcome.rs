@@ -8,10 +8,10 @@ use crate::least::Shortfall;
 use crate::series::Series;
 use crate::target::{CpuTime, TargetFailure};
 
-/// Room for this many different error numbers in a direction.
+/// Number of different error numbers that are counted separately in a direction.
 const KINDS_MAX: usize = 16;
 
-/// Failed requests by error number; fixed room, so that counting never allocates.
+/// Failed requests by error number. The capacity is fixed, so that counting never allocates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errors {
     kinds: [(i32, u64); KINDS_MAX],
@@ -20,10 +20,10 @@ pub struct Errors {
 }
 
 impl Errors {
-    /// Stands for all kinds beyond the sixteenth: no error has the number 0.
+    /// Stands for all error numbers beyond the sixteenth: no error has the number 0.
     pub const OTHERS: i32 = 0;
 
-    /// Counts one. The seventeenth kind and later ones are counted together, as
+    /// Counts one error. Error numbers beyond the sixteenth are counted together under
     /// [`OTHERS`](Self::OTHERS).
     pub fn count(&mut self, errno: i32) {
         self.count_many(errno, 1);
@@ -39,37 +39,37 @@ impl Errors {
         }
     }
 
-    /// Adds those of another worker.
+    /// Adds the counts of another worker.
     pub(crate) fn add(&mut self, other: &Self) {
         for (errno, count) in other.kinds() {
             self.count_many(errno, count);
         }
     }
-    /// All of them.
+    /// Number of errors of all kinds.
     pub fn total(&self) -> u64 {
         self.total
     }
-    /// Error number and count of each kind seen, those beyond the room together at the end.
+    /// Error number and count of each kind, those counted under [`OTHERS`](Self::OTHERS) last.
     pub fn kinds(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
         let others = (Self::OTHERS, self.others);
         self.kinds.iter().copied().chain([others]).filter(|(_, n)| *n > 0)
     }
 }
 
-/// One direction within the window.
+/// Results of one direction within the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionOutcome {
-    /// Completed in full.
+    /// Requests completed in full.
     pub completed: u64,
-    /// Bytes of those.
+    /// Bytes of the completed requests.
     pub bytes: u64,
-    /// Failed: in no rate, in no latency.
+    /// Failed requests, which are in no rate and no latency.
     pub errors: Errors,
     /// Transfers that came back short and were completed by further requests.
     pub short: u64,
-    /// completed − issued.
+    /// Completed − issued.
     pub service_time: LatencyHistogram,
-    /// completed − intended; none in a closed loop, where it is the same.
+    /// Completed − intended; `None` in a closed loop, where it equals the service time.
     pub response_time: Option<LatencyHistogram>,
 }
 
@@ -79,13 +79,13 @@ pub enum Ended {
     /// Its time was over.
     #[default]
     Duration,
-    /// Its rate was known as well as asked.
+    /// Its rate was known with the requested precision.
     Precision,
     /// Its rate was steady.
     Steady,
-    /// So many bytes had been moved.
+    /// The requested number of bytes had been moved.
     Bytes,
-    /// Its rate was below what it is to keep.
+    /// Its rate was below the required minimum.
     Rate,
     /// It was asked to stop.
     Interrupted,
@@ -100,7 +100,7 @@ pub struct Outcome {
     pub duration: Nanos,
     /// Reads, writes, trims and syncs, in this order.
     pub directions: [DirectionOutcome; 4],
-    /// Parts of durable writes, where a sync behind each write belongs to it.
+    /// Latencies of the parts of durable writes; `None` if the load is not durable.
     pub parts: Option<DurableParts>,
     /// Requests issued, warm-up and drain included. Continuations of short transfers are not
     /// counted again.
@@ -111,35 +111,35 @@ pub struct Outcome {
     pub bytes_outside: u64,
     /// Failed outside the window.
     pub failed_outside: u64,
-    /// Never came back.
+    /// Requests that never completed.
     pub abandoned: u64,
-    /// Time-integral of the requests in flight, I/O·ns, counted by the loop.
+    /// Time integral of the requests in flight, I/O·ns, counted by the loop.
     pub in_flight_integral: f64,
-    /// Sum of the parts of all latencies that lie in the window, ns, from the stamps.
+    /// Sum of the parts of all latencies that lie in the window, ns, computed from the stamps.
     pub latency_in_window: f64,
     /// Longest interval without a completion.
     pub longest_gap: Nanos,
     /// Intervals without a completion over 100 ms, 1 s, 10 s.
     pub gaps: [u64; 3],
-    /// Most requests of one stream that were due and could not be issued.
+    /// Largest number of requests of one stream that were due while no slot was free.
     pub backlog_max: u64,
     /// CPU time of the worker.
     pub cpu: CpuTime,
-    /// The series.
+    /// Time series of the window.
     pub series: Series,
     /// Reason why the window ended.
     pub ended: Ended,
-    /// Start of catching up with the fastest stream, if there was any.
+    /// Time at which the load began to catch up with the fastest stream; 0 if it never did.
     pub caught_up_from: Nanos,
-    /// Bytes that it had moved by then.
+    /// Bytes that the load had moved by then.
     pub bytes_before: u64,
     /// Number of checks of the rate's precision.
     pub interim_checks: u32,
-    /// The rate that it did not keep, where that ended it.
+    /// The minimum rate that was missed; `None` if none was.
     pub shortfall: Option<Shortfall>,
-    /// True if it was stopped before its time.
+    /// True if the point was stopped before its end.
     pub interrupted: bool,
-    /// Why it ended early, where it did.
+    /// The failure that ended the point early, if any.
     pub failure: Option<TargetFailure>,
 }
 
@@ -152,7 +152,7 @@ impl Outcome {
     pub fn failed(&self) -> u64 {
         self.directions.iter().map(|d| d.errors.total()).sum()
     }
-    /// Bytes of the window.
+    /// Bytes completed in the window, all directions.
     pub fn bytes(&self) -> u64 {
         self.directions.iter().map(|d| d.bytes).sum()
     }

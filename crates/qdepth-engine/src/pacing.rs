@@ -1,5 +1,5 @@
-//! Schedules the next request. A rule is chosen as a type before the loop, so that the loop has no
-//! branch for it.
+//! Scheduling of the next request. The rule is chosen as a type before the loop, so that the loop
+//! has no branch for it.
 
 use qdepth_measure::{Instant, Nanos, Seed};
 use qdepth_workload::Schedule;
@@ -7,23 +7,23 @@ use qdepth_workload::Schedule;
 use crate::shard::Shard;
 use crate::target::Slot;
 
-/// A rule of pacing over the slots of a driver, whose `s`th stream owns those from `s ×
+/// A pacing rule over the slots of a driver. Stream `s` owns the `outstanding` slots from `s ×
 /// outstanding`.
 pub(crate) trait Pacing {
-    /// A slot has become free.
+    /// Notes that a slot has become free.
     fn released(&mut self, slot: Slot);
-    /// The next request that is due at `now`: its slot and intended time.
+    /// The next request due at `now`: its slot and its intended time.
     fn next(&mut self, now: Instant) -> Option<(Slot, Instant)>;
     /// Time at which a request will be due even if nothing completes.
     fn wake(&self) -> Instant;
-    /// Most requests of one stream that were due and found no free slot.
+    /// Largest number of requests of one stream that were due while no slot was free.
     fn backlog_max(&self) -> u64 {
         0
     }
-    /// A request of this size was put into the slot.
+    /// Notes the size of the request that was put into the slot.
     #[inline]
     fn drawn(&mut self, _: Slot, _: u32) {}
-    /// True if it may be [exhausted](Self::exhausted) one day.
+    /// True if the rule may become [exhausted](Self::exhausted).
     fn is_finite(&self) -> bool {
         false
     }
@@ -34,13 +34,14 @@ pub(crate) trait Pacing {
     }
     /// Forgets the backlog of the warm-up.
     fn window_begins(&mut self) {}
-    /// Most bytes that one stream has asked for in the window, where streams end by them.
+    /// Largest number of bytes that one stream has requested in the window, if streams end by
+    /// bytes.
     fn most(&self) -> u64 {
         0
     }
-    /// Each stream ends once it has moved this many bytes in the window.
+    /// Lets each stream continue up to this many bytes in the window.
     fn go_on_to(&mut self, _: u64) {}
-    /// Nothing is issued any more.
+    /// Notes that the driver issues no more requests.
     fn ends(&mut self) {}
 }
 
@@ -80,13 +81,13 @@ impl Pacing for Box<dyn Pacing + '_> {
     }
 }
 
-/// Any rule, until each stream has moved its bytes in the window.
+/// Any rule, limited to a number of bytes per stream in the window.
 #[derive(Debug)]
 pub(crate) struct Finite<P> {
     rule: P,
     outstanding: u32,
     bytes: u64,
-    /// Remaining bytes of each stream; more than it can move in the warm-up.
+    /// Bytes left to each stream; `u64::MAX` before the window begins.
     left: Vec<u64>,
     unfinished: usize,
 }
@@ -198,8 +199,8 @@ struct Line {
     free: Vec<Slot>,
 }
 
-/// By a schedule: `OPEN` keeps to it whatever completes (latency counts from the intended time),
-/// else it is an upper rate of a closed loop.
+/// Requests by a schedule. If `OPEN`, the schedule holds whatever completes (latency counts from
+/// the intended time); else it is an upper limit for the rate of a closed loop.
 #[derive(Debug)]
 pub(crate) struct Scheduled<const OPEN: bool> {
     lines: Vec<Line>,
@@ -267,7 +268,7 @@ impl<const OPEN: bool> Pacing for Scheduled<OPEN> {
     }
 }
 
-/// The slots of a stream that thinks.
+/// Think-time state of one stream.
 #[derive(Debug)]
 struct Thinker {
     free: Vec<Slot>,
@@ -277,8 +278,8 @@ struct Thinker {
     resumes: Option<Instant>,
 }
 
-/// Closed loop with think time: after this many requests a stream waits until all are back,
-/// and then for the time.
+/// Closed loop with think time: after `requests` requests a stream waits until all have completed,
+/// and then for the think time.
 #[derive(Debug)]
 pub(crate) struct Thinking {
     streams: Vec<Thinker>,

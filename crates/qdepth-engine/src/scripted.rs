@@ -1,5 +1,5 @@
-//! A target in virtual time that follows a script: a queue before one or more servers with a known
-//! service time. Its answers are known in closed form, so it tests the loop against truth.
+//! A scripted target in virtual time: one queue and one or more servers with a known service time.
+//! Its results are known in closed form, which tests the loop against theory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use crate::target::{Completion, Completions, Slot, Target, TargetFailure};
 /// Service time of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
-    /// Always as long: M/D/c under Poisson arrivals.
+    /// The same for every request: M/D/c under Poisson arrivals.
     Fixed(Nanos),
     /// Exponentially distributed with this mean: M/M/c under Poisson arrivals.
     Exponential(Nanos),
@@ -25,36 +25,36 @@ pub enum Service {
 pub enum Fault {
     /// Every nth request fails with this error number.
     Error {
-        /// Which.
+        /// Value of n.
         every: u64,
         /// Positive error number.
         errno: i32,
     },
     /// Every nth request transfers half.
     Short {
-        /// Which.
+        /// Value of n.
         every: u64,
     },
-    /// From the nth request on, transfers end with nothing: the device is gone.
+    /// From request number `from` on, transfers return zero bytes: the device is gone.
     Gone {
-        /// Which.
+        /// Number of the first such request.
         from: u64,
     },
-    /// The nth request never completes.
+    /// One request never completes.
     Hang {
-        /// Which.
+        /// Number of that request.
         at: u64,
     },
-    /// For a while no server works; then each goes on where it was.
+    /// All servers pause for a while, and then continue.
     Stall {
-        /// When.
+        /// Start of the pause.
         at: Instant,
-        /// For how long.
+        /// Length of the pause.
         length: Nanos,
     },
 }
 
-/// Requests queue in order of arrival before `servers` servers.
+/// Emulated target: requests wait in order of arrival for one of the servers.
 #[derive(Debug)]
 pub struct ScriptedTarget {
     now: Instant,
@@ -62,7 +62,7 @@ pub struct ScriptedTarget {
     fault: Option<Fault>,
     /// Time at which each server becomes free.
     servers: BinaryHeap<Reverse<Instant>>,
-    /// Ends in order of time, then of submission.
+    /// Pending completions, ordered by time, then by submission.
     pending: BinaryHeap<Reverse<(Instant, u64, u32, i32)>>,
     submitted: u64,
     random: Xoshiro256PlusPlus,
@@ -100,7 +100,7 @@ impl ScriptedTarget {
         }
     }
 
-    /// The end of a service, with a stall that falls into it.
+    /// End of a service, extended by a stall that overlaps it.
     fn stalled(&self, start: Instant, end: Instant) -> Instant {
         match self.fault {
             Some(Fault::Stall { at, length }) if end > at && start < at + length => {

@@ -1,37 +1,38 @@
-//! The series of a point: what was done in each slice of its window, with the histograms of each.
+//! Time series of a point: counts and latency histograms for each interval of the window.
 
 use qdepth_measure::{EncodedHistogram, LatencyHistogram, Nanos, Slice};
 use qdepth_workload::Direction;
 use serde::{Deserialize, Serialize};
 
-/// One slice of the series.
+/// One interval of the series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
-    /// From the start of the window.
+    /// Start, relative to the start of the window.
     pub start: Nanos,
-    /// Its length.
+    /// Length of the interval.
     pub length: Nanos,
     /// Completed reads, writes and trims.
     pub completed: [u64; 3],
-    /// Their bytes.
+    /// Bytes of the completed reads, writes and trims.
     pub bytes: [u64; 3],
-    /// Sum of their service times, ns.
+    /// Sum of the service times, ns.
     pub service_time_sum: u64,
-    /// Sum of their response times, ns.
+    /// Sum of the response times, ns.
     pub response_time_sum: u64,
-    /// Ends of the encoded histograms of reads, writes and trims in the arena; without trims the
-    /// last is empty.
+    /// End offsets in the arena of the encoded histograms of reads, writes and trims. Without trims
+    /// the last histogram is empty.
     pub(crate) ends: [usize; 3],
 }
 
 impl Interval {
-    /// The same so much later.
+    /// The interval, shifted in time by `offset`.
     #[must_use]
     pub fn moved(self, offset: Nanos) -> Self {
         Self { start: self.start + offset, ..self }
     }
 
-    /// Adds what another worker did in the same slice; the histograms lie elsewhere.
+    /// Adds the counts of another worker's interval at the same time. Histograms are merged
+    /// elsewhere.
     pub fn add(&mut self, other: &Self) {
         let Self { start, length, completed, bytes, service_time_sum, response_time_sum, ends: _ } =
             other;
@@ -52,11 +53,11 @@ impl Interval {
 pub struct Series {
     pub(crate) intervals: Vec<Interval>,
     pub(crate) arena: Vec<u8>,
-    /// Intervals whose histograms found no room.
+    /// Number of intervals whose histograms did not fit into the arena.
     pub lost: u64,
 }
 
-/// A series as another process sent it.
+/// A series as received from another process.
 #[derive(Deserialize)]
 struct UncheckedSeries {
     intervals: Vec<Interval>,
@@ -76,12 +77,12 @@ impl TryFrom<UncheckedSeries> for Series {
 }
 
 impl Series {
-    /// The slices in order of time.
+    /// The intervals, ordered by time.
     pub fn intervals(&self) -> &[Interval] {
         &self.intervals
     }
 
-    /// Adds a slice; outside the loop, since it allocates.
+    /// Appends an interval. Not for the loop, because it allocates.
     pub fn push(&mut self, mut interval: Interval, histograms: &[LatencyHistogram; 3]) {
         for (kind, histogram) in histograms.iter().enumerate() {
             if is_kept(kind, histogram) {
@@ -92,8 +93,8 @@ impl Series {
         self.intervals.push(interval);
     }
 
-    /// Histograms of the service times of reads, writes and trims of a slice; empty where they were
-    /// lost, and of trims where there were none.
+    /// Service-time histograms of the reads, writes and trims of an interval; empty if they were
+    /// lost or there were no trims.
     pub fn histograms(&self, index: usize) -> [EncodedHistogram; 3] {
         let start = index.checked_sub(1).map_or(0, |former| self.intervals[former].ends[2]);
         let [reads, writes, trims] = self.intervals[index].ends;
@@ -102,7 +103,7 @@ impl Series {
     }
 }
 
-/// Input of a rule from one interval.
+/// The counts of an interval, as input of a settling rule.
 pub(crate) fn slice(interval: &Interval) -> Slice {
     Slice {
         ios: interval.completed.iter().sum(),
@@ -112,7 +113,7 @@ pub(crate) fn slice(interval: &Interval) -> Slice {
     }
 }
 
-/// Hardly any load trims: what does not is kept as if nothing could.
+/// True if the histogram is stored: hardly any load trims, so an empty histogram of trims is not.
 pub(crate) fn is_kept(kind: usize, histogram: &LatencyHistogram) -> bool {
     kind != Direction::Trim as usize || histogram.count() > 0
 }

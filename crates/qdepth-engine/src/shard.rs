@@ -1,4 +1,4 @@
-//! A load, or a share of it, as one worker drives it, and those that run at the same time.
+//! Shards: the part of a load that one worker drives, and groups of shards that end together.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,26 +12,26 @@ use crate::flow::{Flow, weight};
 pub struct Shard<'a> {
     /// The load.
     pub point: &'a Point,
-    /// Its streams, by number.
+    /// Numbers of its streams.
     pub streams: Range<u32>,
-    /// The shards that it ends with, where they wait for samples or for precision, or that it is
-    /// tied to.
+    /// Shards that end together with this one, because they wait for samples or precision, or are
+    /// coupled.
     pub stop_group: Option<&'a StopGroup>,
 }
 
-/// Parts that run at the same time and end together, once each has the samples, or the precision,
-/// that it wants. A sum of rates is known as well as the worst known of them, or better: its error
-/// is at most the sum of theirs.
+/// Shards that run at the same time and end together, once each has the samples or the precision
+/// that it requires. The relative error of a sum of rates is at most that of the least precise
+/// rate.
 #[derive(Debug)]
 pub struct StopGroup {
     wanting: AtomicUsize,
-    /// True if one has ended that ends all.
+    /// True if a shard has ended that ends the whole group.
     over: AtomicBool,
-    /// Groups of shards that are tied to each other.
+    /// Counters of the coupled loads.
     flows: Vec<Flow>,
-    /// Shards that catch up with each other, and are not at the end of their time.
+    /// Number of shards that catch up with each other and whose own time is not over.
     to_come: AtomicUsize,
-    /// Most bytes that a stream of theirs had asked for at that end.
+    /// Largest number of bytes that one of their streams had requested when its time was over.
     most: AtomicU64,
 }
 
@@ -48,7 +48,7 @@ impl StopGroup {
                 Flow::join(&mut flows, group, weight(shard.point, &shard.streams));
             }
         }
-        // Where nobody wants anything, nobody is content either.
+        // If no shard requires anything, the group never ends early.
         let count = if wanting > 0 { wanting } else { usize::MAX };
         let wanting = AtomicUsize::new(count);
         let together = count < usize::MAX || ends || to_come > 0 || !flows.is_empty();
@@ -61,13 +61,13 @@ impl StopGroup {
         let group = shard.point.flow?.group;
         self.flows.iter().find(|flow| flow.group == group)
     }
-    /// The time of one that catches up is over, or it has ended before: so many bytes a stream of
-    /// it had asked for at most.
+    /// Notes that the own time of a shard that catches up is over, and the largest number of bytes
+    /// that one of its streams had requested.
     pub(crate) fn came(&self, bytes: u64) {
         self.most.fetch_max(bytes, Ordering::Relaxed);
         self.to_come.fetch_sub(1, Ordering::Release);
     }
-    /// Most bytes of a stream, once that is known.
+    /// Largest number of bytes of one stream; `None` until the own time of all shards is over.
     pub(crate) fn most(&self) -> Option<u64> {
         let all = self.to_come.load(Ordering::Acquire) == 0;
         all.then(|| self.most.load(Ordering::Relaxed))
@@ -87,15 +87,15 @@ impl StopGroup {
 }
 
 impl<'a> Shard<'a> {
-    /// All of it.
+    /// A shard with all streams of the point.
     pub fn whole(point: &'a Point) -> Self {
         Self { point, streams: 0..point.streams, stop_group: None }
     }
-    /// True if the others continue until it has enough samples, or enough precision.
+    /// True if other shards must continue until this one has enough samples or precision.
     pub fn wants(&self) -> bool {
         self.point.stop.samples.is_some() || self.point.stop.until.is_some()
     }
-    /// Its share of what a limit counts over all streams; 0 = no limit.
+    /// Its share of a limit that counts over all streams; 0 = no limit.
     pub(crate) fn share(&self, limit: u64) -> u64 {
         let streams = u64::from(self.point.streams).max(1);
         limit.div_ceil(streams) * self.streams.len() as u64
@@ -104,7 +104,7 @@ impl<'a> Shard<'a> {
     pub(crate) fn bytes(&self) -> u64 {
         self.share(self.point.stop.bytes)
     }
-    /// Most requests in flight, and so the slots that it needs.
+    /// Largest number of requests in flight, which is the number of slots that it needs.
     pub fn slots(&self) -> u32 {
         self.streams.len() as u32 * self.point.outstanding
     }

@@ -1,18 +1,18 @@
-//! Somewhere to send requests, and the clock that their completions are stamped by.
+//! Interface to storage: a target takes requests, and stamps their completions with its own clock.
 
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A place for one request in flight, from 0.
+/// Index of a place for one request in flight, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
-/// The answer to one request.
+/// Result of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Whose.
+    /// Slot of the request.
     pub slot: Slot,
     /// Bytes transferred, or a negative Linux error number.
     pub result: i32,
@@ -20,14 +20,14 @@ pub struct Completion {
     pub at: Instant,
 }
 
-/// Completions handed back by [`Target::wait`], in order of their stamps. Its room is made once.
+/// Completions returned by [`Target::wait`], ordered by time stamp. The capacity is fixed.
 #[derive(Debug, Default)]
 pub struct Completions {
     list: Vec<Completion>,
 }
 
 impl Completions {
-    /// Room for this many at a time.
+    /// An empty list with room for `capacity` completions.
     pub fn with_capacity(capacity: usize) -> Self {
         Self { list: Vec::with_capacity(capacity.max(1)) }
     }
@@ -36,7 +36,8 @@ impl Completions {
     pub fn has_room(&self) -> bool {
         self.list.len() < self.list.capacity()
     }
-    /// Adds one; does nothing where there is no room, which [`has_room`](Self::has_room) tells.
+    /// Adds a completion. Does nothing if there is no room; check [`has_room`](Self::has_room)
+    /// first.
     #[inline]
     pub fn push(&mut self, completion: Completion) {
         if self.has_room() {
@@ -53,7 +54,7 @@ impl Completions {
     pub fn as_mut_slice(&mut self) -> &mut [Completion] {
         &mut self.list
     }
-    /// Forgets them.
+    /// Removes all completions.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
@@ -69,7 +70,7 @@ pub struct CpuTime {
     pub system: Nanos,
     /// Number of context switches.
     pub switches: u64,
-    /// Pages that it waited for: those that storage had to give, and those that memory had.
+    /// Page faults: those that read from storage (major), and others (minor).
     pub faults: [u64; 2],
 }
 
@@ -85,13 +86,13 @@ impl CpuTime {
     }
 }
 
-/// A target can no longer be measured. It is as large as an address, since the loop is handed one
-/// or none at every turn.
+/// Failure of a target that can no longer be measured. The cause is boxed, because the loop
+/// receives an optional failure in every turn.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error(transparent)]
 pub struct TargetFailure(Box<Cause>);
 
-/// Why a target can no longer be measured.
+/// Cause of the failure of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Cause {
     /// The device vanished or shrank.
@@ -103,12 +104,12 @@ pub enum Cause {
 }
 
 impl TargetFailure {
-    /// Why.
+    /// Cause of the failure.
     pub fn cause(&self) -> &Cause {
         &self.0
     }
 
-    /// True if it is the engine that broke: then nothing comes back.
+    /// True if the engine broke: no request in flight completes any more.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(*self.0, Cause::Broken(_))
     }
@@ -126,31 +127,31 @@ impl From<Fault> for TargetFailure {
     }
 }
 
-/// By what it is known that a device is gone.
+/// Evidence that a device is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Absence {
-    /// A transfer inside the area moved nothing.
-    #[error("a {} of {size} B at {offset} transferred nothing", word(*direction))]
+    /// A transfer inside the area moved zero bytes.
+    #[error("a {} of {size} B at {offset} transferred 0 bytes", word(*direction))]
     NothingMoved {
         /// Direction.
         direction: Direction,
-        /// Bytes that were to be moved.
+        /// Requested bytes.
         size: u32,
         /// Offset from the start of the target.
         offset: u64,
     },
-    /// Nothing answers in its place; its identity, in no language.
+    /// The target does not answer at its path; holds its language-neutral identity.
     #[error("{0} is gone")]
     NotThere(String),
 }
 
-/// Why an engine broke.
+/// Failure of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Fault {
-    /// A system call failed that concerns all requests.
+    /// A system call failed that affects all requests.
     #[error("{call}: {}", std::io::Error::from_raw_os_error(*errno))]
     Call {
-        /// Its name.
+        /// Name of the call.
         call: String,
         /// The kernel's error number, positive.
         errno: i32,
@@ -158,10 +159,10 @@ pub enum Fault {
     /// Every thread of the engine has ended.
     #[error("every thread of the engine has ended")]
     ThreadsEnded,
-    /// A rank that measured, too, is lost.
+    /// Another rank of the measurement is lost.
     #[error("rank {rank} is lost: {cause} {message}")]
     RankLost {
-        /// Which.
+        /// Number of the rank.
         rank: u32,
         /// Code of the symptom.
         cause: String,
@@ -178,29 +179,30 @@ fn word(direction: Direction) -> &'static str {
     }
 }
 
-/// Somewhere to send requests, and the clock that their completions are stamped by.
+/// Storage, real or emulated, and the clock that stamps its completions.
 ///
-/// Laws, which [`conformance`](crate::conformance) checks on every target: each submitted slot
-/// completes once; time never goes back; a completion is stamped between its submission and the
-/// return of the `wait` that hands it back; `wait` returns at the latest soon after `until`.
+/// Rules, which [`conformance`](crate::conformance) checks on every target: each submitted slot
+/// completes exactly once; time never goes back; the stamp of a completion is between its
+/// submission and the return of the `wait` that returns it; `wait` returns at or soon after
+/// `until`.
 pub trait Target {
     /// Nanoseconds since this target's epoch.
     fn now(&mut self) -> Instant;
 
-    /// Takes one request. `slot` stays taken until its completion is handed back. Never blocks;
-    /// the request may rest in a queue until the next [`wait`](Self::wait).
+    /// Submits one request. `slot` stays occupied until its completion is returned. Never blocks;
+    /// the request may stay in a queue until the next [`wait`](Self::wait).
     fn submit(&mut self, slot: Slot, request: Request);
 
-    /// Returns when something has completed or `until` has come, whichever is first. On an
-    /// emulated target this call, and nothing else, moves time.
+    /// Returns when something has completed, or at `until`, whichever is first. On an emulated
+    /// target only this call advances time.
     ///
     /// # Errors
-    /// If the target as a whole is broken; failures of single requests are completions.
+    /// If the target as a whole is broken. A request that fails is a completion.
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure>;
 
-    /// The time after `taken` completions of the last [`wait`](Self::wait) were taken into the
-    /// results, for the stamps of what is issued next: never after [`now`](Self::now), and not
-    /// before the stamp of any of them. Where they are few, a target may save the look at its
+    /// Time stamp for the requests issued after `taken` completions of the last
+    /// [`wait`](Self::wait) were recorded: never later than [`now`](Self::now), and not earlier
+    /// than the stamps of those completions. For few completions a target may save reading its
     /// clock.
     fn now_after(&mut self, taken: usize) -> Instant {
         let _ = taken;

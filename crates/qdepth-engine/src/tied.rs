@@ -1,5 +1,5 @@
-//! Loads that are tied to each other: each issues its share of the requests of all, by weight, and
-//! waits while it is ahead.
+//! Coupled loads: each issues a share of all requests, by weight, and waits while it is ahead of
+//! its share.
 
 use std::sync::atomic::Ordering;
 
@@ -10,21 +10,21 @@ use crate::pacing::Pacing;
 use crate::shard::Shard;
 use crate::target::Slot;
 
-/// Delay before a load that is ahead, without a pause, checks again.
+/// Time after which a load that is ahead and has no pause checks again.
 const TURN: Nanos = Nanos::from_micros(10);
 
 /// Decision on the next request of a coupled load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     Free,
-    /// It is ahead, and waits for its requests in flight.
+    /// The load is ahead, and waits for its requests in flight to complete.
     Draining,
-    /// It is ahead, and looks again then.
+    /// The load is ahead, and checks again at this time.
     Until(Instant),
 }
 
-/// Any rule, of a load that is tied to others. Behind a pointer: a rule of its own for each rule
-/// would make the loop as often again.
+/// Any pacing rule of a coupled load. The rule is a trait object: a type parameter would double the
+/// number of compiled loops.
 pub(crate) struct Tied<'a> {
     rule: Box<dyn Pacing + 'a>,
     flow: &'a Flow,
@@ -71,7 +71,7 @@ impl<'a> Tied<'a> {
 
 impl Pacing for Tied<'_> {
     fn released(&mut self, slot: Slot) {
-        // The flush at the end was asked for by no rule.
+        // The final sync was not issued by a pacing rule, so the count may be 0 already.
         self.in_flight = self.in_flight.saturating_sub(1);
         self.rule.released(slot);
     }
@@ -115,7 +115,7 @@ impl Pacing for Tied<'_> {
         self.rule.window_begins();
     }
 
-    /// The others share what is left of the group.
+    /// Removes this load from the group, whose other loads share the rest.
     fn ends(&mut self) {
         self.rule.ends();
         self.flow.issued.fetch_sub(std::mem::take(&mut self.issued), Ordering::Relaxed);

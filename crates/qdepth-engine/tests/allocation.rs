@@ -17,7 +17,7 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 #[expect(unsafe_code, reason = "a counting allocator cannot be written without")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Counts from the first request submitted to the last wait.
+/// Target that starts counting allocations with the first submission.
 struct Watched(ScriptedTarget);
 
 impl Target for Watched {

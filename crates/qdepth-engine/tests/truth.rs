@@ -1,5 +1,5 @@
-//! The loop against known truth: closed-form queueing results on a scripted target in virtual
-//! time, conservation under faults, and the same answer for the same seed.
+//! The loop compared with known truth: closed-form results of queueing theory on a scripted target
+//! in virtual time, conservation under faults, and equal results for equal seeds.
 
 use std::sync::atomic::AtomicBool;
 
@@ -131,11 +131,11 @@ fn closed_loop_rate_is_servers_over_service_time_at_every_depth() {
     }
 }
 
-/// A stream with think time goes through cycles: its requests, then the pause.
+/// A stream with think time alternates between its requests and a pause.
 #[test]
 fn a_stream_that_thinks_issues_its_requests_once_a_cycle() {
     let (service, think) = (Nanos::from_millis(1), Nanos::from_millis(4));
-    // Depth, requests between two pauses, and how long these take.
+    // Queue depth, requests between two pauses, and their duration.
     for (depth, requests, busy_ms) in [(1, 1, 1), (2, 4, 2), (8, 3, 1), (4, 6, 2)] {
         let arrivals = Arrivals::ThinkTime { time_ns: think.0, requests };
         let mut target = ScriptedTarget::new(64, Service::Fixed(service), 1);
@@ -159,7 +159,7 @@ fn a_load_that_is_delayed_begins_and_ends_so_much_later() {
     let start = target.now();
     let outcomes = measure_together(&mut target, &shards, start, &stop, &mut |_, _| {});
     assert_eq!(outcomes[0].completed(), outcomes[1].completed());
-    // 100 ms of warm-up, the window, what was in flight, and the delay.
+    // 100 ms of warm-up, the window, the I/Os in flight, and the delay.
     assert_eq!(target.now().since(start), Nanos::from_millis(3100));
 }
 
@@ -212,9 +212,9 @@ fn a_stalled_closed_loop_hides_what_an_open_loop_shows() {
 
 #[test]
 fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
-    // 1000 requests a second for ten seconds; from the third second on nothing moves for one. The
-    // backlog of 1000 is then gone in 1000 / (100,000 − 1000) s, so that all that came in the stall
-    // waits from a second down to nothing: a tenth of the requests, evenly.
+    // 1000 requests a second for ten seconds, with a stall of one second from the third second on.
+    // The backlog of 1000 is gone after 1000 / (100,000 − 1000) s. All requests that arrive in the
+    // stall wait between one second and nothing: a tenth of all, evenly distributed.
     let service = Nanos::from_micros(10);
     let stall = Fault::Stall { at: Instant(3_000_000_000), length: Nanos::from_secs(1) };
     let mut target = ScriptedTarget::new(1, Service::Fixed(service), 1).with_fault(stall);
@@ -224,7 +224,7 @@ fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
     let response = outcome.directions[0].response_time.as_ref().expect("open loop");
     let drained = 1e9 * (1000.0 / 99_000.0);
     for quantile in [0.91, 0.95, 0.99, 0.999] {
-        // Waiting falls in a straight line from 1 s at its begin to nothing when the backlog is
+        // The wait falls linearly from 1 s at the begin of the stall to zero when the backlog is
         // gone.
         let share = (1.0 - quantile) * 10e9 / (1e9 + drained);
         let truth = 1e9 * (1.0 - share);
@@ -309,7 +309,7 @@ fn a_sync_at_the_end_is_part_of_the_time() {
     assert_eq!(check_laws(&PointFacts { bytes_expected: expected, ..facts }), []);
 }
 
-/// Writers of one log over 100 ms; each request takes 100 µs.
+/// Result of writers that share a log for 100 ms; each request takes 100 µs.
 fn durable(writers: u32, arrivals: Arrivals, fault: Option<Fault>) -> Outcome {
     let mut point = point(writers, arrivals, Nanos::from_millis(100));
     (point.read_share, point.durability) = (0.0, Durability::Fsync);
@@ -343,7 +343,7 @@ fn writes_that_come_during_a_sync_share_the_next() {
     let outcome = durable(64, Arrivals::Poisson { rate: 50_000.0 }, None);
     near(outcome.completed() as f64, 5000.0, 0.05, "durable writes");
     let response = outcome.directions[1].response_time.as_ref().unwrap();
-    // A write, at most all of the sync of others, and its own.
+    // A write, at most one complete sync of others, and its own sync.
     let (least, most) = (response.min().unwrap(), response.max().unwrap());
     assert!(least >= Nanos(200_000) && most <= Nanos(300_000), "{least:?} to {most:?}");
     near(response.mean().unwrap(), 250_000.0, 0.02, "half a sync is waited for in the mean");
@@ -382,7 +382,7 @@ fn each_stream_moves_its_bytes_and_the_tail_is_part_of_the_time() {
     assert_eq!(outcome.ended, Ended::Bytes);
     let laws = check_laws(&PointFacts { bytes_expected: Some(30 * 4096), ..facts(&outcome, None) });
     assert_eq!(laws, []);
-    // By a schedule too, and after a warm-up that does not count.
+    // The same with a schedule, and after a warm-up that does not count.
     (point.arrivals, point.warm_up_ns) = (Arrivals::Fixed { rate: 100.0 }, 500_000_000);
     let outcome = run(&mut ScriptedTarget::new(3, Service::Fixed(service), 1), &point);
     assert_eq!((outcome.bytes(), outcome.ended), (30 * 4096, Ended::Bytes));
@@ -417,7 +417,7 @@ proptest! {
         let asked = (kind == 0).then(|| f64::from(point.in_flight_max()));
         let findings = check_laws(&facts(&outcome, asked));
         let mut found: Vec<Code> = findings.iter().map(|f| f.code).collect();
-        // A queue that was not turned over once before the window is the one thing to find here.
+        // The only expected finding: the queue was not turned over once before the window.
         let turnover = outcome.in_flight_integral / outcome.completed().max(1) as f64;
         found.retain(|code| *code != Code::QueueUnsettled || point.warm_up_ns as f64 > turnover);
         prop_assert_eq!(found, []);
@@ -431,7 +431,7 @@ proptest! {
 
 #[test]
 fn loads_measured_together_keep_books_of_their_own() {
-    // One server of 1 ms takes what comes: a reader that waits and a writer on a schedule.
+    // One server of 1 ms with a closed-loop reader and a scheduled writer.
     let second = Nanos::from_secs(1);
     let reader = Point { read_share: 1.0, ..point(1, Arrivals::Closed, second) };
     let writer = Point { read_share: 0.0, ..point(8, Arrivals::Fixed { rate: 200.0 }, second) };
@@ -445,7 +445,7 @@ fn loads_measured_together_keep_books_of_their_own() {
     assert_eq!(shown, [10, 10]);
     let [reads, writes] = [&outcomes[0], &outcomes[1]];
     assert_eq!((reads.directions[1].completed, writes.directions[0].completed), (0, 0));
-    // The schedule takes 200 of the 1000 places in a second, and the reader gets the others.
+    // The schedule uses 200 of the 1000 I/Os in a second, and the reader gets the rest.
     assert!(writes.completed().abs_diff(200) <= 1, "{}", writes.completed());
     assert!(reads.completed().abs_diff(800) <= 2, "{}", reads.completed());
     for outcome in &outcomes {
@@ -479,7 +479,7 @@ fn with<'a>(shards: &[Shard<'a>], stop_group: Option<&'a StopGroup>) -> Vec<Shar
     shards.iter().map(|shard| Shard { stop_group, ..shard.clone() }).collect()
 }
 
-/// Up to three loads at the same time, each of which has 1000 requests a second done.
+/// Outcomes of up to three loads that run at the same time, each completing 1000 I/Os a second.
 fn in_company(points: &[Point]) -> Vec<Outcome> {
     let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
     let whole: Vec<Shard<'_>> = points.iter().map(Shard::whole).collect();
@@ -501,13 +501,12 @@ fn loads_that_wait_for_samples_end_together() {
     let outcomes = in_company(&[wanting(2_500), beside.clone(), wanting(5_000)]);
     for outcome in &outcomes {
         assert_eq!(outcome.ended, Ended::Precision);
-        // Within an interim check, which takes place once in 100 ms, of the five seconds of the
-        // last.
+        // All end at the five seconds of the last load, up to one interim check (every 100 ms).
         let (least, most) = (Nanos::from_millis(5_000), Nanos::from_millis(5_200));
         assert!((least..=most).contains(&outcome.duration), "{:?}", outcome.duration);
     }
-    // Samples that are there early do not shorten the step, and those that never come do not
-    // lengthen it beyond its limit.
+    // Reaching the samples early does not shorten the step, and never reaching them does not extend
+    // it beyond its limit.
     let early = in_company(&[wanting(10)]);
     assert!(early[0].duration >= second && early[0].duration < Nanos::from_millis(1_200));
     let never = in_company(&[wanting(1_000_000), beside]);
@@ -524,7 +523,7 @@ fn until(share: f64) -> Point {
 fn a_point_that_ends_by_its_precision_holds_the_true_rate() {
     let mut held = 0;
     for seed in 0..400 {
-        // Counts of 100 ms are spread by 10 %.
+        // Counts of 100 ms have a standard deviation of 10 %.
         let service = Service::Exponential(Nanos::from_millis(1));
         let outcome = run(&mut ScriptedTarget::new(1, service, seed), &until(0.02));
         assert_eq!(outcome.ended, Ended::Precision);
@@ -584,13 +583,13 @@ fn streams_that_catch_up_move_as_much_as_the_first() {
     assert!(faster.duration < Nanos::from_millis(1_100), "{:?}", faster.duration);
     assert!(slower.duration > Nanos::from_millis(1_900), "{:?}", slower.duration);
     assert!(slower.caught_up_from < Nanos::from_millis(1_100), "{:?}", slower.caught_up_from);
-    // Who has moved all of its bytes before has come, too.
+    // A load that moved all of its bytes early does not delay the others.
     let mut short = slow.clone();
     short.stop.bytes_per_stream = 10 * u64::from(slow.request_size.max());
     let outcomes = in_company(&[short, slow.clone()]);
     assert_eq!(outcomes[0].ended, Ended::Bytes);
     assert!((second..Nanos::from_millis(1_100)).contains(&outcomes[1].duration));
-    // Alone it is not held up.
+    // A single load waits for no other.
     let whole = in_company(&[slow]);
     assert!((second..Nanos::from_millis(1_100)).contains(&whole[0].duration));
 }
@@ -605,13 +604,13 @@ fn tied_loads_issue_in_proportion_to_their_weights() {
     let counts = |points: &[Point]| -> Vec<u64> {
         in_company(points).iter().map(|outcome| outcome.issued).collect()
     };
-    // Each alone would have about 1050 requests done, warm-up included.
+    // Individually, each would complete about 1050 I/Os, including the warm-up.
     for pause_ns in [0, 100_000] {
         let [many, few] = counts(&[tied(8, pause_ns), tied(1, pause_ns)])[..] else { panic!() };
         assert!(many > 800, "{many}");
         assert!(many.abs_diff(8 * few) <= 16, "{many} and {few}, pause {pause_ns}");
     }
-    // Others are not held back, and who is left alone goes on.
+    // Untied loads are not delayed, and the last load of a group continues.
     let untied = point(1, Arrivals::Closed, second);
     assert!(counts(&[tied(1, 0), tied(100, 0), untied])[2] > 1_000);
     let mut short = Point { warm_up_ns: 0, ..tied(1, 0) };
@@ -623,7 +622,8 @@ fn tied_loads_issue_in_proportion_to_their_weights() {
 
 #[test]
 fn a_tied_load_pauses_once_all_of_it_came_back() {
-    // Who is ahead waits 10 ms at a time: the other sets the pace with one request a millisecond.
+    // The load that is ahead waits 10 ms at a time, so the other sets the pace with one I/O a
+    // millisecond.
     let second = Nanos::from_secs(1);
     let tied = |outstanding: u32, weight: u32| Point {
         warm_up_ns: 0,

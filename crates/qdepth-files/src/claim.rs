@@ -10,13 +10,13 @@ use rustix::fs::{AtFlags, StatxFlags, fstat, statx};
 
 use crate::sort::{Identity, identity};
 
-/// Results and kept files that are open under a name, and files that were read. They are many
-/// where fields begin and end, so they are the process's and not a caller's.
+/// Results and kept files in use, by name, and files that were read. A process has one set, because
+/// different parts of a command must not conflict.
 #[derive(Debug)]
 struct Names {
-    /// With what has the name now.
+    /// Names of results, with the current file of the name.
     results: BTreeMap<(Identity, OsString), Option<Identity>>,
-    /// For what, and how often it is open.
+    /// Names of kept files, with their role and the number of times that they are open.
     kept: BTreeMap<(Identity, OsString), (Role, usize)>,
     read: BTreeSet<Born>,
 }
@@ -31,22 +31,22 @@ fn names() -> MutexGuard<'static, Names> {
 /// Role of a kept file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Lines are added at its end.
+    /// Lines are appended.
     Lines,
-    /// A library writes it, or it is read.
+    /// Any other use: written by a library, or read.
     Other,
 }
 
-/// Use of a name.
+/// Use of a name in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A result goes there, in the place of what has the name: nothing else may.
+    /// A result, which replaces the current file of the name, if any. Excludes all other uses.
     Result(Option<Identity>),
-    /// A file of ours is kept there for one thing, opened as often as is wanted.
+    /// A kept file. May be opened any number of times with the same role.
     Kept(Role),
 }
 
-/// A name in a directory, while it is used.
+/// Reservation of a name in a directory, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Claim {
     key: (Identity, OsString),
@@ -54,7 +54,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// None where the name is used for something else.
+    /// Reserves a name; `None` if it has another use.
     pub(crate) fn new(folder: Identity, name: &OsStr, using: Use) -> Option<Self> {
         let key = (folder, name.to_owned());
         let mut names = names();
@@ -91,8 +91,8 @@ impl Drop for Claim {
     }
 }
 
-/// A file for good: numbers of inodes are given again, so its birth belongs to it, where the file
-/// system knows it.
+/// Permanent identity of a file: inode numbers are reused, so it includes the birth time, if the
+/// file system has one.
 type Born = (Identity, Option<(i64, u32)>);
 
 fn born(file: &File) -> rustix::io::Result<Born> {
@@ -102,7 +102,7 @@ fn born(file: &File) -> rustix::io::Result<Born> {
     Ok((identity(&fstat(file)?), birth))
 }
 
-/// Notes that this file is read; false where a result is to take its place.
+/// Records that a file is read; false if a result is about to replace it.
 pub(crate) fn may_be_read(file: &File) -> rustix::io::Result<bool> {
     let born = born(file)?;
     let mut names = names();

@@ -1,4 +1,4 @@
-//! A name in a held directory that a result may have, and the change of what has it.
+//! Name for a result in an open directory, and the replacement of its current file.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,19 +18,20 @@ use crate::mark;
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, sort_of};
 use crate::walk::{Missing, among_devices};
 
-/// Readers of a new file.
+/// Permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
-    /// Its owner alone: it holds serial numbers, or more of the machine than is published.
+    /// Only for the owner: it contains serial numbers, or more about the machine than is published.
     Private,
-    /// Whom the umask lets.
+    /// For everyone, subject to the umask.
     Public,
-    /// Like [`Privacy::Public`], and it can be run; only its owner may write to it, as it is code.
+    /// Like [`Privacy::Public`], and executable. Only the owner may write to it, because it is
+    /// code.
     Program,
 }
 
 impl Privacy {
-    /// Permission bits of folders that hold such files, before the umask.
+    /// Permission bits of directories for such files, before the umask.
     pub const fn of_folders(self) -> u32 {
         match self {
             Self::Private => 0o700,
@@ -47,10 +48,10 @@ impl Privacy {
     }
 }
 
-/// A file that a result took the place of.
+/// File that a result replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replaced {
-    /// Its size.
+    /// Size, bytes.
     pub bytes: u64,
     /// Last modification, seconds since 1970.
     pub written_at: i64,
@@ -62,16 +63,16 @@ impl Replaced {
     }
 }
 
-/// So much of a file is looked at before it is replaced.
+/// Number of bytes that are inspected before a file is replaced.
 const HEAD: usize = 4096;
 
 /// First bytes of programs and libraries.
 const PROGRAM: &[u8] = b"\x7fELF";
 
-/// The name of a result that was given none.
+/// Suggested name for a result in a directory.
 const RESULT: &str = "qdepth-result";
 
-/// A name in a held directory, while a result is on its way to it.
+/// Reserved name for a result in an open directory.
 #[derive(Debug)]
 pub(crate) struct Destination {
     folder: Folder,
@@ -80,7 +81,7 @@ pub(crate) struct Destination {
     _claim: Claim,
 }
 
-/// State of a name.
+/// Current file of a name.
 enum NameState {
     Nothing,
     Null,
@@ -88,12 +89,13 @@ enum NameState {
 }
 
 impl Destination {
-    /// Looks whether a result may go there; none for `/dev/null`, by whatever name.
+    /// Checks that a result may have this name, and reserves it. `None` for `/dev/null` under any
+    /// name.
     pub(crate) fn at(path: &Path, privacy: Privacy) -> Result<Option<Self>, FileError> {
         let (folder, name) = Folder::containing(path, Missing::Error)?;
         let where_from = folder
             .identity()
-            .map_err(|errno| FileError::failed(path, "look at its directory", errno))?;
+            .map_err(|errno| FileError::failed(path, "inspect its directory", errno))?;
         let now = match name_state(&folder, &name, path, privacy)? {
             NameState::Null => return Ok(None),
             NameState::Nothing if folder.among_devices() => return Err(among_devices(path)),
@@ -103,19 +105,19 @@ impl Destination {
         folder.may_write().map_err(|errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => {
                 let why = std::io::Error::from(errno);
-                let found = format!("{} cannot be made in its directory: {why}", path.display());
-                FileError::refused(path, found, "Name a file where you may write")
+                let found = format!("{} cannot be created in its directory: {why}", path.display());
+                FileError::refused(path, found, "Name a file in a directory that you may write to")
             }
-            _ => FileError::failed(path, "ask whether its directory may be written to", errno),
+            _ => FileError::failed(path, "check whether its directory is writable", errno),
         })?;
         let Some(claim) = Claim::new(where_from, &name, Use::Result(now)) else {
-            let found = format!("{} is named for two things at once", path.display());
+            let found = format!("{} is used for two outputs", path.display());
             return Err(FileError::wrong(path, found, "Name another file"));
         };
         Ok(Some(Self { folder, name, path: path.to_owned(), _claim: claim }))
     }
 
-    /// Puts the bytes there in one step; what was there before.
+    /// Writes the result atomically. Returns the file that it replaced, if any.
     pub(crate) fn write(
         &self,
         bytes: &[u8],
@@ -124,7 +126,8 @@ impl Destination {
         self.write_between(bytes, privacy, || {})
     }
 
-    /// Like [`Destination::write`]; `window` runs between the last look at the name and its change.
+    /// Like [`Destination::write`]; `window` runs between the last check of the name and its change
+    /// (for tests).
     pub(crate) fn write_between(
         &self,
         bytes: &[u8],
@@ -136,7 +139,7 @@ impl Destination {
             NameState::Nothing => None,
             NameState::Replaceable(old) => Some(old),
         };
-        // Nobody who could not read the old file reads the new one.
+        // Never readable by anyone who could not read the old file.
         let mode = old.map_or(privacy.mode(), |_| 0o600);
         let bits = old.as_ref().map(|old| old.st_mode & 0o777);
         let fresh = Fresh::write(&self.folder, bytes, mode, bits).map_err(|e| self.named(e))?;
@@ -161,8 +164,8 @@ impl Destination {
         FileError { path: self.path.clone(), ..error }
     }
 
-    /// Changes places with what has the name, looks at what came out, and takes that away only if
-    /// it is what was looked at.
+    /// Exchanges the new file with the current one, and deletes the latter only if it is the one
+    /// that was checked.
     fn exchange(&self, fresh: Fresh<'_>, old: &Stat) -> Result<(), FileError> {
         let descriptor = self.folder.descriptor();
         let swap = || {
@@ -170,7 +173,7 @@ impl Destination {
         };
         match swap() {
             Ok(()) => {}
-            // Network file systems and older ones cannot: then the name is taken over at once.
+            // Network and older file systems cannot exchange: replace directly.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 renameat(descriptor, &fresh.name, descriptor, &self.name)
                     .map_err(|e| self.failed(e))?;
@@ -185,20 +188,24 @@ impl Destination {
             .as_ref()
             .is_ok_and(|out| out.as_ref().is_some_and(|out| identity(out) == identity(old)))
         {
-            // What came out goes with the random name that it now has.
+            // The old file now has the random name and is deleted with it.
             return Ok(());
         }
         let back = swap();
         if back.is_err() {
-            // What came out is somebody's: it is left under the random name.
+            // The unexpected file is not ours: leave it under the random name.
             fresh.forget();
         }
         Err(self.changed_meanwhile())
     }
 
     fn changed_meanwhile(&self) -> FileError {
-        let found = format!("{} changed while it was written", self.path.display());
-        FileError::refused(&self.path, found, "Name a file in a directory that is yours alone")
+        let found = format!("{} changed while qdepth wrote it", self.path.display());
+        FileError::refused(
+            &self.path,
+            found,
+            "Name a file in a directory that only you can write to",
+        )
     }
 
     fn failed(&self, errno: Errno) -> FileError {
@@ -206,7 +213,7 @@ impl Destination {
     }
 }
 
-/// Checks that the name may be given to a result, and returns what has it now.
+/// Checks that a result may have the name, and returns its current file.
 fn name_state(
     folder: &Folder,
     name: &OsString,
@@ -229,35 +236,38 @@ fn name_state(
         return Err(FileError::wrong(path, found, "Name a file in it").instead(path.join(RESULT)));
     }
     if !is_regular(&found) {
-        let what = format!("is {}: results go to regular files only", sort_of(&found));
+        let what = format!("is {}: results can only be written to regular files", sort_of(&found));
         return no(
             what,
             if is_link(&found) { "Name the file itself" } else { "Name another file" },
         );
     }
     if found.st_nlink > 1 {
-        let what = format!("has {} names (hard links), and one would be lost", found.st_nlink);
+        let what = format!(
+            "has {} names (hard links), and replacing it would separate them",
+            found.st_nlink
+        );
         return no(what, "Name another file");
     }
     let owner = found.st_uid;
     if owner != geteuid().as_raw() {
-        return no(format!("is user {owner}'s"), "Name another file");
+        return no(format!("belongs to user {owner}"), "Name another file");
     }
     let into = |errno| {
         let why = std::io::Error::from(errno);
-        let found = format!("cannot look into {} before it is replaced: {why}", path.display());
+        let found = format!("cannot read {} before replacing it: {why}", path.display());
         FileError::refused(path, found, "Name another file").instead(another(folder, path))
     };
     let mut file = folder.open_in(name, OFlags::RDONLY, 0).map_err(into)?;
     if identity(&fstat(&file).map_err(into)?) != identity(&found) {
-        return no("changed while it was looked at".to_owned(), "Name another file");
+        return no("changed while qdepth checked it".to_owned(), "Name another file");
     }
     if is_read(&file).map_err(into)? {
-        return no("was read by this very command".to_owned(), "Name another file");
+        return no("is also an input of this command".to_owned(), "Name another file");
     }
     let in_words = |error: std::io::Error| into(Errno::from_io_error(&error).unwrap_or(Errno::IO));
     if let Some(what) = what_it_holds(&file, privacy).map_err(in_words)? {
-        let remedy = format!("Name another file, or take it away: `rm -- {}`", word(path));
+        let remedy = format!("Name another file, or remove this one: `rm -- {}`", word(path));
         return no(what.to_owned(), &remedy);
     }
     let is_lossless = found.st_size == 0 || mark::is_unchanged(&mut file).map_err(in_words)?;
@@ -270,14 +280,13 @@ fn name_state(
 
 static REPLACES_ALL: AtomicBool = AtomicBool::new(false);
 
-/// From now on results of this process take the place of files that qdepth did not write, or that
-/// were changed since: of texts and pictures that are the user's own, and of nothing else.
+/// Allows this process to replace files that qdepth did not write or that were changed since: only
+/// texts and pictures that belong to the user.
 pub fn replace_all() {
     REPLACES_ALL.store(true, Ordering::Relaxed);
 }
 
-/// Contents of a file that a result must not replace: no result starts like this. A program
-/// replaces a program.
+/// Description of contents that a result must not replace, if any. A program may replace a program.
 fn what_it_holds(file: &File, privacy: Privacy) -> std::io::Result<Option<&'static str>> {
     let mut head = Vec::with_capacity(HEAD);
     file.take(HEAD as u64).read_to_end(&mut head)?;
@@ -290,25 +299,24 @@ fn what_it_holds(file: &File, privacy: Privacy) -> std::io::Result<Option<&'stat
         return Ok(None);
     }
     Ok(Some(if head.starts_with(b"SQLite format 3\0") {
-        "is an SQLite file (a logbook, for example), and no result"
+        "is an SQLite file (for example a logbook), not a report or export"
     } else if program {
-        "is a program, and no result"
+        "is a program, not a report or export"
     } else {
-        "holds bytes that no result does"
+        "contains binary data that is not a report or export"
     }))
 }
 
 fn is_text(head: &[u8]) -> bool {
     let cut_only = match std::str::from_utf8(head) {
         Ok(_) => true,
-        // The last character may go on behind what was looked at.
+        // The last character may be cut off at the end of the buffer.
         Err(error) => error.error_len().is_none() && head.len() == HEAD,
     };
     cut_only && !head.contains(&0)
 }
 
-/// A name like this one that nothing has, in its directory where that is one for files, or in the
-/// current one.
+/// Similar unused name in the same directory, or in the current one for a path among device nodes.
 fn another(folder: &Folder, path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default();
     if folder.among_devices() {

@@ -11,26 +11,26 @@ use rustix::io::Errno;
 /// Kind of failure, which determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// The name cannot be what was meant: wrong usage.
+    /// The name is unsuitable: wrong usage.
     Wrong,
-    /// The name leads to what must not be touched, or cannot be: nothing was changed.
+    /// The file must not or cannot be used; nothing was changed.
     Refused,
-    /// It began and could not end.
+    /// The operation failed while in progress.
     Failed,
 }
 
-/// Why a file was not read or written.
+/// Error of reading or writing a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FileError {
     /// Kind of failure.
     pub how: How,
-    /// Path as the user spelled it.
+    /// Path as given by the user.
     pub path: PathBuf,
     /// Problem, naming the file; no full stop at the end.
     pub found: String,
     /// Remedy; no full stop at the end. Empty if there is none.
     pub remedy: Box<str>,
-    /// A name that would do in place of `path`.
+    /// Suitable name instead of `path`, if known.
     pub instead: Option<Box<Path>>,
     /// Error number of the system, if any.
     pub errno: Option<Errno>,
@@ -63,7 +63,7 @@ impl FileError {
         Self::new(How::Refused, path, found, remedy)
     }
 
-    /// The system said no to `doing`, as `make a file in DIR`.
+    /// Error of the system during `doing`, for example `make a file in DIR`.
     pub(crate) fn failed(path: &Path, doing: &str, errno: Errno) -> Self {
         let found = format!("cannot {doing}: {}", io::Error::from(errno));
         let mut failed = Self::new(How::Failed, path, found, remedy_of(errno));
@@ -71,7 +71,7 @@ impl FileError {
         failed
     }
 
-    /// Like [`FileError::failed`], where the system was asked through the standard library.
+    /// Like [`FileError::failed`], for errors of the standard library.
     pub(crate) fn failed_io(path: &Path, doing: &str, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(code) => Self::failed(path, doing, Errno::from_raw_os_error(code)),
@@ -102,12 +102,12 @@ impl FileError {
         found.then(|| words.join(" "))
     }
 
-    /// True if the directory is not there.
+    /// True if the directory does not exist.
     pub(crate) fn is_missing_directory(&self) -> bool {
         self.how == How::Wrong && self.errno == Some(Errno::NOENT)
     }
 
-    /// True if the file system, a quota or a limit leaves no room.
+    /// True if there is no space: file system, quota or size limit.
     pub fn is_full(&self) -> bool {
         matches!(self.errno, Some(Errno::NOSPC | Errno::DQUOT | Errno::FBIG))
     }
@@ -116,16 +116,18 @@ impl FileError {
 fn remedy_of(errno: Errno) -> &'static str {
     match errno {
         Errno::NOSPC => "Free some space there, or name another file",
-        Errno::DQUOT => "The quota is used up: delete something, or name another file",
-        Errno::FBIG => "A limit on the size of files is in the way (`ulimit -f`): raise it",
-        Errno::ROFS => "The file system is mounted for reading only: name another file",
-        Errno::ACCESS | Errno::PERM => "Name a file where you may write, or ask its owner",
+        Errno::DQUOT => "The quota is exhausted: delete files, or name another file",
+        Errno::FBIG => "The limit on the file size is reached (`ulimit -f`): raise it",
+        Errno::ROFS => "The file system is mounted read-only: name another file",
+        Errno::ACCESS | Errno::PERM => {
+            "Name a file in a directory that you may write to, or ask its owner"
+        }
         Errno::MFILE | Errno::NFILE => "Too many files are open (`ulimit -n`): raise the limit",
         _ => "",
     }
 }
 
-/// A path as a word of a shell's command.
+/// Path, quoted for a shell.
 pub(crate) fn word(path: &Path) -> String {
     let text = path.display().to_string();
     shlex::try_quote(&text).map_or_else(|_| text.clone(), |quoted| quoted.into_owned())

@@ -1,4 +1,4 @@
-//! A directory, looked up once and held.
+//! Directories, resolved once and kept open.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,45 +18,46 @@ use crate::walk::{
     LINKS_MAX, Missing, followed, in_a_circle, is_of_devices, not_the_kernels, walk, walk_from,
 };
 
-/// A name that is nobody's; hidden, and it says whose it is should a kill leave it.
+/// Unused random name, hidden and with the program's name in case a kill leaves it behind.
 pub(crate) fn random_name() -> OsString {
     format!(".qdepth-{}", uuid::Uuid::new_v4().simple()).into()
 }
 
-/// A directory, looked up once and held: what happens to its name later changes nothing.
+/// Directory, resolved once and kept open: later changes of its name have no effect.
 #[derive(Clone, Debug)]
 pub struct Folder {
     descriptor: Arc<OwnedFd>,
-    /// Path as spelled.
+    /// Path as given.
     path: PathBuf,
 }
 
 impl Folder {
-    /// Looks it up.
+    /// Opens an existing directory.
     ///
     /// # Errors
-    /// If it is not there, the way leads through a link of another user's or of the kernel's, or
-    /// it holds the kernel's files and no user's.
+    /// If it does not exist, the path contains a link of another user or of the kernel, or the
+    /// directory is on a file system of the kernel.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::find(path, path, Missing::Error)
     }
 
-    /// Looks it up; what is not there of it is made, with these permission bits less the umask.
+    /// Opens a directory, and creates missing components with these permission bits, subject to the
+    /// umask.
     ///
     /// # Errors
-    /// Like [`Folder::open`], or where it cannot be made.
+    /// Like [`Folder::open`], or if it cannot be created.
     pub fn make(path: &Path, mode: u32) -> Result<Self, FileError> {
         Self::find(path, path, Missing::Create(mode))
     }
 
-    /// The directory of a file, and the file's name in it.
+    /// Directory of a file, and the name of the file in it.
     pub(crate) fn containing(file: &Path, missing: Missing) -> Result<(Self, OsString), FileError> {
         let ends_in_a_name = !file.as_os_str().as_encoded_bytes().ends_with(b"/");
         let Some(name) = file.file_name().filter(|_| ends_in_a_name) else {
             let found = if file.as_os_str().is_empty() {
-                "an empty name is not a file name".to_owned()
+                "a file name must not be empty".to_owned()
             } else {
-                format!("{} is a directory's name, not a file's", file.display())
+                format!("{} names a directory, not a file", file.display())
             };
             return Err(FileError::wrong(file, found, "Name a file"));
         };
@@ -65,8 +66,7 @@ impl Folder {
         Ok((folder, name.to_owned()))
     }
 
-    /// Like [`Folder::containing`]; where the name is a link that may be followed, of what it leads
-    /// to.
+    /// Like [`Folder::containing`], but follows the name if it is a link that may be followed.
     pub(crate) fn of_what_it_leads_to(
         file: &Path,
         missing: Missing,
@@ -84,7 +84,7 @@ impl Folder {
                 return Err(FileError::wrong(file, found, "Name a file"));
             };
             let descriptor = folder.descriptor.try_clone().map_err(|error| {
-                FileError::failed_io(file, "hold its directory once more", &error)
+                FileError::failed_io(file, "duplicate the handle of its directory", &error)
             })?;
             let way = target.parent().unwrap_or(Path::new(""));
             let descriptor = walk_from(descriptor, way, file, Missing::Error)?;
@@ -103,18 +103,17 @@ impl Folder {
         Ok(Self { descriptor: Arc::new(descriptor), path: path.to_owned() })
     }
 
-    /// Current path without links, for programs and libraries that need one.
+    /// Current path without links, for programs and libraries that need a path.
     ///
     /// # Errors
     /// If `/proc` does not show the path.
     pub fn real_path(&self) -> Result<PathBuf, FileError> {
-        let text = readlink(self.by_handle(), Vec::new()).map_err(|errno| {
-            FileError::failed(&self.path, "ask /proc for its real place", errno)
-        })?;
+        let text = readlink(self.by_handle(), Vec::new())
+            .map_err(|errno| FileError::failed(&self.path, "find its real path in /proc", errno))?;
         Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
     }
 
-    /// A path that leads into it whatever becomes of its name, in this process.
+    /// Path through the open handle, valid in this process even if the directory is renamed.
     pub(crate) fn by_handle(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
     }
@@ -149,17 +148,17 @@ impl Folder {
         }
     }
 
-    /// True if it is on the file system of device nodes: a file there is a mistyped device.
+    /// True if it is on the file system of device nodes: a file there would be a mistyped device.
     pub(crate) fn among_devices(&self) -> bool {
         self.stat().is_ok_and(|found| is_of_devices(&found))
     }
 
-    /// Checks that names can be put into it.
+    /// Checks that files can be created in it.
     pub(crate) fn may_write(&self) -> rustix::io::Result<()> {
         accessat(&self.descriptor, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }
 
-    /// Opens a file in it, never through a link and without waiting for anybody.
+    /// Opens a file in it without following a link and without blocking.
     pub(crate) fn open_in(
         &self,
         name: &OsStr,
@@ -170,13 +169,13 @@ impl Folder {
         Ok(File::from(openat(&self.descriptor, name, flags, Mode::from_raw_mode(mode))?))
     }
 
-    /// A handle of whatever has the name, that can only be looked at.
+    /// Handle of any entry with this name, for inspection only.
     pub(crate) fn open_path(&self, name: &OsStr) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         openat(&self.descriptor, name, flags, Mode::empty())
     }
 
-    /// Takes a name away, if it still is that of this file.
+    /// Removes a name if it still belongs to this file. True if it was removed.
     pub(crate) fn remove_if(&self, name: &OsStr, which: Identity) -> rustix::io::Result<bool> {
         if self.entry_stat(name)?.is_none_or(|found| identity(&found) != which) {
             return Ok(false);
@@ -184,17 +183,17 @@ impl Folder {
         unlinkat(&self.descriptor, name, AtFlags::empty()).map(|()| true)
     }
 
-    /// A file in it without a name, which goes with the process.
+    /// Creates a file without a name, which disappears with the process.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn nameless(&self) -> Result<File, FileError> {
-        let doing = format!("make a file in {}", self.path.display());
+        let doing = format!("create a file in {}", self.path.display());
         let failed = |errno| FileError::failed(&self.path, &doing, errno);
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
         match openat(&self.descriptor, c".", flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => return Ok(File::from(file)),
-            // File systems, and kernels, that know no nameless files.
+            // The file system or kernel does not support unnamed files.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
             Err(errno) => return Err(failed(errno)),
         }
@@ -205,7 +204,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Names of regular files in it that begin so, in order.
+    /// Names of regular files with this prefix, sorted.
     pub(crate) fn names(&self, beginning: &[u8]) -> rustix::io::Result<Vec<OsString>> {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let readable = openat(&self.descriptor, c".", open, Mode::empty())?;

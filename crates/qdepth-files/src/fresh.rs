@@ -1,4 +1,4 @@
-//! A file that is complete before it has a name that anybody knows.
+//! Files that are complete before they get their name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,16 +14,16 @@ use crate::error::FileError;
 use crate::folder::{Folder, random_name};
 use crate::mark;
 
-/// A complete file under a random name in the directory where it belongs. It goes with this value,
-/// unless the name was taken from it.
+/// Complete file with a random name in its final directory. Deleted on drop, unless it was given
+/// another name.
 #[derive(Debug)]
 pub(crate) struct Fresh<'a> {
     folder: &'a Folder,
     pub(crate) name: OsString,
 }
 
-/// A file that is being written: without a name where the file system knows such files, so that a
-/// kill leaves nothing behind.
+/// File being written, without a name if the file system supports that, so that a kill leaves
+/// nothing behind.
 struct Growing<'a> {
     folder: &'a Folder,
     file: File,
@@ -48,7 +48,7 @@ impl<'a> Growing<'a> {
         Ok(Self { folder, file, named: Some(Fresh { folder, name }) })
     }
 
-    /// Writes the bytes and brings them to rest; `None` if it then can get no name.
+    /// Writes the bytes and syncs them to disk. `None` if the file then cannot get a name.
     fn complete(
         mut self,
         bytes: &[u8],
@@ -74,8 +74,8 @@ impl<'a> Growing<'a> {
 }
 
 impl<'a> Fresh<'a> {
-    /// A file with these bytes. `mode` is that of a new file, less the umask; `exactly` are
-    /// permission bits that it has whatever the umask.
+    /// Creates a file with these bytes. `mode` is subject to the umask; the permission bits
+    /// `exactly` are not.
     pub(crate) fn write(
         folder: &'a Folder,
         bytes: &[u8],
@@ -95,12 +95,12 @@ fn doing(folder: &Folder) -> String {
 }
 
 impl Fresh<'_> {
-    /// The name was given away, or taken away.
+    /// Keeps the file: its name now belongs to someone else.
     pub(crate) fn forget(mut self) {
         self.name.clear();
     }
 
-    /// Gives it a name that nothing has.
+    /// Renames the file to an unused name.
     pub(crate) fn name_it(self, name: &OsStr) -> rustix::io::Result<()> {
         let descriptor = self.folder.descriptor();
         match renameat_with(descriptor, &self.name, descriptor, name, RenameFlags::NOREPLACE) {
@@ -108,7 +108,7 @@ impl Fresh<'_> {
                 self.forget();
                 Ok(())
             }
-            // Network file systems cannot, but know links; the random name goes with this value.
+            // Network file systems support only links; the random name is deleted on drop.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 linkat(descriptor, &self.name, descriptor, name, AtFlags::empty())
             }

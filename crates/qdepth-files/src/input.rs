@@ -13,7 +13,7 @@ use crate::claim::may_be_read;
 use crate::error::FileError;
 use crate::sort::{is_regular, of_the_kernel, sort_of};
 
-/// A kind of file that is read: its name in what is said, and how large it may be.
+/// Kind of file to be read: name for messages, and size limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Kind of the file, for example `plan`.
@@ -28,37 +28,37 @@ const MIB: u64 = 1 << 20;
 pub mod limit {
     use super::{Limit, MIB};
 
-    /// A plan: a hundred times the longest that is shipped. Resolved, it takes a thousand times its
-    /// own bytes.
+    /// Plan: a hundred times the longest built-in one. Resolved, it takes a thousand times its
+    /// size.
     pub const PLAN: Limit = Limit { what: "plan", bytes: MIB / 4 };
-    /// Recorded requests that are made again.
+    /// Trace to replay.
     pub const TRACE: Limit = Limit { what: "trace", bytes: 64 * MIB };
-    /// A job file of fio's, or what it includes.
+    /// fio job file, or a file that it includes.
     pub const JOB: Limit = Limit { what: "job file", bytes: 16 * MIB };
-    /// The result of another program; fio's logs have a line a request.
+    /// Result of another program; fio's logs have a line per request.
     pub const RESULT: Limit = Limit { what: "result", bytes: 1024 * MIB };
-    /// The description of a medium.
+    /// Device model.
     pub const DESCRIPTION: Limit = Limit { what: "description", bytes: MIB };
-    /// The steps of a preparation.
+    /// Steps of a preparation.
     pub const PREPARATION: Limit = Limit { what: "preparation", bytes: MIB };
-    /// The user's word that devices may be overwritten.
+    /// User's consent to overwrite devices.
     pub const CONSENT: Limit = Limit { what: "consent file", bytes: MIB };
     /// Publisher file of a paper.
-    pub const PAPER: Limit = Limit { what: "file of the paper", bytes: MIB };
-    /// A logo.
+    pub const PAPER: Limit = Limit { what: "file for the white paper", bytes: MIB };
+    /// Logo.
     pub const PICTURE: Limit = Limit { what: "picture", bytes: 16 * MIB };
-    /// A machine, as `host --record` writes it.
+    /// Recording of a machine by `host --record`.
     pub const RECORDING: Limit = Limit { what: "recording", bytes: 64 * MIB };
     /// Undo journal of a preparation.
     pub const JOURNAL: Limit = Limit { what: "undo journal", bytes: 64 * MIB };
-    /// A part of a document to be typeset, or a font.
+    /// Part of a document to be typeset, or a font.
     pub const MARKUP: Limit = Limit { what: "part of the document", bytes: 256 * MIB };
     /// File that a program created for qdepth.
-    pub const MADE: Limit = Limit { what: "file that was made", bytes: 256 * MIB };
+    pub const MADE: Limit = Limit { what: "generated file", bytes: 256 * MIB };
 }
 
-/// A file that is read whole: a regular one, up to a size. A device, a FIFO or a socket would
-/// block, never end, or change by being read.
+/// File to be read as a whole: a regular file up to a size limit. A device, a FIFO or a socket
+/// would block, never end, or change by being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     path: PathBuf,
@@ -69,18 +69,18 @@ pub struct Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Name,
-    /// A descriptor that this process was started with.
+    /// Descriptor inherited by this process.
     Descriptor(RawFd),
 }
 
 impl Input {
-    /// The file of this name.
+    /// Input from the file of this name.
     pub fn file(path: impl AsRef<Path>, limit: Limit) -> Self {
         Self { path: path.as_ref().to_owned(), limit, from: From::Name }
     }
 
-    /// Like [`Input::file`]; `-` and `/dev/stdin` are the standard input, and `/dev/fd/N` is what
-    /// the shell opened.
+    /// Like [`Input::file`], but `-` and `/dev/stdin` are the standard input, and `/dev/fd/N` is a
+    /// descriptor opened by the shell.
     pub fn at(path: impl AsRef<Path>, limit: Limit) -> Self {
         let input = Self::file(path, limit);
         let from =
@@ -88,7 +88,7 @@ impl Input {
         Self { from, ..input }
     }
 
-    /// The bytes.
+    /// Reads the bytes.
     ///
     /// # Errors
     /// If the file does not exist, is not a regular file, or is too large. All of these are
@@ -104,7 +104,7 @@ impl Input {
         }
     }
 
-    /// The text.
+    /// Reads the text.
     ///
     /// # Errors
     /// Like [`Input::bytes`]; also if the text is not UTF-8, with the line.
@@ -112,28 +112,28 @@ impl Input {
         self.as_text(self.bytes()?)
     }
 
-    /// The text of a file by whose words something is destroyed: nobody but its owner may have
-    /// written it.
+    /// Reads the text of a file that can authorise the destruction of data: only its owner may have
+    /// write permission.
     ///
     /// # Errors
-    /// Like [`Input::text`], and where others may write to it.
+    /// Like [`Input::text`], or if others may write to it.
     pub fn text_of_authority(&self) -> Result<String, FileError> {
         let (file, found) = self.open()?;
         let (owner, us) = (found.st_uid, geteuid().as_raw());
         if owner != us && owner != 0 {
             let (path, what) = (self.path.display(), self.limit.what);
-            let found = format!("the {what} {path} is user {owner}'s, and not yours");
+            let found = format!("the {what} {path} belongs to user {owner}, not to you");
             let remedy = format!(
-                "Read it, then write one of your own: `cp -- {} mine`",
+                "Check it, then use a copy of your own: `cp -- {} mine`",
                 crate::error::word(&self.path)
             );
             return Err(FileError::refused(&self.path, found, remedy));
         }
         if found.st_mode & 0o022 != 0 {
             let (path, what) = (self.path.display(), self.limit.what);
-            let found = format!("others than its owner may write to the {what} {path}");
+            let found = format!("users other than its owner can write to the {what} {path}");
             let remedy =
-                format!("Look at it, then `chmod go-w -- {}`", crate::error::word(&self.path));
+                format!("Check it, then run `chmod go-w -- {}`", crate::error::word(&self.path));
             return Err(FileError::refused(&self.path, found, remedy));
         }
         self.as_text(self.read(&file)?)
@@ -154,7 +154,7 @@ impl Input {
 
     fn open(&self) -> Result<(File, Stat), FileError> {
         let no = |errno: Errno| self.wrong(&io::Error::from(errno).to_string());
-        // Some devices act on being opened: what it is must be known before.
+        // Some devices act on being opened: check the type before.
         let before = stat(&self.path).map_err(no)?;
         self.must_be_regular(&before)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -162,14 +162,14 @@ impl Input {
         let found = fstat(&file).map_err(no)?;
         self.must_be_regular(&found)?;
         if let Some(kind) = of_the_kernel(&fstatfs(&file).map_err(no)?) {
-            return Err(self.wrong(&format!("it is one of the kernel's own ({kind})")));
+            return Err(self.wrong(&format!("it is a file of the kernel ({kind})")));
         }
         if found.st_size as u64 > self.limit.bytes {
             return Err(self.too_large(&format!("{} bytes", found.st_size)));
         }
         let file = File::from(file);
         if !may_be_read(&file).map_err(no)? {
-            return Err(self.wrong("it is named for a result, too"));
+            return Err(self.wrong("it is also an output of this command"));
         }
         Ok((file, found))
     }
@@ -178,13 +178,13 @@ impl Input {
         if is_regular(found) {
             return Ok(());
         }
-        Err(self.wrong(&format!("it is {}, and only a regular file is read", sort_of(found))))
+        Err(self.wrong(&format!("it is {}, but must be a regular file", sort_of(found))))
     }
 
     /// Descriptor opened by the shell, for example `qdepth fio <(make-jobs)`.
     fn reopened(&self, number: RawFd) -> Result<File, FileError> {
         let no = |errno: Errno| self.wrong(&io::Error::from(errno).to_string());
-        // Opened anew through its name, which the kernel keeps for open descriptors alone.
+        // Reopen it by its name, which the kernel provides for open descriptors only.
         let path = format!("/proc/self/fd/{number}");
         let kind = FileType::from_raw_mode(stat(&path).map_err(no)?.st_mode);
         if !matches!(kind, FileType::RegularFile | FileType::Fifo) {
@@ -211,11 +211,11 @@ impl Input {
             bytes if bytes < MIB => format!("{} KiB", bytes / 1024),
             bytes => format!("{} MiB", bytes / MIB),
         };
-        self.wrong(&format!("a {} has at most {most}, this has {has}", self.limit.what))
+        self.wrong(&format!("a {} must be at most {most}; this one has {has}", self.limit.what))
     }
 }
 
-/// The number of the descriptor that a name stands for.
+/// Descriptor number of a name like `/dev/fd/N`.
 fn descriptor_number(name: &str) -> Option<RawFd> {
     let number = match name {
         "-" | "/dev/stdin" => return Some(0),

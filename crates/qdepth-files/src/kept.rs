@@ -1,4 +1,4 @@
-//! Files of our own that are written on and on.
+//! Long-lived files of qdepth that are written repeatedly.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,21 +17,21 @@ use crate::sort::{Identity, identity, is_regular, is_shared, sort_of};
 use crate::trust::must_be_trusted;
 use crate::walk::{Missing, among_devices};
 
-/// Trust in the creator of a kept file.
+/// Required trust in the creator of a kept file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Anyone: it is only read.
+    /// No trust required: the file is only read.
     Reading,
-    /// The only user who may write to its directory; the file holds data.
+    /// Only one user may have write permission to its directory; the file holds data.
     Data,
-    /// The same, and it holds lines that are added at its end: nothing else may use it.
+    /// Like [`Trust::Data`], for a file to which lines are appended. Excludes other uses.
     Lines,
-    /// Nobody but us and root: what it says is done.
+    /// Only this user and root may have written it, because qdepth executes its contents.
     Orders,
 }
 
-/// A file of our own that is written on and on: a regular one with one name, mode 0600 when it is
-/// made. A link to it is followed only if it is ours or root's.
+/// Long-lived file of qdepth: a regular file with a single name, created with mode 0600. A link to
+/// it is followed only if it belongs to this user or root.
 #[derive(Debug)]
 pub struct Kept {
     folder: Folder,
@@ -42,28 +42,28 @@ pub struct Kept {
     claim: Claim,
 }
 
-/// An open file that gives its lock (flock) back when it is closed. The lock would stay as long as
-/// any descriptor of this opening is, and a child that another thread starts has one from its fork
-/// to its exec: who opens the file right after us would find it held by nobody (flock(2)).
+/// Open file that releases its lock (flock) when it is dropped. Closing it is not enough: a child
+/// that another thread starts inherits the descriptor between fork and exec, and would keep the
+/// lock for that time (flock(2)).
 #[derive(Debug)]
 struct LetGo(File);
 
 impl Drop for LetGo {
     fn drop(&mut self) {
-        // Where there are no locks there is none to give back.
+        // File systems without locks have none to release.
         let _ = self.0.unlock();
     }
 }
 
 impl Kept {
-    /// Opens it for reading, or for reading and appending; `None` if there is none.
+    /// Opens a file for reading, or for reading and appending; `None` if it does not exist.
     ///
     /// # Errors
-    /// If the name leads to anything else, or to a file that others had a hand in.
+    /// If it is not a regular file, or if others may have changed it.
     pub fn open(path: &Path, trust: Trust, write: bool) -> Result<Option<Self>, FileError> {
         let (folder, name) = match Folder::of_what_it_leads_to(path, Missing::Error) {
             Ok(found) => found,
-            // Without its directory there is no file.
+            // If the directory does not exist, neither does the file.
             Err(error) if error.is_missing_directory() => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -71,11 +71,11 @@ impl Kept {
         Self::open_in(folder, name, path, trust, access)
     }
 
-    /// Opens it for reading and appending, or makes it; with its directory, mode 0700, where
-    /// `folder_too`.
+    /// Opens a file for reading and appending, or creates it. With `folder_too`, also creates its
+    /// directory with mode 0700.
     ///
     /// # Errors
-    /// Like [`Kept::open`], or where it cannot be made.
+    /// Like [`Kept::open`], or if it cannot be created.
     pub fn open_or_make(path: &Path, trust: Trust, folder_too: bool) -> Result<Self, FileError> {
         let missing = if folder_too { Missing::Create(0o700) } else { Missing::Error };
         let (folder, name) = Folder::of_what_it_leads_to(path, missing)?;
@@ -94,7 +94,7 @@ impl Kept {
         access: OFlags,
     ) -> Result<Option<Self>, FileError> {
         let failed = |errno| FileError::failed(path, &format!("open {}", path.display()), errno);
-        // Some devices act on being opened: what it is must be known before.
+        // Some devices act on being opened: check the type before.
         match folder.entry_stat(&name).map_err(failed)? {
             Some(found) => {
                 must_be_ours(&folder, &found, path, trust)?;
@@ -109,8 +109,9 @@ impl Kept {
         let role = if trust == Trust::Lines { Role::Lines } else { Role::Other };
         let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, Use::Kept(role))
         else {
-            let found = format!("{} is named for something else, too", path.display());
-            return Err(FileError::wrong(path, found, "Name another file for one of them"));
+            let found =
+                format!("{} is also used for another purpose by this command", path.display());
+            return Err(FileError::wrong(path, found, "Name different files"));
         };
         let file = folder.open_in(&name, access, 0o600).map_err(failed)?;
         must_be_ours(&folder, &fstat(&file).map_err(failed)?, path, trust)?;
@@ -122,7 +123,7 @@ impl Kept {
         &self.file.0
     }
 
-    /// Path as spelled.
+    /// Path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -132,10 +133,10 @@ impl Kept {
         &self.folder
     }
 
-    /// All that it holds, from its beginning.
+    /// Reads the whole text.
     ///
     /// # Errors
-    /// If it is longer than the limit, is not UTF-8, or cannot be read.
+    /// If it exceeds the limit, is not UTF-8, or cannot be read.
     pub fn text(&self, limit: Limit) -> Result<String, FileError> {
         let doing = format!("read the {} {}", limit.what, self.path.display());
         let failed = |error: io::Error| FileError::failed_io(&self.path, &doing, &error);
@@ -150,11 +151,10 @@ impl Kept {
         Ok(text)
     }
 
-    /// Adds a line at its end, whole or not at all: where the disk is full, what was written of it
-    /// is taken away again.
+    /// Appends a line completely or not at all: if the disk is full, an incomplete line is removed.
     ///
     /// # Errors
-    /// If not all of it could be written.
+    /// If the line could not be written completely.
     pub fn add_line(&self, line: &str) -> io::Result<()> {
         let (text, mut written) = (format!("{line}\n"), 0);
         while let Some(rest) = text.as_bytes().get(written..).filter(|rest| !rest.is_empty()) {
@@ -173,24 +173,24 @@ impl Kept {
         Ok(())
     }
 
-    /// Takes away what we wrote last, where it still is the end of the file.
+    /// Removes the last written bytes if they still are the end of the file.
     fn take_back(&self, written: u64) {
         let end = self.file().metadata().map(|found| found.len());
         let (Ok(end), Ok(ours)) = (end, self.file().stream_position()) else { return };
         if written > 0 && end == ours {
-            // Whoever reads it knows half a line for one.
+            // A reader can recognise an incomplete line.
             let _ = self.file().set_len(end - written);
         }
     }
 
-    /// True if its name still leads to it.
+    /// True if its name still refers to this file.
     pub fn is_in_place(&self) -> bool {
         let here = fstat(self.file()).map(|found| identity(&found));
         let named = self.folder.entry_stat(&self.name);
         matches!((here, named), (Ok(a), Ok(Some(b))) if a == identity(&b))
     }
 
-    /// Takes its name away, if that still leads to it; whether it did.
+    /// Removes its name if it still refers to this file. True if it was removed.
     ///
     /// # Errors
     /// If the system refuses.
@@ -201,12 +201,13 @@ impl Kept {
         self.folder.remove_if(&self.name, which).map_err(failed)
     }
 
-    /// Its place without links, for a library that opens it by name and must follow none. The
-    /// handle is closed: POSIX locks, which SQLite takes, go when any handle of a file is closed.
+    /// Converts it to a path without links, for a library that opens the file by name and must not
+    /// follow any. The handle is closed: POSIX locks, which SQLite uses, are released when any
+    /// handle of a file is closed.
     ///
     /// # Errors
-    /// If `/proc` does not show the path, or the file next to it (name and ending) is not a regular
-    /// one.
+    /// If `/proc` does not show the path, or a file next to it (name and extension) is not a
+    /// regular file.
     pub fn into_name(self, besides: &[&str]) -> Result<Named, FileError> {
         for ending in besides {
             let mut name = self.name.clone();
@@ -226,7 +227,7 @@ impl Kept {
     }
 }
 
-/// The name of a kept file, for a library that opens it by itself.
+/// Path of a kept file, for a library that opens it by itself.
 #[derive(Debug)]
 pub struct Named {
     path: PathBuf,
@@ -237,7 +238,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// Its place, without links.
+    /// Path without links.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -247,15 +248,15 @@ impl Named {
         &self.folder
     }
 
-    /// True if its name still leads to it.
+    /// True if its name still refers to the same file.
     pub fn is_in_place(&self) -> bool {
         lstat(&self.path).is_ok_and(|found| identity(&found) == self.which)
     }
 
-    /// Opens a file beside it, whose name is this one's and `ending`; or makes it, mode 0600.
+    /// Opens or creates (mode 0600) a file next to it, whose name is this one's plus `ending`.
     ///
     /// # Errors
-    /// Like [`Kept::open`], or where it cannot be made.
+    /// Like [`Kept::open`], or if it cannot be created.
     pub fn beside(&self, ending: &str) -> Result<Kept, FileError> {
         let name = self.with(ending);
         let path = self.path.with_file_name(&name);
@@ -265,8 +266,8 @@ impl Named {
         })
     }
 
-    /// Opens all files beside it whose names begin with this one's and `ending`. What is no
-    /// ordinary file of ours is left out.
+    /// Opens all files next to it whose names start with this one's plus `ending`. Files that are
+    /// not regular or not ours are omitted.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -296,7 +297,7 @@ fn must_be_ours(folder: &Folder, found: &Stat, path: &Path, trust: Trust) -> Res
     };
     let another = "Name another file".to_owned();
     if !is_regular(found) {
-        let what = format!("{} is {}, no regular file", path.display(), sort_of(found));
+        let what = format!("{} is {}, not a regular file", path.display(), sort_of(found));
         return Err(FileError::wrong(path, what, another));
     }
     if trust == Trust::Reading {
@@ -306,7 +307,7 @@ fn must_be_ours(folder: &Folder, found: &Stat, path: &Path, trust: Trust) -> Res
         return no(format!("has {} names (hard links)", found.st_nlink), another);
     }
     let (owner, us) = (found.st_uid, geteuid().as_raw());
-    let failed = |errno| FileError::failed(path, "look at its directory", errno);
+    let failed = |errno| FileError::failed(path, "inspect its directory", errno);
     let shared = is_shared(&folder.stat().map_err(failed)?);
     let strange = match trust {
         Trust::Reading => false,
@@ -314,30 +315,33 @@ fn must_be_ours(folder: &Folder, found: &Stat, path: &Path, trust: Trust) -> Res
         Trust::Orders => owner != us && owner != 0,
     };
     if strange {
-        return no(format!("is user {owner}'s, who could have put anything into it"), another);
+        return no(
+            format!("belongs to user {owner}, who could have changed its contents"),
+            another,
+        );
     }
     if trust == Trust::Orders && found.st_mode & 0o022 != 0 {
-        let remedy = format!("Look at it, then `chmod go-w -- {}`", word(path));
-        return no("may be written to by others than its owner".to_owned(), remedy);
+        let remedy = format!("Check it, then run `chmod go-w -- {}`", word(path));
+        return no("can be written by users other than its owner".to_owned(), remedy);
     }
     Ok(())
 }
 
-/// A directory of our own that goes with this value.
+/// Temporary directory, deleted on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// Makes it where temporary files belong (`TMPDIR`), mode 0700.
+    /// Creates it in the directory for temporary files (`TMPDIR`), mode 0700.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn new() -> Result<Self, FileError> {
         let folder = tempfile::tempdir().map_err(|error| {
             let parent = std::env::temp_dir();
-            let doing = format!("make a folder in {}", parent.display());
+            let doing = format!("create a directory in {}", parent.display());
             FileError::failed_io(&parent, &doing, &error)
         })?;
         Ok(Self { folder })

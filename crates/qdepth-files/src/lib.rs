@@ -1,16 +1,16 @@
-//! The one door for every file that qdepth writes or reads: results, logbooks and what lies beside
-//! them, plans and whatever else it is given. Devices have a door of their own, in `qdepth-host`.
+//! The only access to files that qdepth reads or writes: results, logbooks and files next to them,
+//! plans and other inputs. `qdepth-host` does the same for devices.
 //!
-//! - [`Output`]: where a result goes. What has its name is replaced only where nothing is lost that
-//!   nobody gave up: never a device, a link, or what another user has put there.
-//! - [`Input`]: what is read: ordinary files, up to a size.
-//! - [`Kept`]: a file of our own that is written on and on: logbook, journal, sign of a run.
-//! - [`Folder`]: a directory, looked up once and held; all of the above live in one.
-//! - [`Socket`]: a place to listen at.
+//! - [`Output`]: destination of a result. It replaces a file only if nothing of value is lost:
+//!   never a device, a link, or a file of another user.
+//! - [`Input`]: a file to be read: a regular one, up to a size limit.
+//! - [`Kept`]: a long-lived file of qdepth: logbook, journal, marker of a run.
+//! - [`Folder`]: a directory, resolved once and kept open; all of the above are in one.
+//! - [`Socket`]: a socket to listen on.
 //!
-//! Nobody can be trusted with a name: between two looks at it, it can come to mean something else.
-//! So a directory is walked to once, component by component, and held; each file in it is opened
-//! without following a link, and looked at once more through the handle.
+//! Names cannot be trusted: between two checks, a name can come to refer to another file. Therefore
+//! a directory is resolved once, component by component, and kept open. Each file in it is opened
+//! without following a link, and checked again through its handle.
 
 mod claim;
 mod destination;

@@ -1,5 +1,5 @@
-//! The mark of a result: a digest of its contents in an attribute of the file. A file that bears it
-//! and is not what it says, or that bears none, is somebody's.
+//! Marks results with a digest of their contents in an extended attribute. A file without a mark,
+//! or with a wrong one, belongs to the user.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 const MARK: &str = "user.qdepth-result";
 const CHUNK: usize = 64 << 10;
 
-/// Marks a file that holds these bytes. Where the file system has no such attributes, the
-/// result is taken for somebody's file later, and is not replaced unasked.
+/// Marks a file with these contents. Without support of the file system, the result later counts as
+/// a file of the user, and is not replaced unless requested.
 pub(crate) fn put(file: &File, bytes: &[u8]) {
     let _ = fsetxattr(file, MARK, &Sha256::digest(bytes), XattrFlags::empty());
 }

@@ -9,13 +9,13 @@ use crate::error::FileError;
 /// Names of the standard output, besides `-`.
 const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Destination of a result: checked, and held until it is written.
+/// Destination of a result: checked and reserved until it is written.
 ///
-/// A name that nothing has is made. A regular file is replaced in one step if that can be seen to
-/// lose nothing but an earlier result: it bears our mark and was not changed since, it is the
-/// user's own, has one name, and was not read by this process. [`replace_all`](crate::replace_all)
-/// lifts the first of these for texts, PDFs, pictures and tables of ours. Everything else is
-/// refused and stays as it is: links, devices, FIFOs, sockets, the kernel's files.
+/// An unused name is created. A regular file is replaced atomically if that provably loses nothing
+/// but an earlier result: it has our mark and is unchanged, it belongs to the user, has a single
+/// name, and was not read by this process. [`replace_all`](crate::replace_all) lifts the first
+/// condition for texts, PDFs, pictures and tables of ours. Everything else is refused and stays
+/// unchanged: links, devices, FIFOs, sockets, files of the kernel.
 #[derive(Debug)]
 pub struct Output {
     to: To,
@@ -30,11 +30,11 @@ enum To {
 }
 
 impl Output {
-    /// Looks whether a result may go to this file; `-` and `/dev/stdout` are the standard output,
-    /// `/dev/null` is nowhere. Nothing is changed by that.
+    /// Checks that a result may be written to this file. `-` and `/dev/stdout` are the standard
+    /// output, `/dev/null` discards it. Changes nothing.
     ///
     /// # Errors
-    /// If the name must not, or cannot, be given to a result.
+    /// If a result must not or cannot have the name.
     pub fn at(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
         let standard = STANDARD.iter().any(|name| path.as_os_str() == *name);
         let to = if standard {
@@ -45,14 +45,14 @@ impl Output {
         Ok(Self { to, privacy })
     }
 
-    /// Like [`Output::at`], for a result that must have a file of its own.
+    /// Like [`Output::at`], for a result that must be a file.
     ///
     /// # Errors
-    /// Also for the standard output.
+    /// Like [`Output::at`], and for the standard output.
     pub fn file(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
         let output = Self::at(path, privacy)?;
         if output.is_standard() {
-            let found = format!("{} is the standard output, which is in use", path.display());
+            let found = format!("{} is standard output, which is already in use", path.display());
             return Err(FileError::wrong(path, found, "Name a file"));
         }
         Ok(output)
@@ -63,11 +63,11 @@ impl Output {
         matches!(self.to, To::Standard)
     }
 
-    /// Writes it, complete or not at all; a file that it replaced. On standard output, a reader
-    /// that went away is no failure.
+    /// Writes the result completely or not at all. Returns the file that it replaced, if any. On
+    /// standard output, a reader that went away is not an error.
     ///
     /// # Errors
-    /// If the name now leads to something else, or the disk is full.
+    /// If the name now refers to another file, or the disk is full.
     pub fn write(&self, bytes: &[u8]) -> Result<Option<Replaced>, FileError> {
         match &self.to {
             To::Nowhere => Ok(None),
@@ -77,7 +77,7 @@ impl Output {
     }
 }
 
-/// A reader that went away is no failure.
+/// Writes to standard output. A reader that went away is not an error.
 fn to_standard_output(bytes: &[u8]) -> Result<(), FileError> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

@@ -1,6 +1,6 @@
-//! Commands as they are typed.
+//! Quoting of shell commands.
 
-/// A word as a POSIX shell reads it.
+/// Quotes a word for a POSIX shell.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=@%+".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Names and texts of others, as a terminal may get them.
+//! Safe display of untrusted names and texts on a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -6,15 +6,15 @@ use std::fmt::Write;
 /// Treatment of line breaks in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lines {
-    /// It is part of a line: a name, a string of a device.
+    /// Escape them: the text is part of a line, for example a name or a string of a device.
     One,
-    /// It is a text of ours, with ends of lines and tabulators.
+    /// Keep line breaks and tabs: a text of qdepth.
     Many,
 }
 
-/// The text with everything visible that a terminal obeys instead of showing it: control
-/// characters, with them escape sequences, and the marks that turn the direction of writing or
-/// have no width (Unicode TR 36 and TR 9).
+/// Makes all characters visible that a terminal would interpret: control characters, including
+/// escape sequences, and marks that change the direction of text or have no width (Unicode TR 36
+/// and TR 9).
 pub fn visible(text: &str, lines: Lines) -> Cow<'_, str> {
     let hidden = |c: char| is_hidden(c) && !(lines == Lines::Many && matches!(c, '\n' | '\t'));
     if !text.chars().any(hidden) {

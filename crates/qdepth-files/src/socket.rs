@@ -1,4 +1,4 @@
-//! A place to listen at.
+//! Unix sockets to listen on.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -20,7 +20,7 @@ use crate::walk::{Missing, among_devices};
 /// Maximum number of waiting connections.
 const WAITING: i32 = 128;
 
-/// A socket in the file system that its owner alone may connect to; its name goes with this value.
+/// Socket in the file system that only its owner can connect to; its name is removed on drop.
 #[derive(Debug)]
 pub struct Socket {
     folder: Folder,
@@ -30,11 +30,11 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Listens there, mode 0600 whatever the umask. A socket of that name at which nobody listens
-    /// any more is replaced.
+    /// Listens on a socket with mode 0600, whatever the umask. Replaces a socket of that name that
+    /// nobody listens on any more.
     ///
     /// # Errors
-    /// If something else has the name, somebody listens there, or it cannot be made.
+    /// If the name is in use, another process listens there, or it cannot be created.
     pub fn listen(path: &Path) -> Result<(Self, UnixListener), FileError> {
         let (folder, name) = Folder::containing(path, Missing::Error)?;
         if folder.among_devices() {
@@ -42,15 +42,15 @@ impl Socket {
         }
         let failed =
             |errno| FileError::failed(path, &format!("listen on {}", path.display()), errno);
-        // The directory's handle instead of its name: short, and nobody can move it away.
+        // Use the directory's handle instead of its name: it is short and cannot be moved away.
         let address = SocketAddrUnix::new(folder.by_handle().join(&name)).map_err(failed)?;
         clear_the_name(&folder, &name, path, &address)?;
         let own = stream_socket().map_err(failed)?;
         bind(&own, &address).map_err(|errno| match errno {
-            Errno::ADDRINUSE => taken(path, "something came to have that name".to_owned()),
+            Errno::ADDRINUSE => taken(path, "another file got that name".to_owned()),
             _ => failed(errno),
         })?;
-        // Nobody can connect before `listen`, so nobody can use the mode that the umask gave.
+        // Nobody can connect before `listen`, so the mode from the umask does no harm.
         let node = folder.open_path(&name).map_err(failed)?;
         let found = fstat(&node).map_err(failed)?;
         if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
@@ -64,7 +64,7 @@ impl Socket {
         Ok((socket, UnixListener::from(own)))
     }
 
-    /// Takes its name away, if it still leads to it.
+    /// Removes its name if it still refers to this socket.
     ///
     /// # Errors
     /// If the system refuses.
@@ -85,7 +85,7 @@ fn stream_socket() -> rustix::io::Result<OwnedFd> {
     socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
 }
 
-/// Takes away a socket that a killed process left.
+/// Removes a socket that a killed process left behind.
 fn clear_the_name(
     folder: &Folder,
     name: &OsString,
@@ -97,30 +97,30 @@ fn clear_the_name(
     if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
         return Err(taken(path, format!("it is {}", sort_of(&found))));
     }
-    // A socket of another kind answers EPROTOTYPE. One that is bound and does not listen yet
-    // refuses like a dead one.
+    // A socket of another type answers EPROTOTYPE. A bound socket that does not listen yet refuses
+    // connections like a dead one.
     let asking = stream_socket().map_err(failed)?;
     rustix::io::ioctl_fionbio(&asking, true).map_err(failed)?;
     match connect(&asking, address) {
         Err(Errno::CONNREFUSED) if !may_be_bound(folder, name) => {}
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE | Errno::CONNREFUSED) => {
-            return Err(taken(path, "a process has it".to_owned()));
+            return Err(taken(path, "a process is using it".to_owned()));
         }
         Err(errno) => return Err(failed(errno)),
     }
     if !folder.remove_if(name, identity(&found)).map_err(failed)? {
-        return Err(taken(path, "it changed while it was looked at".to_owned()));
+        return Err(taken(path, "it changed while qdepth checked it".to_owned()));
     }
     Ok(())
 }
 
-/// True if the kernel's list of live sockets has one that may have this name: bound by a path with
-/// this ending that leads into this directory, or is relative to an unknown one.
+/// True if the kernel's list of live sockets contains one that may have this name: bound to a path
+/// with this name, in this directory or relative to an unknown one.
 #[expect(clippy::disallowed_methods, reason = "a file of the kernel's, by a fixed name")]
 fn may_be_bound(folder: &Folder, name: &OsStr) -> bool {
     let Ok(list) = std::fs::read("/proc/net/unix") else { return true };
     let paths = list.split(|byte| *byte == b'\n').filter_map(|line| {
-        // Num, RefCount, Protocol, Flags, Type, St and Inode stand before the path.
+        // Num, RefCount, Protocol, Flags, Type, St and Inode precede the path.
         line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).nth(7)
     });
     let mut bound = paths.map(|path| Path::new(OsStr::from_bytes(path)));
@@ -135,6 +135,6 @@ fn may_be_bound(folder: &Folder, name: &OsStr) -> bool {
 
 fn taken(path: &Path, why: String) -> FileError {
     let found = format!("cannot listen on {}: {why}", path.display());
-    let remedy = format!("Choose another path, or see who has it: `ls -l -- {}`", word(path));
+    let remedy = format!("Choose another path, or find the owner with `ls -l -- {}`", word(path));
     FileError::refused(path, found, remedy)
 }

@@ -1,8 +1,8 @@
-//! Resolution of a name.
+//! Classification of files and file systems.
 
 use rustix::fs::{FileType, Stat, StatFs};
 
-/// A kind of thing that is no ordinary file, with its article.
+/// Type of a file that is not a regular one, with an article.
 pub(crate) fn sort_of(found: &Stat) -> &'static str {
     match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile => "a regular file",
@@ -12,7 +12,7 @@ pub(crate) fn sort_of(found: &Stat) -> &'static str {
         FileType::Socket => "a socket",
         FileType::CharacterDevice => "a character device",
         FileType::BlockDevice => "a block device",
-        _ => "of a kind that is not known",
+        _ => "of an unknown kind",
     }
 }
 
@@ -28,19 +28,19 @@ pub(crate) fn is_link(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode) == FileType::Symlink
 }
 
-/// `/dev/null` by its numbers, wherever its node stands.
+/// True for `/dev/null`, by its device number, at any path.
 pub(crate) fn is_null(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice
         && (rustix::fs::major(found.st_rdev), rustix::fs::minor(found.st_rdev)) == (1, 3)
 }
 
-/// True if strangers can put names into this directory: everybody, or a group whose members are
-/// kept from each other's files. A directory that a group simply shares is that group's.
+/// True if others can create files in this directory: everybody, or a group whose members cannot
+/// change each other's files. A directory that a group simply shares does not count.
 pub(crate) fn is_shared(directory: &Stat) -> bool {
     directory.st_mode & 0o002 != 0 || directory.st_mode & 0o1020 == 0o1020
 }
 
-/// Identity of a file while it exists.
+/// Identity of a file while it exists; inode numbers are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     device: u64,
@@ -51,8 +51,8 @@ pub(crate) fn identity(found: &Stat) -> Identity {
     Identity { device: found.st_dev, inode: found.st_ino }
 }
 
-/// Magic numbers of linux/magic.h and of the file systems' sources: their files are the kernel's
-/// and its drivers' knobs.
+/// Magic numbers of kernel file systems, from linux/magic.h and the file systems' sources. Their
+/// files control the kernel and its drivers.
 const OF_THE_KERNEL: [(u32, &str); 15] = [
     (0x9fa0, "proc"),
     (0x6265_6572, "sysfs"),
@@ -71,9 +71,9 @@ const OF_THE_KERNEL: [(u32, &str); 15] = [
     (0x6e73_6673, "nsfs"),
 ];
 
-/// The name of a file system that holds no files of anybody's.
+/// Name of a kernel file system, which holds no user files; `None` for others.
 pub(crate) fn of_the_kernel(system: &StatFs) -> Option<&'static str> {
-    // Its sign differs between architectures; the number has 32 bits.
+    // The type is signed on some architectures; the magic number has 32 bits.
     let magic = system.f_type as u32;
     OF_THE_KERNEL.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name)
 }

@@ -1,4 +1,4 @@
-//! Hostile names against the door. Those that need another user's files are for root.
+//! Tests with hostile names. Those that need files of another user require root.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -21,7 +21,7 @@ const NOBODY: u32 = 65534;
 /// The umask is the whole process's.
 static UMASK: Mutex<()> = Mutex::new(());
 
-/// A directory that is nobody else's, whatever holds it.
+/// Private directory.
 fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -47,7 +47,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Everything in a directory: name, kind, contents or target.
+/// Contents of a directory: name, type, data or target.
 fn contents(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut all: Vec<(PathBuf, String)> = fs::read_dir(folder)
         .unwrap()
@@ -68,7 +68,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, String)> {
     all
 }
 
-/// A result is not written to `path`, and nothing in `folder` has changed.
+/// Asserts that a result is not written to `path` and that `folder` is unchanged.
 fn refused(folder: &Path, path: &Path) -> FileError {
     let before = contents(folder);
     let answer = Output::at(path, Privacy::Private).and_then(|output| output.write(b"a result"));
@@ -115,7 +115,7 @@ fn what_is_no_result_or_was_changed_since_is_not_replaced() {
         change(&path);
         refused(dir.path(), &path);
     }
-    // Nothing is lost of an empty file.
+    // An empty file has nothing to lose.
     fs::write(at("empty"), "").unwrap();
     result(&at("empty"), "text");
 }
@@ -174,8 +174,8 @@ fn what_is_no_file_of_ours_stays_as_it_is() {
         ("socket", "a socket"),
         ("q.db", "SQLite"),
         ("program", "a program"),
-        ("disk.img", "no result does"),
-        ("archive", "no result does"),
+        ("disk.img", "not a report or export"),
+        ("archive", "not a report or export"),
     ];
     for (name, why) in names {
         let error = refused(dir.path(), &at(name));
@@ -191,7 +191,7 @@ fn what_is_no_file_of_ours_stays_as_it_is() {
     let error = refused(dir.path(), &at("missing/report.html"));
     assert!(error.to_string().contains("mkdir -p -- "), "{error}");
     let error = Output::at(&at("victim/report.html"), Privacy::Private).unwrap_err();
-    assert!(error.to_string().contains("no directory"), "{error}");
+    assert!(error.to_string().contains("not a directory"), "{error}");
 }
 
 #[test]
@@ -207,11 +207,11 @@ fn devices_and_the_kernels_files_stay_as_they_are() {
         ("/dev/full", "character device"),
         ("/dev/zero", "character device"),
         ("/dev/qdepth-is-no-device", "device nodes"),
-        ("/proc/self/cwd/../dev/full", "link of the kernel's (proc)"),
-        ("/proc/self/cwd/report.html", "link of the kernel's (proc)"),
-        ("/proc/report.html", "the kernel's own files (proc)"),
-        ("/sys/power/state", "the kernel's own files (sysfs)"),
-        ("/dev/fd/2", "link of the kernel's (proc)"),
+        ("/proc/self/cwd/../dev/full", "link of the kernel (proc)"),
+        ("/proc/self/cwd/report.html", "link of the kernel (proc)"),
+        ("/proc/report.html", "a file system of the kernel (proc)"),
+        ("/sys/power/state", "a file system of the kernel (sysfs)"),
+        ("/dev/fd/2", "link of the kernel (proc)"),
     ] {
         let error = Output::at(Path::new(name), Privacy::Private).unwrap_err();
         assert_eq!(error.how, How::Refused, "{error}");
@@ -222,12 +222,13 @@ fn devices_and_the_kernels_files_stay_as_they_are() {
 #[test]
 fn no_directory_is_made_among_device_nodes_or_the_kernels_files() {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let mut places = vec![("/dev", "device nodes"), ("/proc", "the kernel's own files (proc)")];
+    let mut places =
+        vec![("/dev", "device nodes"), ("/proc", "a file system of the kernel (proc)")];
     for mount in mounts.lines() {
         let words: Vec<&str> = mount.split(' ').collect();
-        // A directory in these is an object of the kernel's.
+        // A directory in these is a kernel object.
         if ["cgroup", "cgroup2", "configfs"].contains(&words[2]) {
-            places.push((words[1], "the kernel's own files ("));
+            places.push((words[1], "a file system of the kernel ("));
         }
     }
     for (parent, why) in places {
@@ -283,7 +284,7 @@ fn another_users_links_and_files_are_left_alone() {
     assert!(refused(dir.path(), &at("theirs.html")).to_string().contains("user 65534"));
     for name in ["their-link/report.html", "link-to-their-link/report.html"] {
         let error = refused(dir.path(), &at(name));
-        assert!(error.to_string().contains("which user 65534 made"), "{error}");
+        assert!(error.to_string().contains("which user 65534 owns"), "{error}");
         Kept::open_or_make(&at(name), Trust::Data, false).unwrap_err();
     }
     Output::at(&at("our-link/report.html"), Privacy::Private).unwrap().write(b"ours").unwrap();
@@ -330,7 +331,7 @@ fn what_comes_between_look_and_change_is_not_lost() {
             assert_eq!(contents(dir.path()), after, "{what}, before: {was_there}");
         }
     }
-    // It goes away between look and change.
+    // The file disappears between check and change.
     let dir = folder();
     let path = dir.path().join("report.html");
     result(&path, "earlier");
@@ -362,7 +363,7 @@ fn one_name_is_not_used_for_two_things() {
     let first = Output::at(&at("a.html"), Privacy::Private).unwrap();
     let error =
         Output::at(&dir.path().join("../").join(dir.path()).join("a.html"), Privacy::Public);
-    assert!(error.unwrap_err().to_string().contains("two things at once"));
+    assert!(error.unwrap_err().to_string().contains("two outputs"));
     drop(first);
     Output::at(&at("a.html"), Privacy::Private).unwrap();
     let logbook = Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap();
@@ -374,21 +375,23 @@ fn one_name_is_not_used_for_two_things() {
     Output::at(&at("q.db"), Privacy::Private).unwrap_err();
     drop(named);
     Output::at(&at("q.db"), Privacy::Private).unwrap();
-    // What the command was given to read is not what it writes to.
+    // An input of the command must not be its output.
     fs::write(at("job.fio"), "[a]\n").unwrap();
     assert_eq!(Input::file(at("job.fio"), limit::JOB).text().unwrap(), "[a]\n");
-    assert!(refused(dir.path(), &at("job.fio")).to_string().contains("read by this very command"));
-    // Nor is what it writes to given to it to read, afterwards.
+    assert!(
+        refused(dir.path(), &at("job.fio")).to_string().contains("also an input of this command")
+    );
+    // Its output must not be an input afterwards.
     result(&at("b.html"), "text");
     let _result = Output::at(&at("b.html"), Privacy::Private).unwrap();
     let error = Input::file(at("b.html"), limit::JOB).text().unwrap_err();
-    assert!(error.to_string().contains("is named for a result, too"), "{error}");
+    assert!(error.to_string().contains("is also an output of this command"), "{error}");
 }
 
 #[test]
 fn a_result_that_has_no_room_leaves_nothing() {
     let dir = folder();
-    // Nobody may write to it; root may, and is told of a file system for reading only elsewhere.
+    // Nobody may write to it. Root may, and gets an error only on a read-only file system.
     if !rustix::process::geteuid().is_root() {
         set_mode(dir.path(), 0o500);
         let error = Output::at(&dir.path().join("report.html"), Privacy::Private).unwrap_err();
@@ -397,7 +400,8 @@ fn a_result_that_has_no_room_leaves_nothing() {
     }
     let path = dir.path().join("report.html");
     let output = Output::at(&path, Privacy::Private).unwrap();
-    // A limit of this process's would hold for all tests: a directory that is gone has no room.
+    // A size limit of this process would affect all tests, but a deleted directory has no room
+    // either.
     fs::remove_dir(dir.path()).unwrap();
     let error = output.write(b"text").unwrap_err();
     assert_eq!((error.how, &error.path), (How::Failed, &path), "{error}");
@@ -418,17 +422,17 @@ fn only_regular_files_of_a_sane_size_are_read() {
         (at("socket"), "it is a socket"),
         (dir.path().to_owned(), "it is a directory"),
         (at("missing"), "No such file"),
-        (at("large"), "at most 1 MiB, this has 1048577 bytes"),
+        (at("large"), "at most 1 MiB; this one has 1048577 bytes"),
         (at("latin1"), "not UTF-8 text (line 2)"),
         (PathBuf::from("/dev/zero"), "it is a character device"),
-        (PathBuf::from("/proc/kmsg"), "the kernel's own (proc)"),
-        (PathBuf::from("/proc/self/mounts"), "the kernel's own (proc)"),
+        (PathBuf::from("/proc/kmsg"), "a file of the kernel (proc)"),
+        (PathBuf::from("/proc/self/mounts"), "a file of the kernel (proc)"),
     ];
     for (path, why) in cases {
         let error = Input::at(&path, limit::PAPER).text().unwrap_err();
         assert_eq!(error.how, How::Wrong, "{error}");
         assert!(error.to_string().contains(why), "{error}");
-        assert!(error.to_string().contains("file of the paper"), "{error}");
+        assert!(error.to_string().contains("file for the white paper"), "{error}");
     }
     fs::write(at("paper"), "text").unwrap();
     symlink(at("paper"), at("to-paper")).unwrap();
@@ -466,7 +470,7 @@ fn words_of_authority_are_their_owners_alone() {
         let error = Kept::open(&path, Trust::Orders, true).unwrap_err();
         assert!(error.to_string().contains("user 65534"), "{error}");
         let error = Input::file(&path, limit::CONSENT).text_of_authority().unwrap_err();
-        assert!(error.to_string().contains("is user 65534's, and not yours"), "{error}");
+        assert!(error.to_string().contains("belongs to user 65534, not to you"), "{error}");
     }
 }
 
@@ -483,7 +487,7 @@ fn a_program_is_trusted_only_if_no_other_could_have_written_it() {
     ways.iter().for_each(|way| must_be_trusted(way).unwrap());
     for spoilt in [&program, &library, library.parent().unwrap(), dir.path()] {
         let mode = mode_of(spoilt);
-        // A user's own group may.
+        // A private group may write.
         let group = if rustix::process::geteuid().is_root() { 0o020 } else { 0o002 };
         for bad in [group, 0o002] {
             set_mode(spoilt, mode | bad);
@@ -495,7 +499,7 @@ fn a_program_is_trusted_only_if_no_other_could_have_written_it() {
         }
         set_mode(spoilt, mode);
     }
-    // What others may put beside it is not in its library.
+    // Files that others may put next to it are not in its library.
     set_mode(dir.path(), 0o1777);
     must_be_trusted(&program).unwrap();
     if is_root() {
@@ -521,7 +525,7 @@ fn a_kept_file_is_made_private_appended_to_and_taken_away() {
     let again = Kept::open_or_make(&path, Trust::Orders, true).unwrap();
     again.file().write_all(b"two\n").unwrap();
     assert_eq!(kept.text(limit::JOURNAL).unwrap(), "one\ntwo\n");
-    // Its name goes only while it is its own.
+    // Its name is removed only while it refers to this file.
     let aside = dir.path().join("aside");
     fs::rename(&path, &aside).unwrap();
     fs::write(&path, "another's").unwrap();
@@ -531,7 +535,8 @@ fn a_kept_file_is_made_private_appended_to_and_taken_away() {
     assert!(!path.exists());
 }
 
-/// A child of another thread has all descriptors from its fork to its exec; so does this one.
+/// A child of another thread has all descriptors from its fork to its exec; this test simulates
+/// that.
 #[test]
 fn a_lock_goes_with_the_file_though_a_child_still_has_its_descriptor() {
     let dir = folder();
@@ -563,7 +568,7 @@ fn a_kept_file_is_never_a_device_or_a_trap() {
         Kept::open(&at(name), Trust::Data, false).unwrap_err();
         assert_eq!(contents(dir.path()), before);
     }
-    // Our own link leads to what it says; beside it lies what belongs to it.
+    // Our own link is followed, and files that belong to the target are next to the target.
     let named =
         Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap().into_name(&[]).unwrap();
     assert_eq!(named.path(), at("real.db").canonicalize().unwrap());
@@ -597,8 +602,8 @@ fn a_socket_takes_only_the_place_of_a_dead_one() {
     assert_eq!(mode_of(&path), 0o600);
     UnixStream::connect(&path).unwrap();
     let error = Socket::listen(&path).unwrap_err();
-    assert!(error.to_string().contains("a process has it"), "{error}");
-    // Killed: the listener is gone, its name is not.
+    assert!(error.to_string().contains("a process is using it"), "{error}");
+    // After a kill, the listener is gone, but its name is not.
     drop(listener);
     std::mem::forget(served);
     let (served, _listener) = Socket::listen(&path).unwrap();
@@ -613,7 +618,7 @@ fn a_socket_takes_only_the_place_of_a_dead_one() {
         assert!(path.exists());
         fs::remove_file(&path).unwrap();
     }
-    // Where serving does not begin, its name goes, too.
+    // If serving does not start, the name is removed, too.
     drop(Socket::listen(&path).unwrap());
     assert_eq!(contents(dir.path()), []);
     for name in ["file", "link"] {

@@ -1,4 +1,4 @@
-//! Check that only root and this user can have created the target of a path. One rule for
+//! Checks that only root and this user can have created the target of a path: one rule for
 //! everything that is executed, loaded or obeyed.
 
 use std::os::unix::ffi::OsStringExt;
@@ -11,18 +11,18 @@ use rustix::process::geteuid;
 use crate::error::{FileError, word};
 use crate::sort::is_link;
 
-/// Links that are followed at most, as by the kernel (path_resolution(7)).
+/// Maximum number of links to follow, like the kernel (path_resolution(7)).
 const LINKS_MAX: u32 = 40;
 const STICKY: u32 = 0o1000;
 const GROUP_WRITE: u32 = 0o020;
 const ALL_WRITE: u32 = 0o002;
 
-/// Looks at a file or directory, at every directory above it, and at every link on the way. Each
-/// must be root's, this user's or the running program's owner's, and no other may write to it; in
-/// a directory such as `/tmp` (sticky) only what lies in it counts.
+/// Checks a file or directory, all directories above it, and all links on the way. Each must belong
+/// to root, this user or the owner of the running program, and no one else may have write
+/// permission. In a sticky directory such as `/tmp`, only the entry itself counts.
 ///
 /// # Errors
-/// The first that others could have changed, with what makes it theirs no longer.
+/// The first component that others could have changed, with the reason.
 pub fn must_be_trusted(path: &Path) -> Result<(), FileError> {
     let failed =
         |at: &Path, errno| FileError::failed(path, &format!("look at {}", at.display()), errno);
@@ -57,7 +57,7 @@ pub fn must_be_trusted(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// The working directory, without links.
+/// Working directory, without links.
 fn here(path: &Path) -> Result<PathBuf, FileError> {
     std::env::current_dir()
         .map_err(|error| FileError::failed_io(path, "find the working directory", &error))
@@ -67,27 +67,26 @@ fn must_be_ours(path: &Path, at: &Path, found: &Stat, is_last: bool) -> Result<(
     let owner = found.st_uid;
     let refuse = |found: String, remedy: String| Err(FileError::refused(path, found, remedy));
     let (shown, given) = (at.display(), path.display());
-    // Whoever owns the running program itself can do anything already.
+    // The owner of the running program can do anything already.
     let of_this_program = || stat("/proc/self/exe").is_ok_and(|program| program.st_uid == owner);
     if owner != geteuid().as_raw() && owner != 0 && !of_this_program() {
         return refuse(
-            format!(
-                "{shown} is user {owner}'s, who could have put anything in the place of {given}"
-            ),
-            "Take a copy that is yours, in a directory of yours".to_owned(),
+            format!("{shown} belongs to user {owner}, who could have replaced {given}"),
+            "Use a copy that you own, in a directory that you own".to_owned(),
         );
     }
     let is_guarded = !is_last && found.st_mode & STICKY != 0;
-    // A user's own group has the user's number and no other member, and gets a umask of 0002.
+    // A private group has the user's number and no other members, and comes with a umask of 0002.
     let own_group = owner != 0 && found.st_gid == owner;
     let others_write =
         found.st_mode & ALL_WRITE != 0 || found.st_mode & GROUP_WRITE != 0 && !own_group;
     if !is_link(found) && !is_guarded && others_write {
         return refuse(
             format!(
-                "{shown} may be written to by others than its owner, and {given} is run or obeyed"
+                "users other than its owner can write to {shown}, and qdepth would run or obey \
+                 {given}"
             ),
-            format!("Look at it, then `chmod go-w -- {}`", word(at)),
+            format!("Check it, then run `chmod go-w -- {}`", word(at)),
         );
     }
     Ok(())

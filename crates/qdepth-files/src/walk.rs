@@ -1,5 +1,5 @@
-//! From a path to a directory that is held: one component after the other, so that each link on
-//! the way is looked at before it is followed.
+//! Resolves a path to an open directory, component by component, so that each link on the way is
+//! checked before it is followed.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use crate::error::{FileError, word};
 use crate::sort::{is_link, of_the_kernel, sort_of};
 
-/// Largest number of links on one path, as in the kernel.
+/// Maximum number of links on a path, like in the kernel.
 pub(crate) const LINKS_MAX: usize = 40;
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 const STEP: OFlags = HANDLE.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
@@ -22,20 +22,20 @@ const STEP: OFlags = HANDLE.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
 /// Handling of a missing directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// It is an error of the name `whole`.
+    /// Report an error.
     Error,
-    /// It is made, with these permission bits.
+    /// Create it with these permission bits.
     Create(u32),
 }
 
-/// Walks to the directory `path`. `whole` is what the user named, for what is said.
+/// Opens the directory `path`. `whole` is the path given by the user, for messages.
 pub(crate) fn walk(path: &Path, whole: &Path, missing: Missing) -> Result<OwnedFd, FileError> {
     let here = openat(CWD, c".", STEP, Mode::empty())
         .map_err(|errno| FileError::failed(whole, "open the current directory", errno))?;
     walk_from(here, path, whole, missing)
 }
 
-/// Like [`walk`]; a path that does not begin at the root begins at `here`.
+/// Like [`walk`]; a relative path starts at `here`.
 pub(crate) fn walk_from(
     mut here: OwnedFd,
     path: &Path,
@@ -68,7 +68,7 @@ pub(crate) fn walk_from(
             },
             Err(Errno::ACCESS) => {
                 let found = format!("{} is in a directory that you may not enter", whole.display());
-                return Err(FileError::refused(whole, found, "Name another place"));
+                return Err(FileError::refused(whole, found, "Name a file in another directory"));
             }
             Err(errno) => {
                 return Err(FileError::failed(whole, &format!("find {}", path.display()), errno));
@@ -101,43 +101,43 @@ pub(crate) fn followed(
     whole: &Path,
 ) -> Result<PathBuf, FileError> {
     let doing =
-        || format!("look at {} on the way to {}", Path::new(name).display(), whole.display());
+        || format!("inspect {} on the path to {}", Path::new(name).display(), whole.display());
     let failed = |errno| FileError::failed(whole, &doing(), errno);
     let link = openat(here, name, HANDLE | OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
     let found = fstat(&link).map_err(failed)?;
     let shown = Path::new(name).display();
     if !is_link(&found) {
-        let found = format!("{}: {shown} is {}, no directory", whole.display(), sort_of(&found));
+        let found = format!("{}: {shown} is {}, not a directory", whole.display(), sort_of(&found));
         return Err(FileError::wrong(whole, found, "Name a file in a directory"));
     }
     if let Some(kind) = of_the_kernel(&fstatfs(here).map_err(failed)?) {
         let found =
-            format!("{} leads through {shown}, a link of the kernel's ({kind})", whole.display());
-        return Err(FileError::refused(whole, found, "Name the file by its own place"));
+            format!("{} leads through {shown}, a link of the kernel ({kind})", whole.display());
+        return Err(FileError::refused(whole, found, "Use the path without the link"));
     }
     let owner = found.st_uid;
     let target = readlinkat(&link, c"", Vec::new()).map_err(failed)?.into_bytes();
     let target = PathBuf::from(OsString::from_vec(target));
     if owner != 0 && owner != geteuid().as_raw() {
         let found = format!(
-            "{} leads through the symbolic link {shown}, which user {owner} made and can lead \
-             elsewhere at any time (now to {})",
+            "{} leads through the symbolic link {shown}, which user {owner} owns and can change at \
+             any time (now to {})",
             whole.display(),
             target.display()
         );
-        return Err(FileError::refused(whole, found, "Name the file by its own place"));
+        return Err(FileError::refused(whole, found, "Use the path without the link"));
     }
     Ok(target)
 }
 
 pub(crate) fn in_a_circle(whole: &Path) -> FileError {
-    let found = format!("{} goes through links in a circle", whole.display());
-    FileError::wrong(whole, found, "Name the file by its own place")
+    let found = format!("{} leads through a loop of symbolic links", whole.display());
+    FileError::wrong(whole, found, "Use the path without the link")
 }
 
 fn no_directory(path: &Path, whole: &Path) -> FileError {
     let found = format!("there is no directory {} for {}", path.display(), whole.display());
-    let remedy = format!("Make it with `mkdir -p -- {}`", word(path));
+    let remedy = format!("Create it with `mkdir -p -- {}`", word(path));
     FileError { errno: Some(Errno::NOENT), ..FileError::wrong(whole, found, remedy) }
 }
 
@@ -148,9 +148,9 @@ fn make_directory(
     whole: &Path,
 ) -> Result<OwnedFd, FileError> {
     let doing =
-        format!("make the directory {}", Path::new(OsStr::from_bytes(name.as_bytes())).display());
+        format!("create the directory {}", Path::new(OsStr::from_bytes(name.as_bytes())).display());
     let failed = |errno| FileError::failed(whole, &doing, errno);
-    // A directory in cgroup2 or configfs is an object of the kernel's.
+    // A directory in cgroup2 or configfs is a kernel object.
     not_the_kernels(here, whole)?;
     if is_of_devices(&fstat(here).map_err(failed)?) {
         return Err(among_devices(whole));
@@ -162,12 +162,12 @@ fn make_directory(
     openat(here, name, STEP, Mode::empty()).map_err(failed)
 }
 
-/// Checks that a directory is not on a file system of the kernel, where no user's files are kept.
+/// Checks that a directory is not on a kernel file system, which holds no user files.
 pub(crate) fn not_the_kernels(folder: &OwnedFd, whole: &Path) -> Result<(), FileError> {
-    let failed = |errno| FileError::failed(whole, "look at its directory", errno);
+    let failed = |errno| FileError::failed(whole, "inspect its directory", errno);
     let Some(kind) = of_the_kernel(&fstatfs(folder).map_err(failed)?) else { return Ok(()) };
     let found = format!(
-        "{} is among the kernel's own files ({kind}), where nothing is kept",
+        "{} is on a file system of the kernel ({kind}), which cannot store files",
         whole.display()
     );
     let name = PathBuf::from(whole.file_name().unwrap_or(OsStr::new("qdepth-output")));
@@ -175,7 +175,8 @@ pub(crate) fn not_the_kernels(folder: &OwnedFd, whole: &Path) -> Result<(), File
     Err(FileError::refused(whole, found, remedy).instead(name))
 }
 
-/// True if a directory is on the file system of device nodes: a file there is a mistyped device.
+/// True if a directory is on the file system of device nodes: a file there would be a mistyped
+/// device.
 pub(crate) fn is_of_devices(folder: &Stat) -> bool {
     let number = |path: &str| stat(path).map(|found| found.st_dev).ok();
     Some(folder.st_dev) == number("/dev") && Some(folder.st_dev) != number("/")
@@ -183,7 +184,8 @@ pub(crate) fn is_of_devices(folder: &Stat) -> bool {
 
 /// Error for a new file among device nodes.
 pub(crate) fn among_devices(whole: &Path) -> FileError {
-    let found = format!("{} would be made among device nodes", whole.display());
+    let found = format!("{} would be created among device nodes", whole.display());
     let name = whole.file_name().unwrap_or(OsStr::new("qdepth-output"));
-    FileError::refused(whole, found, "Name a file elsewhere").instead(PathBuf::from(name))
+    FileError::refused(whole, found, "Name a file in another directory")
+        .instead(PathBuf::from(name))
 }

@@ -1,5 +1,5 @@
-//! Iometer's configuration files (`.icf`) as plans: a text of keys, which begin with `'`, and of
-//! the values below them; versions of 1998 to 2014. Written from files and from Iometer's user
+//! Conversion of Iometer configuration files (`.icf`) to plans: text of keys, which start with `'`,
+//! and values below them; versions of 1998 to 2014. Written from files and from Iometer's user
 //! guide.
 
 mod configuration;
@@ -20,21 +20,21 @@ pub use configuration::IcfRefusal;
 use configuration::{Access, Icf, Spec, Worker};
 use read::read;
 
-/// A plan that was made of a configuration.
+/// Plan of an Iometer configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IcfPlan {
     /// The plan.
     pub plan: PlanFile,
-    /// The targets by their names in the file; the plan numbers them in this order.
+    /// Target names of the file, in the order of their numbers in the plan.
     pub targets: Vec<String>,
     /// Differences from Iometer.
     pub remarks: Vec<Remark>,
 }
 
-/// Reads a configuration as a plan of this name.
+/// Converts a configuration to a plan called `name`.
 ///
 /// # Errors
-/// [`IcfRefusal`], which names the line and what stands there.
+/// [`IcfRefusal`] with the line and its problem.
 pub fn icf_plan(name: &str, text: &str) -> Result<IcfPlan, IcfRefusal> {
     let icf = read(text)?;
     let mut making = Making { icf: &icf, plan: head(&icf, name)?, remarks: Vec::new() };
@@ -46,10 +46,10 @@ pub fn icf_plan(name: &str, text: &str) -> Result<IcfPlan, IcfRefusal> {
 }
 
 impl IcfPlan {
-    /// The plan as a file of its own, with what is remarked of it and the names of its targets.
+    /// Text of the plan file, with remarks and target names as comments.
     ///
     /// # Errors
-    /// A number that TOML does not have.
+    /// If a number cannot be written in TOML.
     pub fn text(&self) -> Result<String, WriteTomlError> {
         let sentences = self.remarks.iter().map(|remark| Remarked::from(*remark).to_string());
         let remarks = sentences.map(|sentence| format!("# {}\n", one_line(&sentence)));
@@ -68,11 +68,11 @@ fn one_line(text: &str) -> String {
 /// Head of the plan, before its profiles and steps.
 fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
     if icf.workers.is_empty() && icf.specs.is_empty() {
-        let what = "holds neither a worker nor an access specification".to_owned();
+        let what = "contains neither a worker nor an access specification".to_owned();
         return Err(IcfRefusal { line: 1, what });
     }
     let seconds = if icf.seconds == 0 { 60 } else { icf.seconds };
-    // TOML's whole numbers have a sign.
+    // TOML integers are signed.
     let seed = icf.workers.iter().find_map(|worker| worker.seed).map(|seed| seed >> 1);
     Ok(PlanFile {
         name: slug(name),
@@ -85,7 +85,7 @@ fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
     })
 }
 
-/// A plan that is being made.
+/// Plan under construction.
 struct Making<'a> {
     icf: &'a Icf,
     plan: PlanFile,
@@ -132,8 +132,8 @@ impl Making<'_> {
         let several = icf.workers.iter().find(|worker| worker.targets.len() > 1);
         if let Some(worker) = several.filter(|_| icf.varied.targets) {
             let what = format!(
-                "worker `{}` has several targets, and their number is cycled: write a file for \
-                 each number, with NORMAL or CYCLE_OUTSTANDING_IOS",
+                "worker `{}` has several targets, and the test cycles their number: write one file \
+                 per number, with NORMAL or CYCLE_OUTSTANDING_IOS",
                 worker.name
             );
             return Err(IcfRefusal { line: worker.line, what });
@@ -162,7 +162,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// The loads of this many workers, each with its specification of this number.
+    /// Adds the step of test number `test`: this number of workers, each with its specification for
+    /// it.
     fn test(
         &mut self,
         test: usize,
@@ -208,7 +209,7 @@ impl Making<'_> {
         self.plan.steps.push(StepSpec { title: one_line(title), loads, ..StepSpec::default() });
     }
 
-    /// A profile of a specification on a worker's part of its targets; its name.
+    /// Adds a profile of an access specification on a worker's targets; returns its name.
     fn profile(&mut self, spec: &Spec, worker: &Worker) -> Result<String, IcfRefusal> {
         let mix = Mix::from_spec(spec)?;
         if mix.random_differs {
@@ -244,12 +245,12 @@ impl Making<'_> {
     }
 }
 
-/// From 1.
+/// Number of a target in the plan, from 1.
 fn target_number(targets: &[String], name: &String) -> Option<u32> {
     (1..).zip(targets).find(|(_, target)| *target == name).map(|(number, _)| number)
 }
 
-/// The lines of a specification as one load.
+/// Lines of an access specification, combined to one load.
 struct Mix {
     read: f64,
     random: f64,
@@ -266,13 +267,14 @@ impl Mix {
         let refused = |what: String| Err(IcfRefusal { line: spec.line, what });
         let lines: Vec<Access> = spec.lines.iter().copied().filter(|line| line.share > 0).collect();
         let Some(first) = lines.first().copied() else {
-            return refused(format!("the specification `{}` has no lines", spec.name));
+            return refused(format!("the access specification `{}` has no lines", spec.name));
         };
         let alike =
             |field: fn(&Access) -> u64| lines.iter().all(|line| field(line) == field(&first));
         if !alike(|line| line.delay_ms) || !alike(|line| u64::from(line.burst)) {
             return refused(format!(
-                "the lines of `{}` have several delays or bursts: give each a specification",
+                "the lines of `{}` have different delays or bursts: write one specification for \
+                 each",
                 spec.name
             ));
         }
@@ -284,7 +286,7 @@ impl Mix {
         let (read, random) = (mean(|line| line.read), mean(|line| line.random));
         let reads = |line: &Access| line.share * line.read;
         let writes = |line: &Access| line.share * (100 - line.read);
-        // Where reads and writes have their own sizes, each way has its own mix of them.
+        // If reads and writes differ in sizes, each direction gets its own mix.
         let apart = !alike(|line| u64::from(line.read)) && read > 0.0 && read < 100.0;
         let (sizes, write_sizes) = match apart {
             true => (mix(&lines, reads), Some(mix(&lines, writes))),
@@ -306,7 +308,7 @@ impl Mix {
     }
 }
 
-/// Alignment in sectors; Iometer aligns to whole sectors by default.
+/// Alignment, bytes; Iometer aligns to sectors by default.
 fn sectors(align: u64) -> u64 {
     if align == 0 { 512 } else { align }
 }
@@ -323,7 +325,7 @@ fn mix(lines: &[Access], weight: impl Fn(&Access) -> u32) -> SizeSpec {
     SizeSpec::weighted(sizes.into_iter().map(|(size, weight)| (Bytes(size), weight)))
 }
 
-/// A name of lower case, digits and hyphens.
+/// Name in lower-case letters, digits and hyphens.
 fn slug(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(kept).collect();

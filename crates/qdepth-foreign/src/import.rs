@@ -1,6 +1,6 @@
-//! Results of other programs, read into records: fio's JSON and logs, Iometer's CSV. What the
-//! program did not say is not invented: latencies that came as figures stay figures
-//! ([`StatedLatency`](qdepth_record::StatedLatency)), without a histogram.
+//! Import of results of other programs: fio's JSON and logs, Iometer's CSV. Missing data is not
+//! invented: latency figures stay figures ([`StatedLatency`](qdepth_record::StatedLatency)),
+//! without a histogram.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::{fio, iometer};
 /// Largest file that is read, bytes.
 const FILE_MAX: usize = 256 << 20;
 
-/// A file that is no result that is known.
+/// File that is not a known result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// The file as named.
+    /// File as given by the user.
     pub file: String,
     /// Problem.
     pub why: String,
@@ -26,8 +26,8 @@ impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: {}; fio's JSON (--output-format=json), fio's logs (NAME_lat.1.log) and Iometer's \
-             result CSV can be read",
+            "{}: {}. qdepth imports fio's JSON (--output-format=json), fio's logs (NAME_lat.1.log) \
+             and Iometer's result CSV",
             self.file, self.why
         )
     }
@@ -35,10 +35,10 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Reads files: name and bytes of each. Logs that belong together become one run.
+/// Imports files (name and bytes of each). Logs that belong together become one run.
 ///
 /// # Errors
-/// If a file is none of those that are known. Nothing is returned then.
+/// If any file has an unknown format. Nothing is imported then.
 pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError> {
     let mut runs = Vec::new();
     let mut logs = Vec::new();
@@ -69,12 +69,12 @@ pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError>
     Ok(runs)
 }
 
-/// No host moves more to its storage: ten times the memory bandwidth of the largest servers.
+/// Maximum plausible throughput, MiB/s: ten times the memory bandwidth of the largest servers.
 const MIB_PER_S_MAX: f64 = 1e7;
-/// Nor asks more often: about a hundred cycles an I/O on a thousand cores.
+/// Maximum plausible IOPS: about a hundred cycles per I/O on a thousand cores.
 const IO_PER_S_MAX: f64 = 2e10;
 
-/// A rate that no host reaches.
+/// Finding for a rate that no host reaches.
 fn impossible(point: &PointRecord) -> Option<Finding> {
     let summary = PointSummary::from_point(point);
     let (throughput, rate) = (summary.mib_per_s, summary.io_per_s.value);

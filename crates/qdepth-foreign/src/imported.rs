@@ -1,4 +1,4 @@
-//! A run of another program, as read from its results.
+//! Imported run of another program.
 
 use jiff::Timestamp;
 use qdepth_measure::{Code, Finding, label};
@@ -9,18 +9,18 @@ use qdepth_record::{
 
 use crate::remark::Remark;
 
-/// One run of another program.
+/// Imported run of another program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
-    /// `fio`, `Iometer`.
+    /// Program: `fio` or `Iometer`.
     pub program: String,
-    /// Its version, as it says; empty where it does not.
+    /// Version of the program; empty if unknown.
     pub version: String,
     /// Start, RFC 3339; `None` if the document does not contain it.
     pub started_at: Option<String>,
-    /// The files that it was read from.
+    /// Source files.
     pub file: String,
-    /// Names of the targets; points hold places in this list.
+    /// Names of the targets; points contain indices into this list.
     pub targets: Vec<String>,
     /// Measured points.
     pub points: Vec<PointRecord>,
@@ -29,8 +29,8 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// The run as it is stored: sealed, with the mark of where it comes from. `id` is a UUID,
-    /// `now` RFC 3339, `qdepth_version` that of the program that imports.
+    /// Record of the run: sealed and marked as imported. `id` is a UUID, `now` a time in RFC 3339,
+    /// `qdepth_version` that of the importing program.
     pub fn record(&self, id: &str, now: &str, qdepth_version: &str) -> RunRecord {
         let mut mark = Finding::remark(Code::Imported)
             .label("program", &self.program)
@@ -72,8 +72,8 @@ impl Imported {
     }
 }
 
-/// A point of these reads, writes and trims: its shares, mean size and number of requests are
-/// theirs, and what a program does not say is as for one request at a time.
+/// Point of these reads, writes and trims, from which its shares, mean size and number of requests
+/// follow. Unknown settings are those of a single request at a time.
 pub(crate) fn point(name: String, [reads, writes, trims]: [DirectionRecord; 3]) -> PointRecord {
     let sum = |field: fn(&DirectionRecord) -> u64| {
         [&reads, &writes, &trims].into_iter().map(field).fold(0, u64::saturating_add)
@@ -101,7 +101,7 @@ pub(crate) fn point(name: String, [reads, writes, trims]: [DirectionRecord; 3]) 
     }
 }
 
-/// The place of a target in the list, which gets it where it is new.
+/// Index of a target in the list; a new target is appended.
 pub(crate) fn target_index(targets: &mut Vec<String>, name: &str) -> u32 {
     let index = targets.iter().position(|known| known == name).unwrap_or_else(|| {
         targets.push(name.to_owned());
@@ -110,7 +110,7 @@ pub(crate) fn target_index(targets: &mut Vec<String>, name: &str) -> u32 {
     index as u32
 }
 
-/// RFC 3339 of seconds since 1970.
+/// Formats Unix seconds in RFC 3339.
 pub(crate) fn rfc3339(seconds: i64) -> Option<String> {
     let moment = Timestamp::from_second(seconds).ok()?;
     (seconds >= 0).then(|| moment.to_string())

@@ -1,5 +1,5 @@
-//! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
-//! their names.
+//! Import of Iometer's result CSV. Sections start with a line that begins with `'`; columns are
+//! found by name.
 
 use jiff::fmt::strtime::BrokenDownTime;
 
@@ -7,10 +7,10 @@ use crate::imported::{self, Imported, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
-/// Most results of a file: each takes some 200 KiB as a record.
+/// Maximum number of results per file: a record takes about 200 KiB.
 const RESULTS_MAX: usize = 500;
 
-/// An access specification: size, shares.
+/// Access specification.
 #[derive(Clone, Debug, Default)]
 struct Access {
     name: String,
@@ -57,7 +57,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
         } else if heading.starts_with("Target Type,") && values.first().is_some_and(|v| v == "ALL")
         {
             if run.points.len() == RESULTS_MAX {
-                return Err(format!("holds more than {RESULTS_MAX} results: divide it"));
+                return Err(format!("contains more than {RESULTS_MAX} results: divide it"));
             }
             let row = Row { columns: &columns, values: &values };
             let mut point = point(&row, &accesses);
@@ -67,14 +67,14 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
             run.points.push(point);
         }
     }
-    if run.points.is_empty() { Err("holds no result of Iometer".to_owned()) } else { Ok(run) }
+    if run.points.is_empty() { Err("contains no result of Iometer".to_owned()) } else { Ok(run) }
 }
 
 fn cells(line: &str) -> Vec<String> {
     line.split(',').map(|cell| cell.trim().trim_matches('"').to_owned()).collect()
 }
 
-/// `size, % of size, % reads, % random, …`.
+/// Parses `size, % of size, % reads, % random, …`.
 fn access_line(values: &[String]) -> Option<[f64; 4]> {
     let number = |index: usize| {
         values.get(index)?.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0)
@@ -110,7 +110,7 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
     let number = |names: &[&str]| row.number(names).unwrap_or(0.0);
     let rates = [number(&["Read IOps"]), number(&["Write IOps"])];
     let counts = [number(&["Read I/Os"]), number(&["Write I/Os"])];
-    // A time is not among the columns: it is what makes rates of the counts.
+    // There is no column for the time: it follows from counts and rates.
     let seconds = counts.iter().zip(rates).find(|(count, rate)| **count > 0.0 && *rate > 0.0);
     let seconds = seconds.map_or(0.0, |(count, rate)| count / rate);
     let bytes = [number(&["Bytes Read"]), number(&["Bytes Written"])];
@@ -157,7 +157,7 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
     }
 }
 
-/// `2014-06-27 12:00:00:123`, taken as UTC since no zone is said.
+/// Parses `2014-06-27 12:00:00:123`, as UTC because the file has no time zone.
 fn moment(line: &str) -> Option<String> {
     let (parsed, _) = BrokenDownTime::parse_prefix("%Y-%m-%d %H:%M:%S", line.trim()).ok()?;
     Some(format!("{}Z", parsed.to_datetime().ok()?))

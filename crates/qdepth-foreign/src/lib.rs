@@ -1,7 +1,7 @@
-//! The files and command lines of other programs: fio's and IOR's jobs are read and become plans,
-//! what was measured is written in their forms, and their results are read into records.
+//! Interoperability with other programs: converts jobs of fio, IOR and Iometer to plans, writes
+//! results in formats of fio and IOR, and imports results.
 //!
-//! This crate does no I/O and reads no clock: texts come in, texts and records go out. Start with
+//! This crate does no I/O and reads no clock: text in, text and records out. Start with
 //! [`fio::JobSet`], [`ior::Ior`] and [`import`].
 
 pub mod fio;

@@ -1,4 +1,4 @@
-//! Differences from other programs: one table of stored codes. The catalogues have a sentence for
+//! Table of the stored codes of differences from other programs. The catalogues have a sentence for
 //! each under `[remarks]`.
 
 use std::fmt;
@@ -16,15 +16,15 @@ macro_rules! remarks {
         }
 
         impl Remark {
-            /// Every remark there is, in the order of declaration.
+            /// All remarks, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The code, as stored.
+            /// Stored code.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $code),+ }
             }
 
-            /// The figures and texts of its finding that its sentence has.
+            /// Names of the values in its sentence.
             pub const fn values(self) -> &'static [&'static str] {
                 match self { $(Self::$variant => &[$($($value),+)?]),+ }
             }
@@ -32,9 +32,9 @@ macro_rules! remarks {
     };
 }
 
-// The code as stored, and the values that its sentence has.
+// Stored code, and the values in its sentence.
 remarks! {
-    // How requests are handed over and taken back.
+    // Submission and completion of requests.
     RefilledAtOnce = "refilled-at-once";
     SubmittedInOneCall = "submitted-in-one-call";
     AllCompletionsReaped = "all-completions-reaped";
@@ -56,7 +56,7 @@ remarks! {
     ThinkTimeSlept = "think-time-slept";
     FlowWithinStep = "flow-within-step";
     DepthsDoubled = "depths-doubled";
-    // Where they go.
+    // Offsets.
     OwnRandomGenerator = "own-random-generator";
     RunLengthsInTheMean = "run-lengths-in-the-mean";
     PlacesDrawnIndependently = "places-drawn-independently";
@@ -65,7 +65,7 @@ remarks! {
     SizesOfReadsAndWrites = "sizes-of-reads-and-writes";
     OffsetShareOfNothing = "offset-share-of-nothing";
     EachFileReplayedAlone = "each-file-replayed-alone";
-    // Files, and their folders.
+    // Files and directories.
     FileWrittenInFull = "file-written-in-full";
     FilesInMeasurementFile = "files-in-measurement-file";
     FileSystemNotFilled = "file-system-not-filled";
@@ -92,7 +92,7 @@ remarks! {
     MismatchEndsNoJob = "mismatch-ends-no-job";
     MismatchNotDumped = "mismatch-not-dumped";
     TrimsNotVerified = "trims-not-verified";
-    // When a job ends.
+    // End of a job.
     ErrorsEndNoJob = "errors-end-no-job";
     SlowRequestRecorded = "slow-request-recorded";
     RuntimeAWeekAtMost = "runtime-a-week-at-most";
@@ -155,7 +155,7 @@ remarks! {
     LogsWithoutLoad = "logs-without-load";
 }
 
-/// A remark with the name and the figure that its sentence has.
+/// Remark with the values for its sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remarked {
     /// The remark.
@@ -175,10 +175,10 @@ impl Remarked {
         Self { figure: Some((figure, value)), ..Self::from(remark) }
     }
 
-    /// Its sentence.
+    /// Sentence in a language.
     pub fn sentence(&self, lang: Lang) -> String {
         let code = self.remark.as_str();
-        // A test holds each code to words of its own.
+        // A test checks that each code has a sentence.
         let template = entry(words(lang).remarks, code).unwrap_or(code);
         let figure = self.figure.map(|(name, value)| match name {
             "bytes" => (name, format!("{value} B")),

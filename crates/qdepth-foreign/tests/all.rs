@@ -1,4 +1,4 @@
-//! What other programs' users bring. One binary for all files of tests.
+//! Tests of the imports of other programs' files, in a single binary.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 

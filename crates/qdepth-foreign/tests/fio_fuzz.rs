@@ -1,5 +1,5 @@
-//! No text makes the reader of job files panic, hang or take memory without bound. What ever did
-//! stands in `fio_corpus` and is replayed.
+//! No text makes the reader of job files panic, hang or use unlimited memory. Inputs that once did
+//! are stored in `fio_corpus` and replayed.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn try_it(text: &str) {
     let files = [("jobs.fio".to_owned(), text.to_owned())];
     let Ok(set) = JobSet::read(&CommandLine::default(), &files, &around) else { return };
     if let Ok(converted) = set.convert("jobs", 1, &|_| Some(1 << 40)) {
-        // What is printed as a plan is a plan.
+        // The printed plan can be read as a plan.
         let text = converted.plan.to_toml().expect("TOML has its numbers");
         let read: Result<PlanFile, _> = text.parse();
         assert_eq!(read.as_ref(), Ok(&converted.plan), "{text}");

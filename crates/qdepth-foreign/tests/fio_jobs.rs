@@ -1,5 +1,4 @@
-//! fio's job files: what is read, what is refused and how that is said, and the plan that comes of
-//! it.
+//! fio's job files: accepted and refused options, their messages, and the resulting plan.
 
 use qdepth_foreign::Remark;
 use qdepth_foreign::fio::{Absent, CommandLine, Converted, FioRefusals, JobSet, Surroundings};
@@ -56,7 +55,7 @@ fn refusal(text: &str) -> String {
     convert(text).expect_err(text).to_string()
 }
 
-/// The rule of the write-pressure set (60 files, N = 10, 20 … 600).
+/// Job file N of the write-pressure set (60 files, N = 10, 20 … 600).
 fn write_pressure(n: u32) -> String {
     format!(
         "[global]\nthread\ndirect=1\ngroup_reporting\nnorandommap=1\nrandrepeat=0\nrefill_buffers\n\
@@ -132,7 +131,7 @@ fn a_refusal_names_option_section_and_line() {
         ("[a]\nthinktime=100\nrate=1m\n", "jobs.fio:2: [a] thinktime=100: refused: a rate and"),
         (
             "[a]\nthinktime=1\nthinktime_blocks=0\n",
-            "jobs.fio:3: [a] thinktime_blocks=0: must be 1 to",
+            "jobs.fio:3: [a] thinktime_blocks=0: must be between 1 and",
         ),
         ("[a]\nthinktime=1\nthinktime_iotime=5\n", "jobs.fio:3: [a] thinktime_iotime=5: refused: "),
         ("[a]\nfilesize=4k-x\n", "jobs.fio:2: [a] filesize=4k-x: "),
@@ -140,21 +139,18 @@ fn a_refusal_names_option_section_and_line() {
         ("[a]\nsize=1m\n[b]\nsize=1m\n[c]\nsize=1m\nwait_for=a\n", "[c] wait_for=a: refused: "),
         ("[a]\ntrim_backlog=5\n", "jobs.fio:2: [a] trim_backlog=5: refused: blocks that are"),
         ("[a]\nverify=what\n", "jobs.fio:2: [a] verify=what: must be md5, "),
-        (
-            "[a]\nlatency_target=5ms\n",
-            "jobs.fio:2: [a] latency_target=5ms: latency_window= says how long",
-        ),
+        ("[a]\nlatency_target=5ms\n", "jobs.fio:2: [a] latency_target=5ms: needs latency_window="),
         ("bs=4k\n", "jobs.fio:1: `bs=4k` is before the first [section]"),
         ("[a]\ndirect\n", ""),
-        ("[a]\nbs\n", "jobs.fio:2: [a] bs: a value is missing"),
+        ("[a]\nbs\n", "jobs.fio:2: [a] bs: needs a value"),
         ("[a]\nbs=4x\n", "jobs.fio:2: [a] bs=4x: `4x` is not a size"),
         ("[a]\niodepth=${NOT_SET}\n", "the environment variable is not set"),
-        ("[a\nbs=4k\n", "jobs.fio:1: the name of a section ends with `]`"),
+        ("[a\nbs=4k\n", "jobs.fio:1: the name of a section must end with `]`"),
         ("include other.fio\n", "jobs.fio:1: cannot include `other.fio`: there is no such file"),
         ("[a]\nbssplit=4k/50:8k/40\n", "the shares add up to 90"),
-        ("[a]\nrw=read\n", "[a] . is to be made: say how long with size="),
-        ("[a]\nrw=rw:8k\nbs=4k,8k\nsize=1m\n", "several sizes"),
-        ("[a]\nrw=rw\nbs=4k,8k\nnumber_ios=9\nsize=1m\n", "several request sizes"),
+        ("[a]\nrw=read\n", "[a] . does not exist: add size="),
+        ("[a]\nrw=rw:8k\nbs=4k,8k\nsize=1m\n", "a gap needs a single block size"),
+        ("[a]\nrw=rw\nbs=4k,8k\nnumber_ios=9\nsize=1m\n", "number_ios needs a single block size"),
     ];
     for (text, said) in cases.iter().filter(|(_, said)| !said.is_empty()) {
         let message = refusal(text);
@@ -367,7 +363,7 @@ fn an_engine_that_is_missing_is_what_is_refused_and_not_its_options() {
 
 #[test]
 fn zones_and_devices_that_are_not_here_make_a_plan() {
-    // As in the JESD219 example of fio: no size, a device that this machine may not have.
+    // Like fio's JESD219 example: no size, and a device that this machine may lack.
     let text = "[x]\nioengine=libaio\ndirect=1\nrw=randrw\nnorandommap\nrwmixread=40\niodepth=8\n\
                 random_distribution=zoned:50/5:30/15:20/\nfilename=/dev/nvme9n1\nloops=2\n";
     let (made, converted) = plan(text);
@@ -513,7 +509,7 @@ fn zones_and_ways_back_are_gone_as_fio_goes_them() {
         let start = point.area.offset_bytes;
         (0..count).map(|_| (stream.draw().offset - start) >> 16).collect()
     };
-    // The places that fio 3.33 wrote into its log of requests.
+    // Offsets that fio 3.33 wrote into its log of requests.
     let went = offsets(point, 257);
     assert_eq!(went[14..19], [14, 15, 64, 65, 66]);
     assert_eq!(went[256], 0, "behind the last of sixteen zones is the first");
@@ -527,14 +523,14 @@ fn zones_and_ways_back_are_gone_as_fio_goes_them() {
     assert_eq!(offsets(&gaps.points[0], 3), [27, 24, 21], "three at a time, as fio does");
     for (text, says) in [
         ("rw=read:-64k\nbs=64k", "overlap"),
-        ("rw=randread\nzonemode=strided\nzonesize=1m", "from their beginning"),
-        ("rw=read\nzonemode=strided\nzonesize=2m\nzonerange=1m", "not above zonerange"),
-        ("rw=read\nzonemode=zbd", "write pointers of zones are not followed"),
+        ("rw=randread\nzonemode=strided\nzonesize=1m", "accessed sequentially"),
+        ("rw=read\nzonemode=strided\nzonesize=2m\nzonerange=1m", "at most zonerange"),
+        ("rw=read\nzonemode=zbd", "does not follow the write pointers"),
     ] {
         let said = refusal(&format!("[a]\nsize=64m\n{text}\n"));
         assert!(said.contains(says), "{said}");
     }
-    // A gap where the area does not begin at a multiple of request and gap.
+    // A gap, with an area that does not begin at a multiple of request plus gap.
     let (aside, _) = plan("[a]\nfilename=/there\nrw=write:112k\nbs=16k\noffset=120k\nsize=1m\n");
     assert_eq!(aside.points[0].area.offset_bytes, 120 << 10);
     let mut stream = RequestStream::new(&aside.points[0], 0);

@@ -1,9 +1,9 @@
-//! No option of fio's is passed over in silence: each changes the job, is told as done in another
-//! way, is refused, or is listed as one that changes nothing.
+//! No option of fio is ignored silently: each changes the job, has a remark on its different
+//! implementation, is refused, or is listed as having no effect.
 
 use qdepth_foreign::fio::{CommandLine, Job, JobSet, Surroundings, fio_options};
 
-/// Values of every kind that options take; one of them is another than the default of each.
+/// Values of every kind; for each option, at least one differs from its default.
 const VALUES: &[&str] = &[
     "1",
     "0",
@@ -51,7 +51,7 @@ const VALUES: &[&str] = &[
     "1000",
 ];
 
-/// What stands beside an option that is one of several.
+/// Options that other options require.
 const BESIDE: &[&str] = &[
     "",
     "rw=randrw\nruntime=10s\n",
@@ -79,7 +79,7 @@ const BESIDE: &[&str] = &[
 const TRACE: &str = "fio version 3 iolog\n0 /a add\n0 /a open\n0 /a read 8192 4096\n\
                      500 /a write 65537 4096\n700 /a close\n";
 
-/// Two jobs, of which the second may have the option.
+/// Reads two jobs, the second with the option.
 fn jobs(beside: &str, option: &str) -> Result<JobSet, String> {
     let text = format!(
         "[a]\nname=a\nsize=64m\nfilename=f\nrw=read\n[b]\nsize=64m\nfilename=f\n{beside}{option}"
@@ -97,17 +97,17 @@ fn jobs(beside: &str, option: &str) -> Result<JobSet, String> {
     JobSet::read(&CommandLine::default(), &files, &around).map_err(|why| why.to_string())
 }
 
-/// The second job without what only repeats the option's words, and without remarks.
+/// Second job, without its remarks and the copy of its option text.
 fn bare(set: &JobSet) -> Job {
     let mut job = set.jobs.last().expect("two jobs").clone();
     job.report.written.clear();
     job.remarks.clear();
-    // Told with the figures, and no more.
+    // Affects only the printed result.
     job.thread = false;
     job
 }
 
-/// What becomes of an option with one of the values.
+/// Effects of an option, over all tested values.
 #[derive(Debug, Default)]
 struct Became {
     changed: bool,
@@ -115,7 +115,7 @@ struct Became {
     refused: bool,
 }
 
-/// Tried until what is known of it is enough.
+/// Tries an option with all values and companions, until its effects satisfy `enough`.
 fn became(name: &str, enough: impl Fn(&Became) -> bool) -> Became {
     let mut all = Became::default();
     for beside in BESIDE {
@@ -143,7 +143,7 @@ fn became(name: &str, enough: impl Fn(&Became) -> bool) -> Became {
 
 #[test]
 fn each_option_does_what_the_table_says_of_it() {
-    // Said by what begins a section, or of a set of jobs as a whole.
+    // Options that are tested elsewhere, because they concern a section or the whole set of jobs.
     const ELSEWHERE: &[&str] = &["name", "include"];
     let table = fio_options(None);
     let mut wrong = Vec::new();
@@ -162,7 +162,7 @@ fn each_option_does_what_the_table_says_of_it() {
             Some("refused") => became.refused && !became.changed && !became.remarked,
             _ => false,
         };
-        // Whatever changes nothing must do so beside everything.
+        // An option without effect must have none with any companion.
         let never = matches!(word, Some("refused")) || (word == Some("accepted") && !remarked);
         let became = became(name, |became| !never && good(became));
         let good = good(&became);

@@ -1,4 +1,5 @@
-//! Jobs that draw no places: traces that are replayed, entries of directories, ends of files.
+//! Jobs without random offsets: replayed traces, operations on directory entries, and changes of
+//! file sizes.
 
 use qdepth_foreign::Remark;
 use qdepth_foreign::fio::{Absent, CommandLine, Converted, JobSet, Surroundings};
@@ -47,7 +48,7 @@ fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
     assert_eq!((file.stop.bytes_per_stream, device.stop.bytes_per_stream), (4608, 8192));
     assert!(file.read_share > 0.0 && file.read_share < 1.0 && device.read_share == 0.0);
     assert_eq!((file.alignment_bytes, file.request_size.max(), file.outstanding), (512, 4096, 8));
-    // The plan that is stored is the one that was made.
+    // The stored plan equals the converted one.
     let stored = Plan::from_text(&made.text()).expect("the text is a plan");
     assert_eq!(stored.hash(), made.hash());
 
@@ -64,11 +65,11 @@ fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
 fn what_cannot_be_replayed_is_refused_at_its_line() {
     for (more, why) in [
         ("read_iolog=gone\n", "jobs:2: [r] read_iolog=gone: gone: there is no such file"),
-        ("read_iolog=trace\nverify=md5\n", "together with verify"),
+        ("read_iolog=trace\nverify=md5\n", "combined with verify"),
         ("read_iolog=trace\nreplay_skip=reads\n", "read, write, trim or sync"),
         ("read_iolog=trace\nreplay_align=3\n", "a power of two"),
-        ("read_iolog=trace\nreplay_skip=read,write\n", "no request is left"),
-        ("replay_redirect=/dev/vdz\nfilename=/dev/vdz\n", "which is left out"),
+        ("read_iolog=trace\nreplay_skip=read,write\n", "no I/O is left"),
+        ("replay_redirect=/dev/vdz\nfilename=/dev/vdz\n", "which is missing"),
     ] {
         let said = convert(&format!("[r]\n{more}")).expect_err(more);
         assert!(said.contains(why), "{said}");
@@ -133,7 +134,8 @@ fn places_in_a_file_that_is_to_be_made_are_those_of_fio() {
         let made = plan(text);
         made.points.iter().map(|point| point.area.offset_bytes).collect()
     };
-    // Of a file that is not there a share is nothing; clones find it made by the first of them.
+    // A percentage of a missing file is zero; later clones find the file that the first one
+    // created.
     assert_eq!(begins("[a]\nsize=8m\noffset=50%\n"), [0]);
     assert_eq!(begins("[a]\nfilename=f\nsize=8m\nnumjobs=2\noffset_increment=25%\n"), [0, 2 << 20]);
     assert_eq!(begins("[a]\nfilename=f\nsize=8m\noffset=1m\n"), [1 << 20]);
@@ -147,7 +149,7 @@ fn a_file_system_is_not_filled_and_a_size_holds() {
     let made = plan("[a]\nrw=write\nfill_device=1\nsize=8m\n");
     assert_eq!(made.points[0].area.length_bytes, 8 << 20);
     let refused = convert("[a]\nrw=write\nfill_device=1\n").unwrap_err();
-    assert!(refused.contains("say how long with size="), "{refused}");
+    assert!(refused.contains("add size="), "{refused}");
 }
 
 #[test]
@@ -160,13 +162,13 @@ fn a_variable_that_is_not_set_is_refused_with_all_else_that_is_wrong() {
     assert!(lines[0].starts_with("jobs:2: [a] bs=${BS}: the environment variable is not set"));
     assert!(lines[1].starts_with("jobs:5: [a] rw=${RW}: the environment variable is not set"));
     assert!(lines[2].contains("atomic=1: refused"), "{refused}");
-    assert!(lines[3].contains("ioengine=dfs: refused") && lines[3].contains("where it is mounted"));
+    assert!(lines[3].contains("ioengine=dfs: refused") && lines[3].contains("mount it"));
 }
 
 #[test]
 fn sizes_in_zones_and_engines_that_are_none_of_storage_are_told() {
     let zones = convert("[a]\nsize=8z\n").unwrap_err();
-    assert!(zones.contains("`8z` counts zones of zonemode=zbd"), "{zones}");
+    assert!(zones.contains("`8z` counts zones, which need zonemode=zbd"), "{zones}");
     for (engine, near) in [
         ("cpuio", "run it separately"),
         ("librpma_apm_client", "measures a network"),

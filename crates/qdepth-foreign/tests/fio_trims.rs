@@ -1,5 +1,4 @@
-//! fio's jobs that trim, those whose engine does nothing, those that search a depth, and those that
-//! repeat what they write.
+//! fio's jobs that trim, use the null engine, search a queue depth, or repeat written data.
 
 use qdepth_foreign::Remark;
 use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
@@ -62,17 +61,17 @@ fn trims_have_the_third_figures_and_writes_follow_them() {
 #[test]
 fn what_cannot_be_trimmed_so_is_refused() {
     for (more, says) in [
-        ("rw=trimwrite\nbs=4k,4k,16k", "give both one size"),
-        ("rw=randtrimwrite\nrate_iops=10,20,30", "give both one rate"),
-        ("rw=randtrimwrite\nverify=crc32c", "nothing to verify"),
-        ("rw=randwrite\ntrim_percentage=10\nverify=crc32c", "rw=trimwrite trims what it writes"),
-        ("rw=randtrim\nnum_range=8", "a larger bs= trims more at once"),
+        ("rw=trimwrite\nbs=4k,4k,16k", "the same block size"),
+        ("rw=randtrimwrite\nrate_iops=10,20,30", "the same rate"),
+        ("rw=randtrimwrite\nverify=crc32c", "cannot be verified"),
+        ("rw=randwrite\ntrim_percentage=10\nverify=crc32c", "which trims what it writes"),
+        ("rw=randtrim\nnum_range=8", "which trims more at once"),
         ("rw=trimread", "must be"),
     ] {
         let refused = convert(&format!("{JOB}{more}\n")).expect_err(more).to_string();
         assert!(refused.contains(says), "{more}: {refused}");
     }
-    // What only trims reads nothing back, and what is so anyway may be asked for.
+    // A job that only trims verifies nothing, and options that already apply may be given.
     let (all, said) = plan(&format!("{JOB}rw=randtrim\nverify=crc32c\nnum_range=1\n"));
     assert!(!all.points[0].verify && all.points.len() == 1);
     assert!(
@@ -142,5 +141,5 @@ fn what_repeats_is_of_a_working_set_that_jobs_may_have_in_common() {
     let duplicates = repeats(more).expect("some repeat");
     assert_eq!((duplicates.contents, duplicates.common), (12_800, true));
     let refused = convert(&format!("{job}verify=crc32c\n")).expect_err("both").to_string();
-    assert!(refused.contains("no write holds what another does"), "{refused}");
+    assert!(refused.contains("there are no duplicates"), "{refused}");
 }

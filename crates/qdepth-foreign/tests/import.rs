@@ -1,5 +1,5 @@
-//! Results of other programs: what is read of them, and that no bytes whatever make the readers
-//! panic or hang.
+//! Results of other programs: imported fields, and robustness of the readers, which must not panic
+//! or hang on any bytes.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn near(value: f64, wanted: f64) -> bool {
     (value - wanted).abs() <= 1e-9 * wanted.abs()
 }
 
-/// A job as fio prints it, cut to what scripts rely on.
+/// Job in fio's JSON, reduced to the fields on which scripts rely.
 fn job(name: &str, elapsed: u64, ios: u64) -> String {
     format!(
         r#"{{"jobname":"{name}","groupid":0,"error":0,"elapsed":{elapsed},
@@ -58,7 +58,7 @@ fn a_job_of_fio_keeps_its_figures_and_its_source() {
     assert!(near(summary.mib_per_s, 5000.0 * 8.0 / 1024.0));
     let times = &summary.service_time.all;
     assert_eq!((times.count, times.min_ns, times.max_ns), (10_000, Some(90), Some(4000)));
-    // Of completion, as the percentiles are.
+    // The mean is that of the completion latency, like the percentiles.
     assert_eq!(times.mean_ns, Some(100.0));
     assert_eq!(runs[0].remarks, [Remark::CompletionLatency]);
     // 99.99 has one sample beyond it, so it is not reported.
@@ -104,7 +104,8 @@ fn microseconds_of_old_versions_become_nanoseconds() {
     assert_eq!(summary.service_time.reads.max_ns, Some(4_000_000));
 }
 
-/// One job of a fio of this version that read `bytes` (as it says) at 4096 KiB/s for two seconds.
+/// JSON of a job of this fio version that read `bytes` (in its own unit) at 4096 KiB/s for two
+/// seconds.
 fn old(version: &str, bytes: u64, more: &str) -> String {
     format!(
         r#"{{"fio version":"{version}","timestamp":1000,"jobs":[{{"jobname":"a","elapsed":2,
@@ -128,13 +129,13 @@ fn results_of_old_versions_have_their_units() {
         assert_eq!((reads.bytes, reads.completed), (8 << 20, 2048), "{version} {said}");
         let stated = reads.stated.as_ref().expect("latencies in microseconds");
         assert_eq!((stated.mean_ns, stated.max_ns), (Some(75_500.0), Some(900_000)));
-        // The oracle is what the file itself says of rate and time.
+        // Expected values come from the rate and time in the file itself.
         let summary = PointSummary::from_point(&runs[0].points[0]);
         assert!(near(summary.mib_per_s, 4.0) && near(summary.io_per_s.value, 1024.0), "{version}");
     }
     let files = [("unclear.json".to_owned(), old("fio-2.1", 123_456, "").into_bytes())];
     let why = qdepth_foreign::import(&files).expect_err("neither unit").to_string();
-    assert!(why.contains("fio-2.1") && why.contains("not guessed"), "{why}");
+    assert!(why.contains("fio-2.1") && why.contains("its unit is unknown"), "{why}");
 }
 
 #[test]
@@ -263,7 +264,7 @@ fn the_corpus_is_read_without_panic() {
     assert!(count >= 6, "{count} files");
 }
 
-/// A good text with bytes put in, taken away or changed.
+/// Valid text with bytes inserted, removed or changed.
 fn damaged(text: &str, cuts: &[(usize, u8, u8)]) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for (place, byte, kind) in cuts {

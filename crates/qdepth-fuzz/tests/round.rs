@@ -1,4 +1,4 @@
-//! A short round of every parser, the same each time, and what ever went wrong before.
+//! A short, deterministic round of fuzzing for every parser, and replays of earlier failures.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ fn no_parser_panics_or_hangs() {
     for target in TARGETS {
         let inputs = (target.inputs)();
         assert!(!inputs.is_empty(), "{}: no input", target.name);
-        // What is right, and what went wrong before.
+        // Valid inputs, and inputs of earlier failures.
         for input in inputs.iter().chain(&kept(target)) {
             assert_eq!(give(target, input), Ok(()), "{}", target.name);
         }
@@ -31,7 +31,7 @@ fn no_parser_panics_or_hangs() {
     writeln!(std::io::stdout(), "{line}").unwrap();
 }
 
-/// Inputs are altered, and the same in each run.
+/// Mutations change the inputs, and are equal in each run.
 #[test]
 fn alterations_are_those_of_their_seed() {
     let inputs = vec![b"name = \"a\"\nnumber = 7\n".to_vec()];

@@ -1,6 +1,6 @@
-//! Memory at an address that direct I/O accepts.
+//! Memory with an alignment that direct I/O accepts.
 
-/// The largest alignment in use among block devices and file systems.
+/// Largest alignment that block devices and file systems require.
 pub(crate) const ALIGNMENT: usize = 4096;
 
 /// A zeroed buffer that starts at a multiple of [`ALIGNMENT`].

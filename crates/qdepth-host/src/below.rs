@@ -1,5 +1,5 @@
-//! Layers between a target and its device that answer instead of it, or limit it: memory, the page
-//! cache, holes, and control groups.
+//! Layers between a target and its device that answer requests instead of it, or limit its rate:
+//! memory, the page cache, holes, and control groups.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -12,21 +12,21 @@ use crate::sysfs;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
-/// File systems whose files are in memory.
+/// File systems that keep their files in memory.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "hugetlbfs", "devtmpfs"];
-/// More loop devices on one another than anybody has.
+/// Limit for stacked loop devices, larger than any real stack.
 const DEEPEST: usize = 16;
 
-/// Why requests may be answered from memory.
+/// Reason why requests may be answered from memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cached {
-    /// All of the storage is memory, as that of `tmpfs` or `ram0`.
+    /// The whole storage is memory, for example `tmpfs` or `ram0`.
     Memory(String),
-    /// A loop device without direct I/O, by the kernel's name.
+    /// A loop device without direct I/O, by its kernel name.
     Loop(String),
 }
 
-/// Memory that answers below a target; `None` if none is visible.
+/// Memory below a target that may answer its requests; `None` if none is visible.
 pub fn cached_below(system: &System, target: &Inspected) -> Option<Cached> {
     if let Kind::RegularFile { file_system, .. } | Kind::Directory(file_system) = &target.kind
         && IN_MEMORY.contains(&file_system.kind.as_str())
@@ -59,13 +59,13 @@ fn cached_device(system: &System, name: &str, deepest: usize) -> Option<Cached> 
     IN_MEMORY.contains(&kind.as_str()).then(|| Cached::Memory(kind.clone()))
 }
 
-/// The file or device behind a loop device, as it was named.
+/// Name of the file or device behind a loop device, as given at its setup.
 fn backing_file(system: &System, name: &str) -> Option<String> {
     system.read_trimmed(format!("/sys/class/block/{name}/loop/backing_file"))
 }
 
-/// The share (0..1) of a device's `offset..offset + length` that was never written in the file of
-/// the loop device that it is, or is a partition of; none of any other device.
+/// Share (0..1) of `offset..offset + length` that was never written in the file of a loop device.
+/// `name` is the loop device or a partition of it; `None` for any other device.
 pub fn unwritten_below(system: &System, name: &str, offset: u64, length: u64) -> Option<f64> {
     let sectors = |key: &str| sysfs::number_attribute(system, name, key);
     if let Some(whole) = sysfs::whole_of(system, name) {
@@ -83,20 +83,20 @@ pub fn unwritten_below(system: &System, name: &str, offset: u64, length: u64) ->
     unwritten_share(file.as_fd(), offset, length)
 }
 
-/// A limit that a control group of this process sets to the rate of one device.
+/// Limit of a control group of this process for the rate of one device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IoLimit {
     /// The file that sets it.
     pub file: String,
-    /// True if it counts bytes, and not I/Os.
+    /// True if the limit counts bytes, false if it counts I/Os.
     pub of_bytes: bool,
-    /// True if it is of writes, and not of reads.
+    /// True if the limit applies to writes, false if it applies to reads.
     pub of_writes: bool,
     /// Rate per second.
     pub per_s: f64,
 }
 
-/// The limits of all control groups that this process is in, on a device or on its disk.
+/// Limits of all control groups of this process for a device or its disk.
 pub fn io_limits(system: &System, name: &str) -> Vec<IoLimit> {
     let disk = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
     let Some(number) = sysfs::number_of(system, &disk) else { return Vec::new() };
@@ -119,7 +119,7 @@ pub fn io_limits(system: &System, name: &str) -> Vec<IoLimit> {
     limits
 }
 
-/// `io.max` of the unified hierarchy: `8:0 rbps=1048576 wbps=max riops=500 wiops=max`.
+/// Limits in `io.max` of the unified hierarchy: `8:0 rbps=1048576 wbps=max riops=500 wiops=max`.
 fn unified(system: &System, group: &str, number: &str) -> Vec<IoLimit> {
     let file = format!("/sys/fs/cgroup/{group}/io.max");
     let text = system.read_file(&file).unwrap_or_default();
@@ -136,7 +136,7 @@ fn unified(system: &System, group: &str, number: &str) -> Vec<IoLimit> {
     words.unwrap_or_default().split_whitespace().filter_map(limit).collect()
 }
 
-/// `blkio.throttle.*_device` of the first hierarchies: `8:0 500`.
+/// Limits in `blkio.throttle.*_device` of version 1 hierarchies: `8:0 500`.
 fn legacy(system: &System, group: &str, number: &str) -> Vec<IoLimit> {
     let kinds = [("read_bps", true, false), ("write_bps", true, true), ("read_iops", false, false)];
     let kinds = kinds.into_iter().chain([("write_iops", false, true)]);

@@ -9,13 +9,13 @@ use crate::monitor::{CpuTimes, Sample};
 use crate::sysfs;
 use crate::system::System;
 
-/// Idle states that take longer to leave than this, µs, show in a drive's latency.
+/// Exit latency of an idle state, µs, above which it shows in a drive's latency.
 const IDLE_MAX_US: u64 = 10;
-/// Share of CPU time stolen, and of time under pressure, that is worth a word
+/// Shares of CPU time stolen, and of time under pressure, that are reported
 /// (docs/method/thresholds.md).
 const STEAL: f64 = 0.005;
 const PRESSURE: f64 = 0.02;
-/// Kelvins that a drive should be away from its warning limit before it is loaded.
+/// Least distance of a drive from its warning temperature before a load, in kelvins.
 const HEAD_ROOM: f64 = 15.0;
 
 /// Subject of interrupts.
@@ -24,11 +24,11 @@ const INTERRUPTS: &str = "cpu";
 /// State of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Good.
+    /// Good for a measurement.
     Good,
-    /// It would disturb.
+    /// It would disturb a measurement.
     Disturbs,
-    /// It cannot be seen.
+    /// It cannot be read.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ pub enum Check {
     Interrupts,
     /// The scheduler of a device.
     Scheduler,
-    /// The link of a device, beside what it could be.
+    /// Link of a device, compared with the fastest possible one.
     Link,
     /// Endurance used by a drive.
     Wear,
@@ -70,9 +70,9 @@ pub enum Check {
     BackgroundWork,
     /// Distance of a drive from its warning temperature.
     Heat,
-    /// Tasks that waited, for a CPU, I/O or memory.
+    /// Tasks that waited for a CPU, I/O or memory.
     Pressure,
-    /// I/O of others on a device.
+    /// I/O of other programs on a device.
     ForeignIo,
     /// CPU time that the hypervisor took.
     Steal,
@@ -100,11 +100,11 @@ impl Check {
         }
     }
 
-    /// For a person.
+    /// Title for the user.
     fn title(self, subject: &str) -> String {
         match self {
             Self::Smt => "SMT".to_owned(),
-            Self::Steal => "stolen CPU time".to_owned(),
+            Self::Steal => "steal time".to_owned(),
             Self::Pressure => match subject {
                 "cpu" => "waiting for CPU".to_owned(),
                 "io" => "waiting for I/O".to_owned(),
@@ -119,15 +119,14 @@ impl Check {
     }
 }
 
-/// One thing that was looked at: for a person in words, for machines as a code with what was read
-/// and counted.
+/// Result of one check: text for the user; code, figures and texts for machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Which.
+    /// Kind of the check.
     pub check: Check,
     /// Subject: a part of the machine, or a device.
     pub subject: String,
-    /// The same for a person.
+    /// Title for the user.
     pub what: String,
     /// State.
     pub standing: Standing,
@@ -142,7 +141,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// Something that was found as good or as disturbing, with what to do about it.
+    /// A result, good or disturbing, with its remedy.
     fn new(
         check: Check,
         subject: &str,
@@ -155,7 +154,7 @@ impl Item {
         Self { standing, found: Ok(found.into()), advice, ..Self::blank(check, subject) }
     }
 
-    /// Something that cannot be seen.
+    /// A property that cannot be read.
     fn unknown(check: Check, subject: &str, why: Reason) -> Self {
         Self { found: Err(why), ..Self::blank(check, subject) }
     }
@@ -204,7 +203,7 @@ pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
             Check::IdleStates,
             "idle_states",
             |states| deepest_us(states) <= IDLE_MAX_US,
-            "Turn the deep ones off (`qdepth host tune`): leaving one shows in the latency",
+            "Turn off the deep idle states (`qdepth host tune`): leaving one adds to the latency",
         ),
         machine.item(
             Check::Smt,
@@ -216,8 +215,7 @@ pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
             Check::ClockSource,
             "clock_source",
             |v| matches!(v, "tsc" | "kvm-clock" | "arch_sys_counter"),
-            "Reading the clock is a call of the kernel: expect a cost of a microsecond for each \
-             I/O",
+            "Reading the clock needs a system call: expect an extra cost of a microsecond per I/O",
         ),
         Facts { facts, subject: "memory" }.item(
             Check::Swap,
@@ -233,7 +231,7 @@ pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
     items
 }
 
-/// The facts of one subject.
+/// Facts about one subject.
 struct Facts<'a> {
     facts: &'a [Observation],
     subject: &'a str,
@@ -258,7 +256,7 @@ impl Facts<'_> {
     }
 }
 
-/// The longest time to leave an idle state that is not off, µs.
+/// Longest exit latency of the enabled idle states, µs.
 fn deepest_us(states: &str) -> u64 {
     let on = states.split(", ").filter(|state| !state.ends_with("(off)"));
     let us = on.filter_map(|state| state.strip_suffix(" µs")?.rsplit(' ').next()?.parse().ok());
@@ -285,8 +283,8 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
     if let (Ok(link), Ok(possible)) = (device.value("link"), device.value("link_possible")) {
         let found =
             if link == possible { link.to_owned() } else { format!("{link} of {possible}") };
-        let advice =
-            "The link is smaller than the device could use: see slot, cable and firmware settings";
+        let advice = "The link is narrower or slower than the device supports: check slot, cable \
+                      and firmware settings";
         let item = Item::new(Check::Link, name, link == possible, found, advice);
         items.push(item.label("link", link).label("possible", possible));
     }
@@ -294,7 +292,7 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
         let percent = used.parse::<f64>().ok();
         let worn = percent.is_some_and(|used| used >= 100.0);
         let found = format!("{used} % used");
-        let advice = "Beyond its rated life its figures say little of a new one";
+        let advice = "The drive is beyond its rated life: its figures say little about a new one";
         let item = Item::new(Check::Wear, name, !worn, found, advice);
         items.push(match percent {
             Some(percent) => item.value("used_percent", percent),
@@ -302,7 +300,7 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
         });
     }
     if let Ok(work) = device.value("background_work") {
-        let advice = "Wait until the array is in order";
+        let advice = "Wait until the array is idle (`cat /proc/mdstat`)";
         let item = Item::new(Check::BackgroundWork, name, work == "idle", work, advice);
         items.push(item.label("value", work));
     }
@@ -315,13 +313,13 @@ fn head_room(device: &Facts<'_>) -> Option<Item> {
         |keys: [&str; 2]| keys.iter().find_map(|key| device.value(key).ok()?.parse::<f64>().ok());
     let now = number(["sensor_celsius", "temperature_celsius"])?;
     let limit = number(["sensor_warning_celsius", "warning_celsius"])?;
-    let found = format!("{now:.0} °C, warns at {limit:.0} °C");
-    let (is_cool, advice) = (limit - now >= HEAD_ROOM, "Give it more air before a long load");
+    let found = format!("{now:.0} °C, warning at {limit:.0} °C");
+    let (is_cool, advice) = (limit - now >= HEAD_ROOM, "Improve the airflow before a long load");
     let item = Item::new(Check::Heat, device.subject, is_cool, found, advice);
     Some(item.value("celsius", now).value("warning_celsius", limit))
 }
 
-/// Checks that each NVMe queue's interrupt comes to a CPU that its driver names.
+/// Checks that the interrupt of each NVMe queue is handled by a CPU that its driver suggests.
 fn interrupts(system: &System) -> Item {
     let path = "/proc/interrupts";
     let text = match system.read_file(path) {
@@ -338,8 +336,9 @@ fn interrupts(system: &System) -> Item {
     if all == 0 {
         return Item::unknown(Check::Interrupts, INTERRUPTS, Reason::NoNvmeInterrupt {});
     }
-    let found = format!("{away} of {all} NVMe interrupts away from the CPUs that the driver names");
-    let advice = "Set them (`qdepth host tune`), and stop irqbalance";
+    let found =
+        format!("{away} of {all} NVMe interrupts are not on the CPUs that the driver chose");
+    let advice = "Move them back (`qdepth host tune`), and stop irqbalance";
     let item = Item::new(Check::Interrupts, INTERRUPTS, away == 0, found, advice);
     item.value("away", away as f64).value("all", all as f64)
 }
@@ -358,20 +357,20 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
             Some((now, then)) => {
                 let share = now.saturating_sub(then) as f64 / 1e6 / seconds;
                 let found = format!("{:.1} % of the time", share * 100.0);
-                item(share <= PRESSURE, found, "Stop what else runs").value("share", share)
+                item(share <= PRESSURE, found, "Stop other programs").value("share", share)
             }
         });
     }
     for (name, now) in &after.devices {
-        // What an array does shows on its members.
+        // Background work of an array shows on its members.
         let Some((_, then)) = before.devices.iter().find(|(other, _)| other == name) else {
             continue;
         };
         if sysfs::slaves_of(system, name).is_empty() {
             let counts = now.since(then);
             let rate = (counts.reads + counts.writes) as f64 / seconds;
-            let found = format!("{rate:.1} IOPS by others");
-            let advice = "Find who (iotop, a backup, a scrub) and stop it";
+            let found = format!("{rate:.1} IOPS by other programs");
+            let advice = "Find the program (`iotop`) and stop it";
             let item = Item::new(Check::ForeignIo, name, rate < 1.0, found, advice);
             items.push(item.value("io_per_s", rate));
         }
@@ -388,7 +387,7 @@ fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
         Some(share) => {
             let found = format!("{:.2} %", share * 100.0);
             let advice =
-                "Other machines share these CPUs: reserve them, or measure at another time";
+                "Other virtual machines share these CPUs: reserve CPUs, or measure at another time";
             Item::new(Check::Steal, "cpu", share <= STEAL, found, advice).value("share", share)
         }
     }
@@ -459,7 +458,7 @@ mod tests {
         let system = FakeMachine::new().disk("sda", "8:0").system;
         let busy = quiet(&system, &sample(0, 0, 0), &sample(10, 100, 10));
         assert_eq!(standing(&busy, "sda foreign I/O"), Standing::Disturbs);
-        assert_eq!(standing(&busy, "stolen CPU time"), Standing::Disturbs);
+        assert_eq!(standing(&busy, "steal time"), Standing::Disturbs);
         assert_eq!(standing(&busy, "waiting for CPU"), Standing::Good);
         assert_eq!(standing(&busy, "waiting for I/O"), Standing::Disturbs);
         assert_eq!(standing(&busy, "waiting for memory"), Standing::Unknown);

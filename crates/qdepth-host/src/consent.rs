@@ -1,5 +1,5 @@
-//! Consent to the loss of the contents of one device or file. Only this module makes one, and only
-//! from the name of that very device or file, typed in full.
+//! Consent to the loss of the contents of one device or file. Only this module creates a consent,
+//! and only from the name of that device or file, typed in full.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Losing<'_> {
         }
     }
 
-    /// Its path.
+    /// Path of the device or file.
     pub fn name(self) -> String {
         match self {
             Self::Device(device) => format!("/dev/{}", device.identity.kernel_name),
@@ -54,7 +54,7 @@ impl Losing<'_> {
         }
     }
 
-    /// Its length in bytes.
+    /// Length of the device or file in bytes.
     pub fn size_bytes(self) -> u64 {
         match self {
             Self::Device(device) => device.identity.size_bytes,
@@ -70,23 +70,23 @@ impl Losing<'_> {
     }
 }
 
-/// The user's word that everything on one device, or in one file, may be lost.
+/// The user's consent to the loss of everything on one device, or in one file.
 #[derive(Clone, Debug)]
 pub struct Consent {
     identity: Identity,
     overwrite: Vec<String>,
     expires: Option<Timestamp>,
-    /// True if it was acted on: the data was lost then, and the runs of one command continue after
-    /// it expires. Clones share it.
+    /// True if a run has written by this consent. The data is lost then, and the runs of one
+    /// command continue after the consent expires. Clones share this flag.
     used: Arc<AtomicBool>,
 }
 
 impl Consent {
-    /// Consent given at a terminal: `typed` after `--destroy`, then `last_four` asked for again.
-    /// `overwrite` names the signatures (`ext4`, `gpt`, `data`) whose loss is accepted.
+    /// Consent given at a terminal: `typed` after `--destroy`, and `last_four` in answer to the
+    /// question. `overwrite` names the signatures (`ext4`, `gpt`, `data`) whose loss is accepted.
     ///
     /// # Errors
-    /// [`Guard::G9Consent`] with the text that would have been right.
+    /// [`Guard::G9Consent`] with the correct words.
     pub fn on_terminal<'a>(
         system: &System,
         losing: impl Into<Losing<'a>>,
@@ -99,21 +99,21 @@ impl Consent {
         if !last_four_match(typed, last_four) {
             return Err(Refusal::new(
                 Guard::G9Consent,
-                format!("`{last_four}` is not how `{typed}` ends"),
-                "Type the last four characters of what you gave to --destroy",
+                format!("`{typed}` does not end in `{last_four}`"),
+                "Type the last four characters of the value of --destroy",
             ));
         }
         let overwrite = overwrite.to_vec();
         Ok(Self::new(losing, overwrite, None))
     }
 
-    /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent
-    /// file that names the same device, its size and when the consent ends ([`template`]); one
-    /// after the other for several devices. A file is consented to as a device is.
+    /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent file
+    /// ([`template`]), which names the same device, its size and the end of the consent. The file
+    /// may hold several such sections, one per device. The same applies to files.
     ///
     /// # Errors
-    /// [`Guard::G9Consent`] when either does not name this device, or the time is over or more
-    /// than [`LONGEST_HOURS`] away.
+    /// [`Guard::G9Consent`] if either does not name this device, or if the consent has expired or
+    /// ends more than [`LONGEST_HOURS`] in the future.
     pub fn from_file<'a>(
         system: &System,
         losing: impl Into<Losing<'a>>,
@@ -136,12 +136,14 @@ impl Consent {
         }
         if file.size_bytes != losing.size_bytes() {
             let (theirs, ours, kind) = (file.size_bytes, losing.size_bytes(), losing.kind());
-            return refuse(format!("the consent file says {theirs} B, the {kind} has {ours} B"));
+            return refuse(format!(
+                "the consent file names a size of {theirs} B, but the {kind} has {ours} B"
+            ));
         }
         let longest = SignedDuration::from_hours(LONGEST_HOURS);
         if file.expires <= now || file.expires.duration_since(now) > longest {
-            let found = format!("the consent ends at {}, it is {now}", file.expires);
-            return refuse(format!("{found}, and it may be at most {LONGEST_HOURS} h away"));
+            let found = format!("the consent expires at {}, and it is now {now}", file.expires);
+            return refuse(format!("{found}; it must expire within the next {LONGEST_HOURS} h"));
         }
         Ok(Self::new(losing, overwrite.to_vec(), Some(file.expires)))
     }
@@ -150,7 +152,7 @@ impl Consent {
         Self { identity: losing.identity(), overwrite, expires, used: Arc::default() }
     }
 
-    /// True if it was given for this very device or file.
+    /// True if the consent was given for this device or file.
     pub fn is_for<'a>(&self, losing: impl Into<Losing<'a>>) -> bool {
         self.identity == losing.into().identity()
     }
@@ -159,7 +161,7 @@ impl Consent {
         self.used.store(true, Ordering::Relaxed);
     }
 
-    /// True if a run of this command has written by it already.
+    /// True if a run of this command has written by this consent.
     pub(crate) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
     }
@@ -169,7 +171,8 @@ impl Consent {
         self.overwrite.iter().any(|named| named == signature)
     }
 
-    /// Checks that it is for this device, as it was then, and still valid.
+    /// Checks that the consent is for this device, that the device is unchanged, and that the
+    /// consent is still valid.
     pub(crate) fn check(
         &self,
         system: &System,
@@ -186,13 +189,17 @@ impl Consent {
             }
         };
         if let Some(changed) = then.difference(&device.identity) {
-            let found = format!("/dev/{name} is not the device consented to: {changed}");
-            return Err(Refusal::new(Guard::G10Identity, found, "Look at it again, then consent"));
+            let found = format!("/dev/{name} is not the device that you consented to: {changed}");
+            return Err(Refusal::new(
+                Guard::G10Identity,
+                found,
+                "Check the device again, then consent",
+            ));
         }
         self.is_still_good(&format!("/dev/{name}"), now)
     }
 
-    /// Checks that it is for the file with this identity now, and still valid.
+    /// Checks that the consent is for the file with this identity, and still valid.
     pub(crate) fn check_file(
         &self,
         file: &Inspected,
@@ -201,8 +208,12 @@ impl Consent {
     ) -> Result<(), Refusal> {
         let name = file.path.display().to_string();
         if self.identity != *is {
-            let found = format!("the consent is for {}, and {name} is {is}", self.identity);
-            return Err(Refusal::new(Guard::G9Consent, found, "Look at it again, then consent"));
+            let found = format!("the consent is for {}, but {name} is {is}", self.identity);
+            return Err(Refusal::new(
+                Guard::G9Consent,
+                found,
+                "Check the device again, then consent",
+            ));
         }
         self.is_still_good(&name, now)
     }
@@ -216,8 +227,8 @@ impl Consent {
     }
 }
 
-/// The refusal when no consent was given: says what to type. `signatures` are on the device, and
-/// are to be named too.
+/// Refusal for a missing consent, with the words to type. `signatures` are those on the device,
+/// which must be named, too.
 pub(crate) fn missing(
     system: &System,
     device: &BlockDevice,
@@ -234,11 +245,12 @@ pub(crate) fn missing(
     Refusal::new(
         Guard::G9Consent,
         format!(
-            "writing to /dev/{} destroys all that is on it, and you did not consent",
+            "writing to /dev/{} destroys all data on it, and you did not consent",
             device.identity.kernel_name
         ),
         format!(
-            "{}{and_signatures}; without a terminal also give a consent file with\n{}",
+            "{}{and_signatures}. Without a terminal, add --consent FILE with a file that \
+             contains\n{}",
             remedy(system, device.into()),
             template(system, device, now)
         ),
@@ -246,14 +258,14 @@ pub(crate) fn missing(
     .lacking(words)
 }
 
-/// The refusal of a file with contents of somebody else, to whose loss nobody consented.
+/// Refusal of a file with foreign contents, to whose loss the user did not consent.
 pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
         not_ours(&file.expression).found,
         format!(
-            "Give a directory, a new or empty file, or a plan that only reads. {}; without a \
-             terminal also give a consent file with\n{}",
+            "Use a directory, a new or empty file, or a plan that only reads. {}. Without a \
+             terminal, add --consent FILE with a file that contains\n{}",
             remedy(system, file.into()),
             template(system, file, now)
         ),
@@ -265,21 +277,21 @@ fn remedy(system: &System, losing: Losing<'_>) -> String {
     let words: Vec<String> = tokens(system, losing).iter().map(|t| shell_word(t)).collect();
     let tokens = words.join(" or ");
     match losing {
-        Losing::Device(_) => format!("If that is what you want, say --destroy {tokens}"),
-        Losing::File(_) => format!("If what is in it may be lost, say --destroy {tokens}"),
+        Losing::Device(_) => format!("If that is what you want, add --destroy {tokens}"),
+        Losing::File(_) => format!("If its contents may be lost, add --destroy {tokens}"),
     }
 }
 
-/// The words of the command line that consent.
+/// Options that give the consent on the command line.
 fn destroy(system: &System, losing: Losing<'_>) -> Vec<String> {
     let token = tokens(system, losing).into_iter().next().unwrap_or_default();
     vec!["--destroy".to_owned(), token]
 }
 
-/// Tokens of consent for a device, best first: its serial number if no other disk has it, its WWID,
-/// each with `-partN` for a partition; without either, `PATH:SIZE_IN_BYTES:DISKSEQ`, before Linux
-/// 5.15 without the disk sequence number. For a file: `PATH:SIZE_IN_BYTES:INODE`, with control
-/// characters of the path escaped as `\n`.
+/// Words of consent for a device, best first: its serial number if no other disk has it, then its
+/// WWID, each with `-partN` for a partition. Without either, `PATH:SIZE_IN_BYTES:DISKSEQ`; before
+/// Linux 5.15 without the disk sequence number. For a file: `PATH:SIZE_IN_BYTES:INODE`, with
+/// control characters of the path escaped as `\n`.
 pub fn tokens<'a>(system: &System, losing: impl Into<Losing<'a>>) -> Vec<String> {
     let device = match losing.into() {
         Losing::Device(device) => device,
@@ -297,14 +309,14 @@ pub fn tokens<'a>(system: &System, losing: impl Into<Losing<'a>>) -> Vec<String>
     let named = serial.into_iter().chain(&identity.wwid);
     let mut tokens: Vec<String> = named.map(|name| format!("{name}{part}")).collect();
     if tokens.is_empty() {
-        // The count of attachments tells it from what else gets its name.
+        // The sequence number distinguishes the device from a later one with the same name.
         let count = identity.diskseq.map_or_else(String::new, |count| format!(":{count}"));
         tokens.push(format!("/dev/{}:{}{count}", identity.kernel_name, identity.size_bytes));
     }
     tokens
 }
 
-/// Namespaces of one NVMe controller, and disks of careless makers, share serials.
+/// Namespaces of one NVMe controller share a serial, and so do disks of careless makers.
 fn is_shared(system: &System, identity: &DeviceIdentity, serial: &str) -> bool {
     let name = &identity.kernel_name;
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.clone());
@@ -322,18 +334,19 @@ fn check_typed(system: &System, losing: Losing<'_>, typed: &str) -> Result<(), R
     let why = if typed.contains(['*', '?', '[']) {
         "a pattern is not accepted as consent"
     } else if typed.starts_with("/dev/") && !typed.contains(':') {
-        "a device name is not accepted as consent: it may be another device tomorrow"
+        "a device name is not accepted as consent, because it may be another device after the next \
+         boot"
     } else if let Losing::File(_) = losing {
-        "it must name this very file"
+        "it must name exactly this file"
     } else {
-        "it must name this very device"
+        "it must name exactly this device"
     };
-    let found = format!("`{typed}` is not a consent for {}: {why}", losing.name());
+    let found = format!("`{typed}` is not consent for {}: {why}", losing.name());
     Err(Refusal::new(Guard::G9Consent, found, remedy(system, losing)))
 }
 
-/// A path without a line break or another control character, which a consent file would take for
-/// more than a name.
+/// The path with control characters escaped, for example line breaks, which would give a consent
+/// file another meaning.
 fn on_one_line(path: &Path) -> String {
     let plain = |letter: char| match letter {
         letter if letter.is_control() => letter.escape_default().to_string(),
@@ -342,13 +355,13 @@ fn on_one_line(path: &Path) -> String {
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// True if `again` is how `typed` ends: its last four characters.
+/// True if `again` is the last four characters of `typed`.
 pub fn last_four_match(typed: &str, again: &str) -> bool {
     let again = again.trim();
     again.chars().count() == 4 && typed.ends_with(again)
 }
 
-/// The text of a consent file for a device or file, good for an hour.
+/// Text of a consent file for a device or file, valid for one hour.
 pub fn template<'a>(system: &System, losing: impl Into<Losing<'a>>, now: Timestamp) -> String {
     let losing = losing.into();
     let token = tokens(system, losing).into_iter().next().unwrap_or_default();
@@ -359,7 +372,7 @@ pub fn template<'a>(system: &System, losing: impl Into<Losing<'a>>, now: Timesta
     )
 }
 
-/// Section for this device in a file with consents for several devices; else the whole file.
+/// Section for this device in a file with several consents; else the whole file.
 fn section_of<'a>(text: &'a str, typed: &str) -> &'a str {
     let starts = || text.match_indices("destroy").map(|(at, _)| at);
     let begins = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
@@ -388,7 +401,7 @@ impl FileText {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let bad = || format!("the consent file's line `{line}` cannot be read");
+            let bad = || format!("the line `{line}` of the consent file is not valid");
             let (key, value) = line.split_once('=').ok_or_else(bad)?;
             let value = value.trim().trim_matches('"').to_owned();
             let is_second = match key.trim() {
@@ -402,10 +415,10 @@ impl FileText {
                 _ => return Err(bad()),
             };
             if is_second {
-                return Err(format!("the consent file says `{}` twice", key.trim()));
+                return Err(format!("the consent file contains `{}` twice", key.trim()));
             }
         }
-        let lacks = |key: &str| format!("the consent file lacks `{key}`");
+        let lacks = |key: &str| format!("the consent file has no `{key}`");
         Ok(Self {
             destroy: destroy.ok_or_else(|| lacks("destroy"))?,
             size_bytes: size_bytes.ok_or_else(|| lacks("size_bytes"))?,

@@ -1,5 +1,5 @@
-//! A device that is found once and held until what is done to it is done; and how it is found again
-//! when that is taken back.
+//! A device that is looked up once and held until the work on it is done, and its identity for a
+//! later undo.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -14,26 +14,30 @@ use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 use crate::target::{Inspected, inspect_handle};
 
-/// A device, looked up once by the name that somebody gave it. From then on that name counts for
-/// nothing: what is done is done to the device that is held, by the kernel's name for it.
+/// A device, looked up once by the name that the user gave. From then on the name is not used
+/// again: all work is done on the held device, by its kernel name.
 #[derive(Debug)]
 pub struct DeviceHandle {
     identity: DeviceIdentity,
-    /// None on a made-up machine.
+    /// The inspected target; `None` on a simulated machine.
     target: Option<Inspected>,
-    /// Open descriptor: while it is open, the kernel gives the device number to no other device and
-    /// detaches nothing from it.
+    /// Open descriptor. While it is open, the kernel gives the device number to no other device and
+    /// does not detach what is attached to it.
     open: Option<OwnedFd>,
 }
 
 impl DeviceHandle {
-    /// Looks it up, following links of file systems but none of the kernel's magic ones.
+    /// Looks up a device. Follows links of file systems, but no magic links of the kernel.
     ///
     /// # Errors
-    /// [`Guard::G1Resolve`] when it is no block device.
+    /// [`Guard::G1Resolve`] if it is not a block device.
     pub fn find(system: &System, path: &Path) -> Result<Self, Refusal> {
         let no = |found: String| {
-            Refusal::new(Guard::G1Resolve, found, "Give the path of a block device that is there")
+            Refusal::new(
+                Guard::G1Resolve,
+                found,
+                "Use the path of an existing block device; `lsblk` lists them",
+            )
         };
         if !system.is_real() {
             let number = system.block_node(path);
@@ -62,36 +66,36 @@ impl DeviceHandle {
         &self.identity
     }
 
-    /// Keeps it open for reading, so that it stays the device that it is.
+    /// Keeps the device open for reading, so that it remains the same device.
     ///
     /// # Errors
-    /// [`Guard::G2Exclusive`] where it cannot be opened, [`Guard::G10Identity`] where it changed.
+    /// [`Guard::G2Exclusive`] if it cannot be opened, [`Guard::G10Identity`] if it has changed.
     pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
         if let Some(target) = &self.target {
             let open = target.open(OFlags::RDONLY | OFlags::NONBLOCK);
             let open = open.map_err(|error| {
                 let found = format!("{} could not be opened: {error}", target.expression.display());
-                Refusal::new(Guard::G2Exclusive, found, "Check that the storage answers")
+                Refusal::new(Guard::G2Exclusive, found, "Check that the storage responds")
             })?;
             self.open = Some(open);
         }
         check_same(system, &self.identity)
     }
 
-    /// The kernel's node of it, after its identity was compared.
+    /// The kernel's device node, after a check of the identity.
     ///
     /// # Errors
-    /// [`Guard::G10Identity`] where it is another device, or the node leads elsewhere.
+    /// [`Guard::G10Identity`] if it is another device, or the node belongs to another device.
     pub fn node(&self, system: &System) -> Result<String, Refusal> {
         check_same(system, &self.identity)?;
         node_of(system, &self.identity)
     }
 
-    /// Holds it for ourselves alone while a program works on it that does not do so; none on a
-    /// made-up machine.
+    /// Claims the device exclusively, for programs that do not do that themselves; `None` on a
+    /// simulated machine.
     ///
     /// # Errors
-    /// [`Guard::G2Exclusive`] while somebody else holds it.
+    /// [`Guard::G2Exclusive`] if anything else holds the device.
     pub fn exclusive(&self) -> Result<Option<OwnedFd>, Refusal> {
         self.target.as_ref().map(hold).transpose()
     }
@@ -119,7 +123,7 @@ fn partition(system: &System, name: &str) -> Option<String> {
 
 /// The node that the kernel made for a device.
 fn node_of(system: &System, identity: &DeviceIdentity) -> Result<String, Refusal> {
-    // sysfs writes `!` for the `/` of a name as cciss/c0d0.
+    // In sysfs, `!` replaces the `/` of a name such as cciss/c0d0.
     let node = format!("/dev/{}", identity.kernel_name.replace('!', "/"));
     if system.block_node(&node) == Some(identity.number) {
         return Ok(node);
@@ -131,13 +135,14 @@ fn node_of(system: &System, identity: &DeviceIdentity) -> Result<String, Refusal
     ))
 }
 
-/// A device, so described that it is known again by another process, perhaps after a boot.
+/// Description of a device by which another process can identify it, even after a reboot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// One that was there.
+    /// A device that existed before.
     Device(Known),
-    /// One that was made of others: known by its node, as long as it lies on none but these.
+    /// A device that a step created: identified by its node, and by the devices that it is built
+    /// on.
     Made {
         /// Its node.
         node: String,
@@ -162,21 +167,21 @@ pub struct Known {
 /// Presence of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DevicePresence {
-    /// Here.
+    /// Present.
     Here {
         /// The kernel's node.
         node: String,
         /// The kernel's name.
         name: String,
     },
-    /// Nowhere.
+    /// Absent.
     Gone,
-    /// It cannot be told, or another is in its place: why.
+    /// Unknown, or replaced by another device; holds the reason.
     Strange(String),
 }
 
 impl Bound {
-    /// Looks for it.
+    /// Looks for the device.
     pub fn find(&self, system: &System) -> DevicePresence {
         match self {
             Self::Device(known) => known.find(system),
@@ -184,7 +189,7 @@ impl Bound {
         }
     }
 
-    /// The name that it has, or had while it was there.
+    /// Current kernel name of the device, or the last one that it had.
     fn last_name(&self, system: &System) -> Option<String> {
         match (self.find(system), self) {
             (DevicePresence::Here { name, .. }, _) => Some(name),
@@ -199,7 +204,7 @@ impl Known {
         if self.boot == system.boot() {
             let Ok(number) = self.number.parse::<DeviceNumber>() else {
                 return DevicePresence::Strange(format!(
-                    "`{}` is not a number of a device",
+                    "`{}` is not a device number",
                     self.number
                 ));
             };
@@ -214,7 +219,7 @@ impl Known {
         }
         if self.serial.is_none() && self.wwid.is_none() {
             return DevicePresence::Strange(format!(
-                "the machine was booted since, and {} has no serial by which it would be known",
+                "the machine was rebooted since, and {} has no serial that identifies it",
                 self.kernel_name
             ));
         }
@@ -264,7 +269,7 @@ fn stacked_presence(system: &System, node: &str, on: &[Bound]) -> DevicePresence
         .map_or_else(|| sysfs::slaves_of(system, name), |whole| vec![whole]);
     if below.is_empty() || below.iter().any(|name| !ours.contains(name)) {
         return DevicePresence::Strange(format!(
-            "{node} lies on {} and not on what it was made of ({})",
+            "{node} is on {} and not on the devices that it was built on ({})",
             if below.is_empty() { "nothing".to_owned() } else { below.join(", ") },
             ours.join(", ")
         ));

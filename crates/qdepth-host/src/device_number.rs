@@ -1,9 +1,9 @@
-//! Numbers by which the kernel knows devices.
+//! Device numbers of the kernel.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Major and minor number: what a device is, under whatever name.
+/// Major and minor number, which identify a device whatever its name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceNumber {
     /// Driver number.
@@ -13,7 +13,7 @@ pub struct DeviceNumber {
 }
 
 impl DeviceNumber {
-    /// From the packed form in `st_rdev` and `st_dev`.
+    /// Unpacks the form in `st_rdev` and `st_dev`.
     pub fn from_raw(raw: u64) -> Self {
         Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
@@ -25,9 +25,9 @@ impl fmt::Display for DeviceNumber {
     }
 }
 
-/// A text that is no `MAJOR:MINOR`.
+/// Error for a text that is not `MAJOR:MINOR`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a device number: it is written MAJOR:MINOR")]
+#[error("`{0}` is not a device number: use MAJOR:MINOR, for example 8:0")]
 pub struct ParseDeviceNumberError(String);
 
 impl FromStr for DeviceNumber {

@@ -6,12 +6,12 @@ use qdepth_linux::Extent;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-/// The share (0..1) of `offset..offset + length` that was never written: holes, and extents that
-/// are allocated and unwritten. A read of those is answered without the storage.
+/// Share (0..1) of `offset..offset + length` that was never written: holes, and allocated but
+/// unwritten extents. Reads of these do not reach the storage.
 ///
-/// By `SEEK_DATA` and `SEEK_HOLE` (lseek(2)), which ext4, XFS and btrfs answer with unwritten
-/// extents counted as holes. None where the file system cannot tell, for devices, and for an
-/// empty range. A file system that always answers "all data" is believed.
+/// Uses `SEEK_DATA` and `SEEK_HOLE` (lseek(2)). On ext4, XFS and btrfs, unwritten extents count as
+/// holes. `None` if the file system does not support this, for devices, and for an empty range. A
+/// file system that always answers "all data" is believed.
 pub fn unwritten_share(file: impl AsFd, offset: u64, length: u64) -> Option<f64> {
     let file = file.as_fd();
     let stat = rustix::fs::fstat(file).ok()?;
@@ -38,17 +38,17 @@ pub fn unwritten_share(file: impl AsFd, offset: u64, length: u64) -> Option<f64>
     Some(1.0 - written as f64 / length as f64)
 }
 
-/// Why the device below reads less than what is read of a file.
+/// Reason why fewer bytes are read from the device than from the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Less {
     /// Parts of the file are the same blocks of the device (reflinks, deduplication).
     SharedExtents,
-    /// The file system has compressed them.
+    /// The file system has compressed the data.
     Compressed,
 }
 
-/// Shared or compressed extents in more than a tenth of a part of a file, by `FS_IOC_FIEMAP`.
-/// None below that, and if the file system does not tell.
+/// The reason, if more than a tenth of a part of a file is in shared or compressed extents, by
+/// `FS_IOC_FIEMAP`. `None` otherwise, and if the file system does not report extents.
 pub fn less_below(file: impl AsFd, offset: u64, length: u64) -> Option<Less> {
     less_of(qdepth_linux::extents(file.as_fd(), offset, length)?)
 }

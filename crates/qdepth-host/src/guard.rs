@@ -1,10 +1,9 @@
-//! The guards, and the only way past them to a descriptor.
+//! The guards, and the only way to a descriptor of a target.
 //!
-//! [`claim_for_writing`] reads from the top as the order of the guards: first those that look
-//! without opening anything, so that a disk in use is never even opened; then exclusiveness, held
-//! from there to the end of the run; then contents and consent; the first byte is written last.
-//! Where several targets are asked for, [`clear_for_writing`] asks all guards of each before
-//! [`Cleared::claim`] writes to the first.
+//! [`claim_for_writing`] shows the order of the guards. First come those that open nothing, so that
+//! a disk in use is never even opened; then the exclusive claim, which is held until the end of the
+//! run; then contents and consent. The first byte is written last. For several targets,
+//! [`clear_for_writing`] asks all guards of each before [`Cleared::claim`] writes to the first.
 
 mod claim;
 mod cleared;
@@ -49,13 +48,13 @@ pub(crate) use file::{check_location, check_unused, is_system_path, must_be_ours
 use labels::own_label;
 use opening::{open_direct, size_of};
 
-/// Opens a device or an existing file for reading only. Reading harms nobody, so a mounted device
-/// is accepted; one that another run is writing to is not. The usable bytes of a measurement file
-/// end before its label.
+/// Opens a device or an existing file for reading only. Reading harms nothing, so a mounted device
+/// is accepted, but not one that another run is writing to. The usable range of a measurement file
+/// ends before its label.
 ///
 /// # Errors
-/// G1 for a directory, G2 when it cannot be opened or another run writes to it, G10 when it is
-/// not what was inspected, G13 when it holds no byte.
+/// G1 for a directory, G2 if it cannot be opened or another run writes to it, G10 if it is not what
+/// was inspected, G13 if it is empty.
 pub fn claim_read_only(
     system: &System,
     target: &Inspected,
@@ -82,8 +81,8 @@ pub fn claim_read_only(
     if length == 0 {
         return Err(Refusal::new(
             Guard::G13Bounds,
-            format!("{} holds no byte to read", target.expression.display()),
-            "Give a file with contents, or a plan that writes, which fills an empty file",
+            format!("{} contains no data to read", target.expression.display()),
+            "Use a file with contents, or a plan that writes: it fills an empty file first",
         ));
     }
     Ok(Claim {
@@ -97,13 +96,12 @@ pub fn claim_read_only(
     })
 }
 
-/// Opens a device, or a complete measurement file of ours, for writing, if every guard lets it,
-/// and writes nothing. A device needs the user's consent each time, and so does a file, unless all
-/// that is in it was written by qdepth. An empty file or a directory is cleared by
-/// [`crate::measurement_file::clear`].
+/// Opens a device, or a complete measurement file of qdepth's, for writing, if all guards pass.
+/// Writes nothing. A device needs the user's consent every time, and so does a file, unless qdepth
+/// wrote everything in it. [`crate::measurement_file::clear`] clears an empty file or a directory.
 ///
 /// # Errors
-/// A refusal of any guard.
+/// The refusal of a guard.
 pub fn clear_for_writing(
     system: &System,
     target: &Inspected,
@@ -124,7 +122,7 @@ pub fn clear_for_writing(
 /// consent.
 ///
 /// # Errors
-/// A refusal of a guard that no consent overrides.
+/// The refusal of a guard that no consent overrides.
 pub fn open_to_consent(
     system: &System,
     target: &Inspected,
@@ -137,10 +135,10 @@ pub fn open_to_consent(
     }
 }
 
-/// [`clear_for_writing`] and [`Cleared::claim`] at once, for a single target.
+/// [`clear_for_writing`] and [`Cleared::claim`] for a single target.
 ///
 /// # Errors
-/// A refusal of any guard, before anything was written; or the failure to write the label.
+/// The refusal of a guard, before anything was written, or the failure to write the label.
 pub fn claim_for_writing(
     system: &System,
     target: &Inspected,
@@ -154,6 +152,6 @@ fn is_directory(target: &Inspected) -> Refusal {
     Refusal::new(
         Guard::G1Resolve,
         format!("{} is a directory", target.expression.display()),
-        "Have a measurement file made in it, or give a file or device",
+        "Use a file or device, or a plan that creates a measurement file in the directory",
     )
 }

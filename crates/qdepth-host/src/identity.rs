@@ -1,11 +1,11 @@
-//! Identity of a target, so that a run can detect a change.
+//! Identity of a target, by which a run detects a change.
 
 use std::fmt;
 
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
-/// Identity of a target over time.
+/// Identity of a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity {
     /// A block device.
@@ -28,14 +28,14 @@ pub struct DeviceIdentity {
     pub kernel_name: String,
     /// Major and minor number.
     pub number: DeviceNumber,
-    /// Serial number as the maker gave it; for device mapper and MD, their UUID.
+    /// Serial number from the maker; UUID of device mapper and MD devices.
     pub serial: Option<String>,
     /// World-wide name, unique to the namespace or logical unit.
     pub wwid: Option<String>,
     /// Size in bytes.
     pub size_bytes: u64,
-    /// The kernel's count of devices that came up; never the same for two devices or two
-    /// attachments (Linux 5.15 and later).
+    /// The kernel's sequence number of attached devices, unique to one attachment (Linux 5.15 and
+    /// later).
     pub diskseq: Option<u64>,
 }
 
@@ -55,24 +55,36 @@ impl DeviceIdentity {
         })
     }
 
-    /// Difference of identities in words; `None` if it is the same device.
+    /// Difference between two identities as text; `None` if they are the same device.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
         let mut changed = Vec::new();
         if self.serial != now.serial {
-            changed.push(format!("serial was {}, is {}", text(&self.serial), text(&now.serial)));
+            changed.push(format!(
+                "the serial was {} and is now {}",
+                text(&self.serial),
+                text(&now.serial)
+            ));
         }
         if self.wwid != now.wwid {
-            changed.push(format!("WWID was {}, is {}", text(&self.wwid), text(&now.wwid)));
+            changed.push(format!(
+                "the WWID was {} and is now {}",
+                text(&self.wwid),
+                text(&now.wwid)
+            ));
         }
         if self.size_bytes != now.size_bytes {
-            changed.push(format!("size was {} B, is {} B", self.size_bytes, now.size_bytes));
+            changed.push(format!(
+                "the size was {} B and is now {} B",
+                self.size_bytes, now.size_bytes
+            ));
         }
         if self.diskseq != now.diskseq {
-            changed.push(format!("diskseq was {:?}, is {:?}", self.diskseq, now.diskseq));
+            changed.push(format!("diskseq was {:?} and is now {:?}", self.diskseq, now.diskseq));
         }
         if self.kernel_name != now.kernel_name {
-            changed.push(format!("name was {}, is {}", self.kernel_name, now.kernel_name));
+            changed
+                .push(format!("the name was {} and is now {}", self.kernel_name, now.kernel_name));
         }
         (!changed.is_empty()).then(|| changed.join("; "))
     }

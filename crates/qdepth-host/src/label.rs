@@ -1,8 +1,9 @@
-//! The mark that says "the data here is ours": 4 KiB of text with a checksum.
+//! Label of devices and files that qdepth wrote: 4 KiB of text with a checksum.
 //!
-//! A device bears one at its start and one at its end; a measurement file one behind its area. A
-//! person can read it with `head -c 512`. It names the file that it was written to: in a copy it
-//! says nothing. It never proves that what lies beside it is ours; the data pattern does.
+//! A device has one at its start and one at its end; a measurement file has one after its area. A
+//! person can read it with `head -c 512`. It names the file that it was written to, so it is
+//! invalid in a copy. It does not prove that the data next to it is qdepth's; the data pattern
+//! does.
 
 use std::fs::File;
 use std::io;
@@ -17,8 +18,8 @@ use crate::aligned::AlignedBuffer;
 /// Length of a label in bytes.
 pub const LABEL_BYTES: u64 = 4096;
 
-/// Bytes at both ends of a labelled device that are kept free of load: the label, and the positions
-/// where file systems and partition tables keep their signatures.
+/// Bytes at both ends of a labelled device that are excluded from loads. They hold the label, and
+/// the signatures of file systems and partition tables.
 pub const RESERVED_BYTES: u64 = 1 << 20;
 
 const FIRST_LINE: &str = "QDEPTH LABEL 3";
@@ -27,28 +28,28 @@ const TEXT_BYTES: usize = LABEL_BYTES as usize - 32;
 /// Contents of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// UUID of the labelling: the same at both ends of a device.
+    /// UUID of this labelling, the same at both ends of a device.
     pub uuid: String,
-    /// The run that made it.
+    /// UUID of the run that wrote the label.
     pub run_id: String,
     /// Time, RFC 3339.
     pub written_at: String,
     /// Size of the device, or of the area of a measurement file, in bytes.
     pub size_bytes: u64,
-    /// True if the area behind it was filled to its end.
+    /// True if the area before it was filled completely.
     pub complete: bool,
-    /// True if the user asked that the file be kept.
+    /// True if the user asked to keep the file.
     pub keep: bool,
-    /// The file that it was written to; none on a device.
+    /// File that the label was written to; `None` on a device.
     pub file: Option<LabelledFile>,
 }
 
 /// Identity of a file that distinguishes it from its copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelledFile {
-    /// Its inode.
+    /// Inode of the file.
     pub inode: u64,
-    /// Its name in its directory, with `_` for each space or control character.
+    /// Name of the file in its directory, with `_` for each space or control character.
     pub name: String,
 }
 
@@ -61,7 +62,7 @@ impl LabelledFile {
 }
 
 impl Label {
-    /// A new label with a UUID of its own. Control characters in the texts become spaces.
+    /// A label with a new UUID. Control characters in the texts become spaces.
     pub fn new(run_id: &str, written_at: &str, size_bytes: u64) -> Self {
         let clean = |text: &str| text.replace(char::is_control, " ").chars().take(200).collect();
         Self {
@@ -75,7 +76,7 @@ impl Label {
         }
     }
 
-    /// The block as written: text, zeros, SHA-256 of all before it.
+    /// The block as written: text, zeros, and the SHA-256 of everything before it.
     pub fn encode(&self) -> [u8; LABEL_BYTES as usize] {
         let mut text = format!(
             "{FIRST_LINE}\nuuid {}\nrun {}\nwritten_at {}\nsize_bytes {}\ncomplete {}\nkeep {}\n",
@@ -92,7 +93,7 @@ impl Label {
         block
     }
 
-    /// Reads a block; `None` if it is not a label or its checksum is wrong.
+    /// Decodes a block; `None` if it is not a label or its checksum is wrong.
     pub fn decode(block: &[u8]) -> Option<Self> {
         let text = block.get(..TEXT_BYTES)?;
         let sum = block.get(TEXT_BYTES..LABEL_BYTES as usize)?;
@@ -137,7 +138,7 @@ impl Label {
         file.write_all_at(block.bytes(), offset)
     }
 
-    /// Writes the label behind everything that is in the file at that moment.
+    /// Appends the label to the file, after all of its current contents.
     pub(crate) fn append(&self, file: &File) -> io::Result<()> {
         let mut block = AlignedBuffer::new(LABEL_BYTES as usize);
         block.bytes_mut().copy_from_slice(&self.encode());

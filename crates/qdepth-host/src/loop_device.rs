@@ -1,5 +1,5 @@
-//! Backing of a loop device. The name in sysfs is that of the setup; the driver knows the file or
-//! device itself.
+//! Backing of a loop device. sysfs shows the path of the setup; the driver knows the file or device
+//! itself.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -18,29 +18,30 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// Backing of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopHolds {
-    /// Nothing, or nothing any more.
+    /// Unused.
     Nothing,
     /// A regular file.
     File {
-        /// The file system.
+        /// Device of the file system.
         device: DeviceNumber,
-        /// Its inode there.
+        /// Inode of the file.
         inode: u64,
     },
     /// A block device.
     Device(DeviceNumber),
-    /// A file whose file system does not answer, as that of a FUSE server that died. Device nodes
-    /// are on file systems of the kernel's own, which do.
+    /// A file on a file system that does not answer, for example of a FUSE server that died. Device
+    /// nodes are on file systems of the kernel, which always answer.
     Unanswered,
-    /// Nobody could be asked, as without the right to open the loop device.
+    /// Unknown, for example without the permission to open the loop device.
     Unknown,
 }
 
-/// Asks the loop device of this node and number.
+/// Asks the driver of the loop device with this node and number.
 pub(crate) fn holds(node: &Path, number: Option<DeviceNumber>) -> LoopHolds {
     let (sender, answer) = mpsc::channel();
     let node = node.to_owned();
-    // Left behind where it hangs, in a file system or in the driver: then nothing is known.
+    // The thread is left behind if it hangs in a file system or in the driver; the backing is
+    // unknown then.
     std::thread::spawn(move || sender.send(asked(&node, number)));
     answer.recv_timeout(ANSWER_LIMIT).unwrap_or(LoopHolds::Unknown)
 }
@@ -52,7 +53,7 @@ fn asked(node: &Path, number: Option<DeviceNumber>) -> LoopHolds {
         Err(Errno::NXIO) => return LoopHolds::Nothing,
         Err(_) => return LoopHolds::Unknown,
     };
-    // In a container's /dev the name may be another device's.
+    // In a container's /dev the node may belong to another device.
     let found = fstat(&file).map(|found| DeviceNumber::from_raw(found.st_rdev)).ok();
     if found != number {
         return LoopHolds::Unknown;

@@ -1,8 +1,8 @@
-//! The file that a load is laid on in a directory: made by us, filled to its last byte, removed by
-//! us.
+//! The measurement file that a load uses in a directory: qdepth creates it, fills it to its last
+//! byte, and removes it.
 //!
-//! Layout: the measurement area from offset 0, then one label of 4 KiB. It is written completely
-//! with bytes that no storage can compress, so that no read is answered from a hole.
+//! Layout: the measurement area from offset 0, then one label of 4 KiB. The area is filled
+//! completely with incompressible data, so that no read is answered from a hole.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,7 @@ use crate::target::{self, Inspected, Kind};
 
 pub use crate::room::spare_bytes;
 
-/// Its name in the directory.
+/// Name of the file in its directory.
 pub const NAME: &str = "qdepth-measurement-file";
 
 pub(crate) const XATTR: &str = "user.qdepth";
@@ -34,40 +34,40 @@ pub(crate) const XATTR: &str = "user.qdepth";
 pub struct Wanted<'a> {
     /// Length of the measurement area in bytes; rounded down to a multiple of 4096.
     pub size_bytes: u64,
-    /// The run it is for.
+    /// UUID of the run.
     pub run_id: &'a str,
-    /// Now.
+    /// Current time.
     pub now: Timestamp,
-    /// True to leave it for later runs, which then need not fill it again.
+    /// True to keep it for later runs, which then need not fill it again.
     pub keep: bool,
     /// True to bypass the page cache.
     pub direct: bool,
 }
 
-/// A measurement file, claimed for writing. Dropping it removes it, unless it is to be kept.
+/// A measurement file, claimed for writing. Dropping it removes the file, unless it is to be kept.
 #[derive(Debug)]
 pub struct MeasurementFile {
-    /// The right to use it.
+    /// The claim on the file.
     pub claim: Claim,
     /// Path.
     pub path: PathBuf,
-    /// True if it was there already, ours and complete, so that nothing had to be filled.
+    /// True if a complete measurement file existed already, so that nothing had to be filled.
     pub reused: bool,
     directory: Option<OwnedFd>,
     inode: (u64, u64),
 }
 
 impl MeasurementFile {
-    /// Removes the file if it is still the very one that we made; keeps it where that was asked.
-    /// Dropping does the same and is silent about failure.
+    /// Removes the file, if it is still the one that was created and is not to be kept. Dropping
+    /// does the same, but ignores failures.
     ///
     /// # Errors
-    /// When it could not be removed, or another file bears its name by now.
+    /// If it could not be removed, or another file has its name now.
     pub fn remove(mut self) -> Result<(), Failure> {
         self.unlink().map_err(|error| failure("remove", &self.path, error))
     }
 
-    /// Leaves the file where it is, whatever was asked before.
+    /// Keeps the file, whatever was requested before.
     pub fn leave(&mut self) {
         self.directory = None;
     }
@@ -76,7 +76,7 @@ impl MeasurementFile {
         let Some(directory) = self.directory.take() else { return Ok(()) };
         let stat = rustix::fs::statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW)?;
         if (stat.st_dev, stat.st_ino) != self.inode {
-            return Err(io::Error::other("another file bears its name by now"));
+            return Err(io::Error::other("it was replaced by another file"));
         }
         Ok(rustix::fs::unlinkat(&directory, NAME, AtFlags::empty())?)
     }
@@ -88,8 +88,8 @@ impl Drop for MeasurementFile {
     }
 }
 
-/// A place for a measurement file that every guard has let pass: what is there already is held, and
-/// nothing is written yet.
+/// A place for a measurement file that has passed all guards. An existing file is held, and nothing
+/// is written yet.
 #[derive(Debug)]
 pub struct Cleared {
     system: System,
@@ -99,7 +99,7 @@ pub struct Cleared {
     size_bytes: u64,
 }
 
-/// A file of ours, or an empty one, open and locked.
+/// An existing measurement file, or an empty one, open and locked.
 #[derive(Debug)]
 struct Existing {
     file: File,
@@ -125,7 +125,7 @@ impl Existing {
         Ok(Self { file, stat, label })
     }
 
-    /// True if it was filled to its end for this size, and no part of it was taken away since.
+    /// True if the file was completely filled for this size, and no part of it was removed since.
     fn is_filled(&self, size_bytes: u64) -> bool {
         self.label.as_ref().is_some_and(|label| {
             label.complete
@@ -136,17 +136,17 @@ impl Existing {
 }
 
 impl Cleared {
-    /// Bytes that filling it will write: none where a file of ours is there, complete.
+    /// Bytes that filling will write; 0 if a complete measurement file exists.
     pub fn bytes_to_fill(&self) -> u64 {
         let filled = self.held.as_ref().is_some_and(|held| held.is_filled(self.size_bytes));
         if filled { 0 } else { self.size_bytes + LABEL_BYTES }
     }
 
-    /// Makes the file where it is not there, and fills it where it is not filled.
+    /// Creates the file if it does not exist, and fills it if it is not filled.
     ///
     /// # Errors
-    /// Refused where somebody made a file of that name since; failed when it could not be filled,
-    /// and then it is removed again.
+    /// Refused if somebody has created a file of that name since. Failed if it could not be filled;
+    /// then it is removed.
     pub fn make(
         self,
         wanted: &Wanted<'_>,
@@ -162,7 +162,7 @@ impl Cleared {
             (None, None) => return Err(cannot_make(&self.path, Errno::NOENT).into()),
         };
         let wanted = Wanted { size_bytes: self.size_bytes, ..*wanted };
-        // Somebody may have opened it, or written to it, while other targets were asked about.
+        // While other targets were checked, somebody may have opened the file or written to it.
         self.system.switch("fill");
         guard::no_writers_of_file(&self.system, &held.file, &self.path)?;
         if own_or_empty(&held.file, &self.path)? != held.label {
@@ -172,15 +172,15 @@ impl Cleared {
     }
 }
 
-/// Asks every guard about the measurement file that a plan needs: in a directory one that is made
-/// or that an earlier run left there, else an empty file, which is never removed. `promised_bytes`
-/// is what other targets of the run will take of the same file system.
+/// Asks all guards about the measurement file that a plan needs: in a directory a new one, or one
+/// that an earlier run left there; else an empty file, which is never removed. `promised_bytes` is
+/// the space that other targets of the run will take on the same file system.
 ///
 /// # Errors
-/// Refused: G14 for a system place or one that may not be written, G13 without room (twice the
-/// size must be free, and 5 % of the file system must stay free), G8 for a file that is not ours,
-/// G2 when another run uses it, G5 and G6 when it is swap or backs a loop device. Failed: when it
-/// could not be read.
+/// Refused: G14 for a system directory or one without write permission, G13 without room (twice the
+/// size must be free, and 5 % of the file system must stay free), G8 for a foreign file, G2 if
+/// another run uses it, G5 and G6 if it is swap space or behind a loop device. Failed: if it could
+/// not be read.
 pub fn clear(
     system: &System,
     target: &Inspected,
@@ -219,10 +219,10 @@ pub fn clear(
     Ok(Cleared { system: system.clone(), path, directory: Some(directory), held, size_bytes })
 }
 
-/// The verdicts of the guards that [`clear`] asks, and the bytes that filling will write.
+/// Verdicts of the guards that [`clear`] asks, and the bytes that filling will write.
 ///
 /// # Errors
-/// When something that is there could not be read.
+/// If an existing file could not be read.
 pub fn review(
     system: &System,
     target: &Inspected,
@@ -246,8 +246,8 @@ pub fn review(
     }
 }
 
-/// Makes a measurement file in a directory, or takes the one that an earlier run left there. One
-/// of the right size that was filled completely is not written again.
+/// Creates a measurement file in a directory, or uses the one that an earlier run left there. A
+/// completely filled file of the right size is not written again.
 ///
 /// # Errors
 /// Like [`clear`] and [`Cleared::make`], and G1 if it is not a directory.
@@ -259,22 +259,22 @@ pub fn create(
 ) -> Result<MeasurementFile, Problem> {
     let Kind::Directory(_) = &directory.kind else {
         let found = format!("{} is not a directory", directory.expression.display());
-        return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
+        return Err(Refusal::new(Guard::G1Resolve, found, "Use a directory").into());
     };
     clear(system, directory, wanted, 0)?.make(wanted, progress)
 }
 
-/// Checks that a file can be created there, as far as this is known without creating one.
+/// Checks that a file can be created in the directory, as far as possible without creating one.
 pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(directory, ".", access, AtFlags::EACCESS) {
         Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(error),
-        // Kernels before 5.8 cannot answer for the effective user; the attempt will tell.
+        // Kernels before 5.8 cannot answer for the effective user; creating the file will show it.
         _ => Ok(()),
     }
 }
 
-/// One component below an open directory, no link followed, nothing outside reached.
+/// Opens an entry of the directory by its name alone, without following links.
 fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
@@ -287,8 +287,8 @@ fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 }
 
 fn changed(path: &Path) -> Refusal {
-    let found = format!("{} was written to while it was looked at", path.display());
-    Refusal::new(Guard::G10Identity, found, "Leave it alone and start again")
+    let found = format!("{} was written to while qdepth checked it", path.display());
+    Refusal::new(Guard::G10Identity, found, "Stop the program that writes to it, and start again")
 }
 
 fn finish(
@@ -341,7 +341,7 @@ fn finish(
     Ok(made)
 }
 
-/// A file that is kept from now on says so, or a later run would remove it.
+/// Marks a file as kept, because a later run would remove it otherwise.
 fn mark_kept(made: &mut MeasurementFile) -> Result<(), Failure> {
     let Some(label) = made.claim.label.as_mut().filter(|label| !label.keep) else { return Ok(()) };
     label.keep = true;
@@ -362,10 +362,10 @@ fn check_regular(stat: &Stat, path: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     let found = format!("{} is not a regular file with one name", path.display());
-    Err(Refusal::new(Guard::G8Ownership, found, "Take it away, or give another directory"))
+    Err(Refusal::new(Guard::G8Ownership, found, "Remove or rename it, or use another directory"))
 }
 
-/// The label of a file of ours, or none for an empty file.
+/// Label of a measurement file; `None` for an empty file.
 fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
     let length = file.metadata().map_err(|error| failure("look at", path, error))?.len();
     if length == 0 {
@@ -374,16 +374,17 @@ fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
     let label = length.checked_sub(LABEL_BYTES).map_or(Ok(None), |at| Label::read_at(file, at));
     match label.map_err(|error| failure("read", path, error))? {
         Some(label) if label.size_bytes.checked_add(LABEL_BYTES) == Some(length) => Ok(Some(label)),
-        // Of a run that was killed when the file had its label and nothing else.
+        // Left by a run that was killed when the file had only its label.
         Some(label) if !label.complete && length == LABEL_BYTES => Ok(Some(label)),
         _ => Err(not_ours(path).into()),
     }
 }
 
-/// Set afterwards, since a file system without direct I/O makes the file before it refuses.
+/// Sets direct I/O after opening, because a file system without direct I/O creates the file before
+/// it refuses.
 pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
     if !wanted {
-        // Takes off O_NONBLOCK, with which asynchronous engines answer "try again" for files.
+        // Clears O_NONBLOCK, with which asynchronous engines return "try again" for files.
         let _ = rustix::fs::fcntl_setfl(&file, OFlags::RDWR);
         return Direct::NotAsked;
     }
@@ -397,11 +398,12 @@ pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
     }
 }
 
-/// Writes the label behind the area of an empty file; false if somebody wrote into it in the same
-/// moment: their data stays, and ours is taken away again.
+/// Writes the label after the area of an empty file. Returns false if somebody wrote into the file
+/// at the same moment: their data is kept, and the label is removed.
 ///
-/// Appending decides it on every file system, since the kernel puts an appended block behind all
-/// that is there. Holes would not: a file system without them calls the whole file data.
+/// Appending detects this on every file system, because the kernel appends a block after all
+/// existing data. Looking for holes would not: a file system without holes reports the whole file
+/// as data.
 fn begin_empty(file: &OwnedFd, label: &Label) -> io::Result<bool> {
     let data = File::from(file.try_clone()?);
     let label = Label { complete: false, ..label.clone() };
@@ -423,11 +425,11 @@ fn begin_empty(file: &OwnedFd, label: &Label) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Label first, so that a file left by a crash is known as ours; then every byte of the area;
-/// then the label again, as complete.
+/// Fills the file. The label is written first, so that a file left by a crash is recognised; then
+/// every byte of the area; then the label again, marked complete.
 fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()> {
     let file = File::from(file.try_clone()?);
-    // An empty file has its label by now, and what is there is not cut off unseen.
+    // An empty file has its label by now, so that no foreign data is truncated.
     if Label::read_at(&file, label.size_bytes)?.is_none_or(|found| found.uuid != label.uuid) {
         file.set_len(0)?;
     }
@@ -435,7 +437,7 @@ fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()>
     noise::write(&file, label.size_bytes, progress)?;
     file.sync_all()?;
     label.write_at(&file, label.size_bytes)?;
-    // Not every file system has extended attributes; the label is what counts.
+    // Not every file system has extended attributes; only the label is required.
     let _ = rustix::fs::fsetxattr(&file, XATTR, label.uuid.as_bytes(), XattrFlags::empty());
     file.sync_all()
 }
@@ -448,8 +450,8 @@ fn allocated(target: &Inspected) -> u64 {
 pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {
     Refusal::new(
         Guard::G14Place,
-        format!("{} could not be made or opened: {error}", path.display()),
-        "Give a directory that you may write to",
+        format!("{} could not be created or opened: {error}", path.display()),
+        "Use a directory that you may write to",
     )
 }
 
@@ -458,6 +460,6 @@ pub(crate) fn failure(doing: &'static str, path: &Path, error: io::Error) -> Fai
         doing,
         thing: path.display().to_string(),
         error,
-        remedy: "Look at the free space and at the kernel's log",
+        remedy: "Check the free space (`df`) and the kernel's log (`dmesg`)",
     }
 }

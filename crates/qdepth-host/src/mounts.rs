@@ -1,4 +1,4 @@
-//! Mounts: in this mount namespace and in all others that can be read.
+//! Mounts in this mount namespace and in all others that can be read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,23 @@ use crate::system::System;
 /// One line of a `mountinfo` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// The mount's number within its namespace.
+    /// Mount ID within its namespace.
     pub id: u64,
-    /// The file system's device; major 0 where it has none of its own (btrfs, tmpfs, network).
+    /// Device of the file system; major 0 if it has none of its own (btrfs, tmpfs, network).
     pub number: DeviceNumber,
-    /// Mounted directory of the file system.
+    /// Directory within the file system that is mounted.
     pub root: PathBuf,
-    /// Where.
+    /// Path at which it is mounted.
     pub mount_point: PathBuf,
-    /// The file system's type, as `ext4`.
+    /// Type of the file system, for example `ext4`.
     pub kind: String,
-    /// Device node, pool or server it came from.
+    /// Source of the mount: a device node, pool or server.
     pub source: String,
     /// Options of mount and file system together.
     pub options: String,
 }
 
-/// Reads a `mountinfo` text (proc(5)); lines that do not follow the format are left out.
+/// Parses a `mountinfo` text (proc(5)); lines in another format are skipped.
 pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -45,7 +45,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     Some(Mount { id, number, root, mount_point, kind, source, options })
 }
 
-/// Undoes the kernel's octal escapes (`\040` is a space).
+/// Decodes the kernel's octal escapes (`\040` is a space).
 pub fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -65,13 +65,13 @@ pub fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The mounts of our own namespace, in order of mounting.
+/// Mounts of this namespace, in the order of mounting.
 pub fn own(system: &System) -> Vec<Mount> {
     parse(&system.read_file("/proc/self/mountinfo").unwrap_or_default())
 }
 
-/// The mounts of every namespace that can be read, our own first, each with one process that lives
-/// in it (`self` or a number).
+/// Mounts of every readable namespace, this one first, each with a process in it (`self` or a
+/// number).
 pub fn everywhere(system: &System) -> Vec<(String, Vec<Mount>)> {
     let mut seen = BTreeSet::new();
     let mut namespaces = Vec::new();
@@ -89,8 +89,8 @@ pub fn everywhere(system: &System) -> Vec<(String, Vec<Mount>)> {
     namespaces
 }
 
-/// The mount that holds a path: the last one mounted among those with the longest matching
-/// mount point.
+/// The mount that a path is on: the last one mounted among those with the longest matching mount
+/// point.
 pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     mounts
         .iter()
@@ -98,8 +98,7 @@ pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
         .max_by_key(|mount| mount.mount_point.components().count())
 }
 
-/// Every other path under which a file on `mount` is seen, as bind mounts of the same file system
-/// show it.
+/// All other paths of a file on `mount`, through bind mounts of the same file system.
 pub fn aliases(mounts: &[Mount], mount: &Mount, path: &Path) -> Vec<PathBuf> {
     let Ok(below) = path.strip_prefix(&mount.mount_point) else { return Vec::new() };
     let inner = join(&mount.root, below);
@@ -111,17 +110,19 @@ pub fn aliases(mounts: &[Mount], mount: &Mount, path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A file bound to a file leaves nothing to join, and an empty part would make it a directory.
+/// Joins two paths. For a file bound to a file, `below` is empty, and joining it would make the
+/// path a directory.
 fn join(base: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() { base.to_owned() } else { base.join(below) }
 }
 
-/// The block devices directly below a mount, by the kernel's names: its own device, that of its
-/// source, the other members of a btrfs. Empty for file systems in memory or on a network.
+/// Kernel names of the block devices directly below a mount: its own device, its source, and other
+/// members of a btrfs. Empty for file systems in memory or on a network.
 pub fn devices_below(system: &System, mount: &Mount) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     names.extend(sysfs::kernel_name(system, mount.number));
-    // Only device nodes: looking at a network's or a daemon's source may hang.
+    // Only device nodes are examined: examining the source of a network file system or a daemon may
+    // hang.
     let node =
         mount.source.starts_with("/dev/").then(|| system.block_node(&mount.source)).flatten();
     names.extend(node.and_then(|number| sysfs::kernel_name(system, number)));
@@ -133,7 +134,7 @@ pub fn devices_below(system: &System, mount: &Mount) -> BTreeSet<String> {
     names
 }
 
-/// The member devices of every mounted btrfs.
+/// Member devices of every mounted btrfs.
 pub fn btrfs_members(system: &System) -> Vec<Vec<String>> {
     let file_systems = system.list_dir("/sys/fs/btrfs").unwrap_or_default();
     file_systems
@@ -142,7 +143,7 @@ pub fn btrfs_members(system: &System) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The directories that an overlay shows, from its options.
+/// Directories that an overlay combines, from its options.
 pub fn overlay_layers(mount: &Mount) -> Vec<PathBuf> {
     if mount.kind != "overlay" {
         return Vec::new();

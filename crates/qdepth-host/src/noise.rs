@@ -1,4 +1,4 @@
-//! Files full of the data pattern.
+//! Files filled with the data pattern.
 
 use std::fs::File;
 use std::io;
@@ -9,12 +9,12 @@ use qdepth_measure::pattern::Pattern;
 
 use crate::aligned::AlignedBuffer;
 
-/// Called with the bytes filled so far; [`ControlFlow::Break`] ends the filling.
+/// Receives the number of bytes filled so far; [`ControlFlow::Break`] ends the filling.
 pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 const CHUNK: usize = 4 << 20;
 
-/// Writes a file from its beginning to `length_bytes`.
+/// Fills a file from its beginning to `length_bytes`.
 pub(crate) fn write(file: &File, length_bytes: u64, progress: Progress<'_>) -> io::Result<()> {
     let mut pattern = pattern();
     let mut buffer = AlignedBuffer::new(CHUNK);
@@ -32,7 +32,7 @@ pub(crate) fn write(file: &File, length_bytes: u64, progress: Progress<'_>) -> i
     Ok(())
 }
 
-/// A pattern that is no other's.
+/// A pattern with a random seed.
 pub(crate) fn pattern() -> Pattern {
     Pattern::new(uuid::Uuid::new_v4().as_u64_pair().0)
 }

@@ -1,4 +1,4 @@
-//! Proof that a run wrote what is in a file: every sector bears the data pattern.
+//! Proof that qdepth wrote the contents of a file: every sector has the data pattern.
 
 use std::fs::File;
 use std::io;
@@ -11,13 +11,13 @@ use crate::aligned::AlignedBuffer;
 
 const CHUNK: usize = 4 << 20;
 
-/// Offset of the first sector before `end` that no run wrote; `None` if all of it is ours or a
-/// hole.
+/// Offset of the first sector before `end` that no run wrote; `None` if there are only sectors with
+/// the pattern and holes.
 ///
-/// It reads everything, and leaves nothing of it in the page cache.
+/// Reads everything, and leaves none of it in the page cache.
 ///
 /// # Errors
-/// Error of the storage for a read.
+/// The error of a read.
 pub(crate) fn foreign_offset(file: &File, begin: u64, end: u64) -> io::Result<Option<u64>> {
     let mut buffer = AlignedBuffer::new(CHUNK);
     let mut at = begin;
@@ -37,8 +37,8 @@ pub(crate) fn foreign_offset(file: &File, begin: u64, end: u64) -> io::Result<Op
     Ok(None)
 }
 
-/// The next range that is no hole, in whole sectors. A file system that has no holes calls
-/// everything data.
+/// The next range that is not a hole, in whole sectors. On a file system without holes, everything
+/// is data.
 fn next_data(file: &File, at: u64, end: u64) -> Option<(u64, u64)> {
     let sector = SECTOR_BYTES as u64;
     let from = match rustix::fs::seek(file, SeekFrom::Data(at)) {

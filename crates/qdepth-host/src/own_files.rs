@@ -1,6 +1,6 @@
-//! Files that a measurement makes anew in a directory, any number of them, and takes away again:
-//! written from nothing, as a program writes its checkpoint. Nothing that was there is overwritten,
-//! except what an earlier measurement left and nobody uses.
+//! Files that points create in a directory, any number of them, and that are removed afterwards:
+//! written from scratch, like a program's checkpoint. Nothing is overwritten except unused files of
+//! earlier measurements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,23 +22,23 @@ use crate::room::check_room;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
-/// Names of the files of streams, as IOR names them.
+/// Names of the files of streams, in IOR's scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Naming {
-    /// Name of one that streams share; those of single streams have a number of eight digits behind
-    /// it.
+    /// Name of a file that streams share; files of single streams have a number of eight digits
+    /// appended.
     pub stem: String,
-    /// Number of the first stream, and from one to the next: streams are dealt to directories in
-    /// turn, and numbered over all of them.
+    /// Number of the first stream in this directory. Streams are distributed to directories
+    /// round-robin, and are numbered over all of them.
     pub first: u32,
-    /// From one stream to the next.
+    /// Difference between the numbers of successive streams.
     pub stride: u32,
     /// Suffix of all names.
     pub suffix: String,
 }
 
 impl Naming {
-    /// Name of the file of a stream, or of the one that all share.
+    /// Name of the file of a stream, or of the shared file.
     pub fn file_name(&self, stream: Option<u32>) -> String {
         let number = |stream: u32| {
             let number = u64::from(self.first) + u64::from(stream) * u64::from(self.stride);
@@ -47,7 +47,7 @@ impl Naming {
         stream.map_or_else(|| format!("{}{}", self.stem, self.suffix), number)
     }
 
-    /// True if it is a name that [`file_name`](Self::file_name) may give.
+    /// True if [`file_name`](Self::file_name) could return this name.
     fn has(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.stem.as_str());
         let rest = rest.and_then(|rest| rest.strip_suffix(self.suffix.as_str()));
@@ -61,20 +61,19 @@ impl Naming {
 /// Files to create or use.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
-    /// Bytes of all of them at a time.
+    /// Total size of the files at a time, in bytes.
     pub size_bytes: u64,
-    /// The run that they are for.
+    /// UUID of the run.
     pub run_id: &'a str,
     /// Naming of the files.
     pub naming: Naming,
-    /// True if any is written.
+    /// True if any file is written.
     pub writes: bool,
-    /// True to leave them for later runs.
+    /// True to keep them for later runs.
     pub keep: bool,
 }
 
-/// A directory in which files may be made. Dropping it removes those it made, unless they are to be
-/// kept.
+/// A directory in which files may be created. Dropping it removes them, unless they are to be kept.
 #[derive(Debug)]
 pub struct OwnFiles {
     system: System,
@@ -85,19 +84,19 @@ pub struct OwnFiles {
     keep: bool,
     size_bytes: u64,
     inodes: BTreeMap<String, (u64, u64)>,
-    /// Files that earlier runs left, all of whose bytes they wrote.
+    /// Files of earlier runs, known to hold nothing but what those runs wrote.
     proven: BTreeSet<(u64, u64)>,
     folders: Vec<OwnFolder>,
     not_direct: Option<Errno>,
 }
 
-/// Asks every guard whether files may be made in a directory, or read there.
-/// `promised_bytes` is what other targets of the run will take of the same file system.
+/// Asks all guards if files may be created, or read, in a directory. `promised_bytes` is the space
+/// that other targets of the run will take on the same file system.
 ///
 /// # Errors
-/// Refused: G1 where it is no directory, G14 for a system place or one that may not be written,
-/// G13 without room (twice the size must be free, and 5 % of the file system must stay free), G8
-/// where a file of such a name is not ours or not as we left it, G2, G5, G6 where somebody uses it.
+/// Refused: G1 if it is not a directory, G14 for a system directory or one without write
+/// permission, G13 without room (twice the size must be free, and 5 % of the file system must stay
+/// free), G8 if a file with such a name is foreign or was changed, G2, G5 and G6 if it is in use.
 pub fn clear(
     system: &System,
     target: &Inspected,
@@ -134,10 +133,10 @@ pub fn clear(
     Ok(files)
 }
 
-/// The verdicts of the guards that [`clear`] asks.
+/// Verdicts of the guards that [`clear`] asks.
 ///
 /// # Errors
-/// When the directory could not be read.
+/// If the directory could not be read.
 pub fn review(
     system: &System,
     target: &Inspected,
@@ -161,30 +160,30 @@ pub fn review(
 }
 
 impl OwnFiles {
-    /// Name of the file of a stream, or of the one that all share.
+    /// Name of the file of a stream, or of the shared file.
     pub fn name(&self, stream: Option<u32>) -> String {
         self.naming.file_name(stream)
     }
 
-    /// Bytes that its files may take at a time.
+    /// Largest total size of the files at a time, in bytes.
     pub fn bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Error number of the file system for direct I/O, if it is not available.
+    /// Error of the file system for direct I/O, if it is not available.
     pub fn not_direct(&self) -> Option<Errno> {
         self.not_direct
     }
 
-    /// True if a file of that name is there.
+    /// True if a file with this name exists.
     pub fn has(&self, name: &str) -> bool {
         rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    /// Writes a file from its beginning to `length_bytes` with bytes that no storage can compress.
+    /// Fills a file from its beginning to `length_bytes` with incompressible data.
     ///
     /// # Errors
-    /// When it could not be written.
+    /// If it could not be written.
     pub fn fill(&self, file: &OwnedFd, name: &str, length_bytes: u64) -> Result<(), Failure> {
         let write = || {
             let file = File::from(file.try_clone()?);
@@ -194,11 +193,12 @@ impl OwnFiles {
         write().map_err(|error| failure("fill", &self.path.join(name), error))
     }
 
-    /// Makes an empty file; one of that name that a measurement left and nobody uses goes first.
+    /// Creates an empty file. An unused file of an earlier measurement with this name is removed
+    /// first.
     ///
     /// # Errors
-    /// Refused: G8 where a file of that name is not ours, G2 where another run uses it. Failed:
-    /// where it cannot be made.
+    /// Refused: G8 if a file with this name is foreign, G2 if another run uses it. Failed: if it
+    /// cannot be created.
     pub fn create(&mut self, name: &str, direct: bool) -> Result<OwnedFd, Problem> {
         let path = self.path.join(name);
         self.remove_left(name, &path)?;
@@ -216,12 +216,12 @@ impl OwnFiles {
         Ok(file)
     }
 
-    /// Makes a directory for the entries of a point, with these in it: files of this many bytes, or
-    /// directories. Its name holds the run's, so that it can be no other's. What runs that were
-    /// killed left there goes first.
+    /// Creates a directory for the entries of a point, with these entries: files of `file_bytes`
+    /// bytes, or directories. Its name includes the run's id, so that it is unique. Directories
+    /// left by killed runs are removed first.
     ///
     /// # Errors
-    /// If it or an entry cannot be made.
+    /// If the directory or an entry cannot be created.
     pub fn folder(
         &mut self,
         point: u32,
@@ -232,35 +232,35 @@ impl OwnFiles {
         let path = self.path.join(&name);
         let (stem, run) = (&self.naming.stem, &self.run_id);
         OwnFolder::remove_left(&self.directory, stem, run)
-            .map_err(|error| failure("clear what was left in", &self.path, error))?;
+            .map_err(|error| failure("clear leftovers in", &self.path, error))?;
         let folder =
             OwnFolder::make(&self.directory, name, run).map_err(|e| cannot_make(&path, e))?;
         let file = folder.file.try_clone().map_err(|error| failure("open", &path, error));
         let filled = folder.fill(entries, file_bytes);
-        // Whatever came of it, it is taken away again.
+        // Removed later even if filling failed.
         self.folders.push(folder);
         filled.map_err(|error| failure("fill", &path, error))?;
         Ok(file?)
     }
 
-    /// Opens a file to be read; to be written as well only where this run made it, here or on
+    /// Opens a file for reading. Also for writing, but only if this run created it, here or on
     /// another node.
     ///
     /// # Errors
-    /// If it does not exist, or another file has the name of one that was created here, or it would
-    /// be written and does not identify itself as this run's.
+    /// If it does not exist, if another file has taken the name of one created here, or if it would
+    /// be written and is not marked as this run's.
     pub fn open(&mut self, name: &str, direct: bool, write: bool) -> Result<OwnedFd, Failure> {
         let path = self.path.join(name);
         let open = || -> io::Result<(OwnedFd, Option<Errno>)> {
             let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
             let file = self.open_access(name, access)?;
             if write && maker(&file, name).as_deref() != Some(&*self.run_id) {
-                return Err(io::Error::other("it does not say that this run made it"));
+                return Err(io::Error::other("it is not marked as created by this run"));
             }
             let stat = rustix::fs::fstat(&file)?;
             let inode = (stat.st_dev, stat.st_ino);
             if self.inodes.get(name).is_some_and(|known| *known != inode) {
-                return Err(io::Error::other("it is not the file that was made here"));
+                return Err(io::Error::other("it is not the file that was created here"));
             }
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
                 return Err(io::Error::other("it is not a regular file"));
@@ -274,11 +274,11 @@ impl OwnFiles {
         Ok(file)
     }
 
-    /// Removes what was made here and is still there.
+    /// Removes everything that was created here and still exists.
     ///
     /// # Errors
-    /// The first that could not be removed, or whose name another file bears by now; the others are
-    /// removed all the same.
+    /// The first file that could not be removed, or whose name another file has now. All others are
+    /// still removed.
     pub fn remove(&mut self) -> Result<(), Failure> {
         let mut first = Ok(());
         for folder in std::mem::take(&mut self.folders) {
@@ -294,7 +294,7 @@ impl OwnFiles {
         first
     }
 
-    /// Ends the use of the directory: removes what was made, unless it is to be kept.
+    /// Ends the use of the directory: removes everything that was created, unless it is to be kept.
     ///
     /// # Errors
     /// Like [`remove`](Self::remove).
@@ -305,10 +305,10 @@ impl OwnFiles {
         self.remove()
     }
 
-    /// G8 for every file that is there under a name of ours.
+    /// Guard G8 for every existing file with a name that a stream's file could have.
     fn check_names(&mut self) -> Result<(), Problem> {
         let failed = |error: Errno| failure("look into", &self.path, error.into());
-        // The handle at hand is a path only, which cannot be listed.
+        // The held descriptor is for the path only, which cannot be listed.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let listed = rustix::fs::openat(&self.directory, ".", flags, Mode::empty());
         for entry in rustix::fs::Dir::new(listed.map_err(failed)?).map_err(failed)? {
@@ -331,18 +331,19 @@ impl OwnFiles {
     fn unlink(&self, name: &str, inode: (u64, u64)) -> io::Result<()> {
         let stat = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
         if (stat.st_dev, stat.st_ino) != inode {
-            return Err(io::Error::other("another file bears its name by now"));
+            return Err(io::Error::other("it was replaced by another file"));
         }
         Ok(rustix::fs::unlinkat(&self.directory, name, AtFlags::empty())?)
     }
 
-    /// Removes a file of that name where it is one of ours that nobody uses.
+    /// Removes an existing file with this name, if it is an unused one of qdepth's.
     fn remove_left(&self, name: &str, path: &Path) -> Result<(), Problem> {
         let Some(inode) = self.check_left(name, path)? else { return Ok(()) };
         self.unlink(name, inode).map_err(|error| failure("remove", path, error).into())
     }
 
-    /// Checks the existing file of that name: an unused one of qdepth, or none.
+    /// Checks an existing file with this name: it must be an unused one of qdepth's. `None` if
+    /// there is none.
     fn check_left(&self, name: &str, path: &Path) -> Result<Option<(u64, u64)>, Problem> {
         let stat = match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
@@ -370,13 +371,13 @@ impl OwnFiles {
         match foreign_offset(&file, 0, length).map_err(|error| failure("read", path, error))? {
             None => Ok(Some(inode)),
             Some(offset) => {
-                let why = format!("qdepth did not write what is at byte {offset}");
+                let why = format!("the data at byte {offset} is not qdepth's");
                 Err(guard::not_as_left(path, &why).into())
             }
         }
     }
 
-    /// One component below the open directory, no link followed, nothing outside reached.
+    /// Opens an entry of the directory by its name alone, without following links.
     fn open_flags(&self, name: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         self.open_access(name, flags | OFlags::RDWR)
     }
@@ -407,7 +408,7 @@ impl Drop for OwnFiles {
 fn not_ours(path: &Path) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
-        format!("{} is there and was not made by qdepth", path.display()),
-        "Take it away, or give another directory",
+        format!("{} exists already and was not created by qdepth", path.display()),
+        "Remove or rename it, or use another directory",
     )
 }

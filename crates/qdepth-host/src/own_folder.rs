@@ -1,4 +1,4 @@
-//! A directory that a measurement makes for entries of its own, and takes away again with them.
+//! A directory that a measurement creates for its entries, and removes with them.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -13,17 +13,17 @@ use crate::noise;
 use crate::own_content::foreign_offset;
 
 /// Attribute with the run that created a file or directory, its inode and its name, so that a copy
-/// of it is not accepted. Measurement files have a label instead.
+/// is not accepted. Measurement files have a label instead.
 const MADE_BY: &str = "user.qdepth-made-by";
 
-/// Notes which run made a file or directory. Where the file system has no such attributes, what a
-/// killed run leaves stays until its owner removes it.
+/// Marks a file or directory with the run that created it. On a file system without such
+/// attributes, leftovers of a killed run stay until their owner removes them.
 pub(crate) fn note_maker(file: &OwnedFd, run_id: &str, name: &str) -> rustix::io::Result<()> {
     let note = format!("{run_id} {} {name}", rustix::fs::fstat(file)?.st_ino);
     rustix::fs::fsetxattr(file, MADE_BY, note.as_bytes(), XattrFlags::empty())
 }
 
-/// The run that made a file or directory; none of a copy, or under another name.
+/// Run that created a file or directory; `None` for a copy, or under another name.
 pub(crate) fn maker(file: &OwnedFd, name: &str) -> Option<String> {
     let mut note = [0_u8; 512];
     let length = rustix::fs::fgetxattr(file, MADE_BY, &mut note).ok()?;
@@ -33,7 +33,7 @@ pub(crate) fn maker(file: &OwnedFd, name: &str) -> Option<String> {
     (rest == format!("{inode} {name}")).then(|| run_id.to_owned())
 }
 
-/// A directory that is open.
+/// A directory for entries, held open.
 #[derive(Debug)]
 pub(crate) struct OwnFolder {
     pub(crate) name: String,
@@ -42,7 +42,7 @@ pub(crate) struct OwnFolder {
 }
 
 impl OwnFolder {
-    /// Makes it, which must be new, for a run.
+    /// Creates the directory, which must not exist, for a run.
     pub(crate) fn make(
         directory: &OwnedFd,
         name: String,
@@ -50,8 +50,8 @@ impl OwnFolder {
     ) -> rustix::io::Result<Self> {
         rustix::fs::mkdirat(directory, name.as_str(), Mode::RWXU)?;
         let folder = Self::open(directory, name)?;
-        // Held as long as it is open; one that says who made it and that nobody holds was left.
-        // Where the file system has no locks or attributes it stays until its owner removes it.
+        // Locked while it is open: a marked directory that is not locked was left behind. On a file
+        // system without locks or attributes it stays until its owner removes it.
         let held = flock(&folder.file, FlockOperation::NonBlockingLockExclusive);
         let _ = held.and_then(|()| note_maker(&folder.file, run_id, &folder.name));
         Ok(folder)
@@ -64,12 +64,12 @@ impl OwnFolder {
         Ok(Self { name, file, inode: (stat.st_dev, stat.st_ino) })
     }
 
-    /// Takes away what runs that were killed left, where all of it is theirs.
+    /// Removes directories that killed runs left, if nothing else is in them.
     ///
     /// # Errors
     /// If one was left and cannot be removed.
     pub(crate) fn remove_left(directory: &OwnedFd, stem: &str, run_id: &str) -> io::Result<()> {
-        // The directory itself is held as a place alone, which cannot be read.
+        // The held descriptor is for the path only, which cannot be listed.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let listed = rustix::fs::openat(directory, ".", flags, Mode::empty())?;
         for entry in Dir::read_from(&listed)? {
@@ -79,7 +79,7 @@ impl OwnFolder {
                 continue;
             }
             let Ok(folder) = Self::open(directory, name.to_owned()) else { continue };
-            // Another user's may say whatever its owner wants it to.
+            // The mark on another user's directory cannot be trusted.
             let is_ours = rustix::fs::fstat(&folder.file)?.st_uid == geteuid().as_raw();
             if is_ours && folder.is_left(stem, run_id)? {
                 folder.remove(directory)?;
@@ -88,8 +88,8 @@ impl OwnFolder {
         Ok(())
     }
 
-    /// True if another run created it, according to its attribute and name, it is not in use, and
-    /// its contents are entries of a measurement.
+    /// True if another run created it, according to its mark and name, it is not in use, and its
+    /// contents are entries of a measurement.
     fn is_left(&self, stem: &str, run_id: &str) -> io::Result<bool> {
         let maker = maker(&self.file, &self.name);
         let Some(maker) = maker.filter(|maker| !maker.is_empty() && maker != run_id) else {
@@ -117,8 +117,8 @@ impl OwnFolder {
         Ok(true)
     }
 
-    /// True if an entry is an empty directory, or a file with one name and nothing in it that
-    /// qdepth did not write.
+    /// True if an entry is an empty directory, or a file with a single name that holds only data
+    /// written by qdepth.
     fn is_written_by_us(&self, name: &CStr) -> io::Result<bool> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.file, name, flags, Mode::empty())?;
@@ -133,7 +133,7 @@ impl OwnFolder {
         }
     }
 
-    /// Makes entries in it: files of this many bytes, or directories.
+    /// Creates entries: files of `file_bytes` bytes, or directories.
     pub(crate) fn fill(
         &self,
         names: impl Iterator<Item = String>,
@@ -151,12 +151,12 @@ impl OwnFolder {
             pattern.fill(bytes, 0.0);
             File::from(file).write_all(bytes)?;
         }
-        // What was made is stored before anything is measured.
+        // All entries are stored before anything is measured.
         Ok(rustix::fs::syncfs(&self.file)?)
     }
 
-    /// Removes its entries, which are files and empty directories, and then itself where it still
-    /// bears its name.
+    /// Removes the entries, which are files and empty directories, and then the directory, if it
+    /// still has its name.
     pub(crate) fn remove(&self, directory: &OwnedFd) -> io::Result<()> {
         let listed = Dir::read_from(&self.file)?;
         for entry in listed {
@@ -176,7 +176,7 @@ impl OwnFolder {
         }
         let stat = rustix::fs::statat(directory, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)?;
         if (stat.st_dev, stat.st_ino) != self.inode {
-            return Err(io::Error::other("another directory bears its name by now"));
+            return Err(io::Error::other("it was replaced by another directory"));
         }
         Ok(rustix::fs::unlinkat(directory, self.name.as_str(), AtFlags::REMOVEDIR)?)
     }

@@ -1,4 +1,4 @@
-//! On which CPUs the workers of a run are best kept.
+//! Placement of the workers of a run on CPUs.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -6,15 +6,15 @@ use std::str::FromStr;
 use crate::sysfs;
 use crate::system::System;
 
-/// CPUs by their numbers, as a person chose them, in that order.
+/// CPU numbers in the order in which the user gave them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpus(pub Vec<u32>);
 
 impl FromStr for Cpus {
     type Err = String;
-    /// The kernel's form: `0-3,8`; at least one, each once.
+    /// Parses the kernel's form: `0-3,8`; at least one CPU, each once.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a list of CPUs, for example 0-3,8");
+        let wrong = || format!("`{text}` is not a list of CPUs: use for example 0-3,8");
         let mut cpus = Vec::new();
         for part in text.split(',') {
             for cpu in cpu_list(part).filter(|part| !part.is_empty()).ok_or_else(wrong)? {
@@ -28,8 +28,8 @@ impl FromStr for Cpus {
     }
 }
 
-/// Why the first of these CPUs that cannot be used cannot: there is none of that number, it is
-/// offline, or this process may not run on it.
+/// Why the first unusable CPU of these cannot be used: it does not exist, is offline, or is not
+/// available to this process.
 pub fn unusable(system: &System, cpus: &[u32], allowed: &[u32]) -> Option<String> {
     let cpu = cpus.iter().find(|cpu| !allowed.contains(cpu))?;
     let known = |file: &str| {
@@ -41,20 +41,20 @@ pub fn unusable(system: &System, cpus: &[u32], allowed: &[u32]) -> Option<String
         (false, _) => format!("there is no CPU {cpu} in this machine"),
         (true, false) => format!("CPU {cpu} is offline"),
         (true, true) => format!(
-            "this process may not run on CPU {cpu}, but on {} (taskset, cgroup, container)",
+            "this process may not run on CPU {cpu}, only on {} (taskset, cgroup, container)",
             allowed.join(",")
         ),
     })
 }
 
-/// The NUMA node of a CPU, where the kernel says it.
+/// NUMA node of a CPU; `None` if the kernel does not report it.
 pub fn node_of_cpu(system: &System, cpu: u32) -> Option<u32> {
     let names = system.list_dir("/sys/devices/system/node").ok()?;
     let mut nodes = names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok());
     nodes.find(|node| cpus_of_node(system, *node).is_some_and(|cpus| cpus.contains(&cpu)))
 }
 
-/// The NUMA node that a device hangs on, where the firmware says it.
+/// NUMA node of a device; `None` if the firmware does not report it.
 pub fn node_of_device(system: &System, device: &str) -> Option<u32> {
     node_above(system, device)?.parse().ok()
 }
@@ -66,8 +66,8 @@ pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
     let above = |path: std::path::PathBuf| {
         path.ancestors().find_map(|folder| system.read_trimmed(folder.join("numa_node")))
     };
-    // Without the links, as the kernel spells it: a namespace hangs on its controller, and that on
-    // the PCI function.
+    // Without following links: a namespace is below its controller, and that is below the PCI
+    // function.
     let spelled = || {
         let keys = ["device/numa_node", "device/device/numa_node"];
         keys.iter().find_map(|key| sysfs::attribute(system, device, key))
@@ -75,19 +75,19 @@ pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
     real_path.and_then(above).or_else(spelled)
 }
 
-/// Those of these CPUs that are on another node than a device; `None` if either is not known.
+/// CPUs that are on another node than the device; empty if either node is unknown.
 pub fn far(system: &System, device: &str, cpus: &[u32]) -> Vec<u32> {
     let Some(node) = node_of_device(system, device) else { return Vec::new() };
     let is_far = |cpu: &&u32| node_of_cpu(system, **cpu).is_some_and(|other| other != node);
     cpus.iter().filter(is_far).copied().collect()
 }
 
-/// The CPUs of `allowed` in the order in which workers take them: those of the node that the device
-/// hangs on first, and of each core one thread before the others.
+/// The CPUs of `allowed` in the order in which workers get them: CPUs on the node of the device
+/// first; within a node, one thread of each core before the others.
 pub fn order(system: &System, device: Option<&str>, allowed: &[u32]) -> Vec<u32> {
     let near: BTreeSet<u32> = device.and_then(|name| local_cpus(system, name)).unwrap_or_default();
     let mut cpus: Vec<u32> = allowed.to_vec();
-    // Stable: within a kind the kernel's order stays.
+    // A stable sort keeps the kernel's order otherwise.
     cpus.sort_by_key(|cpu| (!near.contains(cpu), !is_first_of_its_core(system, *cpu)));
     cpus
 }
@@ -108,7 +108,8 @@ fn is_first_of_its_core(system: &System, cpu: u32) -> bool {
     siblings.is_none_or(|siblings| siblings.first() == Some(&cpu))
 }
 
-/// The kernel's form of a list: `0-3,8`. None where it is no list, or longer than any machine.
+/// Parses the kernel's form of a list: `0-3,8`. `None` for another format, or for a list longer
+/// than any machine has.
 fn cpu_list(text: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!(why(&[2, 0]), None);
         assert!(why(&[0, 4]).is_some_and(|why| why == "CPU 4 is offline"));
         assert!(why(&[8]).is_some_and(|why| why.contains("no CPU 8")));
-        assert!(why(&[3]).is_some_and(|why| why.contains("CPU 3, but on 0,1,2")));
+        assert!(why(&[3]).is_some_and(|why| why.contains("CPU 3, only on 0,1,2")));
     }
 
     #[test]

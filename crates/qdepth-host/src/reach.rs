@@ -1,5 +1,5 @@
-//! Requirements of an engine beyond reads and writes: queues that can be polled, and access to NVMe
-//! commands. It only inspects, except [`Commands::open`], which needs a claim.
+//! Requirements of an engine besides reads and writes: poll queues, and access to NVMe commands.
+//! This module only inspects, except [`Commands::open`], which needs a claim.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 use crate::target::Inspected;
 
-/// Why a target cannot be reached in the way that an engine wants. Nothing was changed.
+/// Reason why an engine cannot use a target. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found}. {remedy}.")]
 pub struct Unreachable {
@@ -21,11 +21,11 @@ pub struct Unreachable {
     pub remedy: &'static str,
 }
 
-/// Checks that completions on this target can be polled. Without poll queues the kernel silently
-/// waits for interrupts (Linux 6.1 and before) or refuses each request.
+/// Checks that the target has poll queues. Without them the kernel silently waits for interrupts
+/// (Linux 6.1 and before) or refuses each request.
 ///
 /// # Errors
-/// The device that has no such queue.
+/// The device without poll queues.
 pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachable> {
     let devices = target.devices();
     let polled = |name: &String| sysfs::number_attribute(system, name, "queue/io_poll") == Some(1);
@@ -33,58 +33,61 @@ pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachabl
         Some(name) => format!("{name} has no poll queues (/sys/block/{name}/queue/io_poll)"),
         None if devices.is_empty() => {
             format!(
-                "{} lies on no block device, so nothing can be polled",
+                "{} is not on a block device, so completions cannot be polled",
                 target.expression.display()
             )
         }
         None => return Ok(()),
     };
-    let remedy = "Give an NVMe drive whose driver was loaded with them (kernel parameter \
+    let remedy = "Use an NVMe drive whose driver was loaded with poll queues (kernel parameter \
                   nvme.poll_queues=N), or choose another engine";
     Err(Unreachable { found, remedy })
 }
 
-/// Most bytes that a device discards at once; 0: it discards nothing. None where the target is no
-/// whole device, or nobody says.
+/// Most bytes that a device can discard at once; 0 if it cannot discard. `None` if the target is
+/// not a whole device, or the limit is unknown.
 pub fn discard_max_bytes(system: &System, target: &Inspected) -> Option<u64> {
     let name = &target.block_device()?.identity.kernel_name;
     sysfs::number_attribute(system, name, "queue/discard_max_bytes")
 }
 
-/// The way of commands to an NVMe namespace: the character device beside its block device.
+/// Command interface of an NVMe namespace: the character device that belongs to its block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commands {
-    /// Number of the namespace, as commands bear it.
+    /// Number of the namespace, as used in commands.
     pub namespace: u32,
     /// Bytes of a logical block.
     pub block_bytes: u32,
-    /// Most bytes that one command moves, as drive and driver say (MDTS); `None` if unknown.
+    /// Most bytes that one command can move, according to drive and driver (MDTS); `None` if
+    /// unknown.
     pub max_transfer_bytes: Option<u64>,
     path: PathBuf,
     number: DeviceNumber,
 }
 
 impl Commands {
-    /// Looks for the way to a target that is spelled as the block device.
+    /// Finds the command interface of a target that is given as its block device.
     ///
     /// # Errors
-    /// Why it takes no commands.
+    /// Why the target does not support commands.
     pub fn find(system: &System, target: &Inspected) -> Result<Self, Unreachable> {
         let expression = target.expression.display();
         let no = |found: String, remedy| Err(Unreachable { found, remedy });
-        let whole = "Give a whole namespace as its block device (/dev/nvme0n1), or choose another \
-                     engine";
+        let whole = "Use the block device of a whole namespace (for example /dev/nvme0n1), or \
+                     choose another engine";
         let device = target.block_device();
         let name = device.map_or("", |device| device.identity.kernel_name.as_str());
         let (Some(device), Some(suffix)) = (device, name.strip_prefix("nvme")) else {
             return no(
-                format!("{expression} is not an NVMe namespace, so it takes no commands"),
+                format!(
+                    "{expression} is not an NVMe namespace, so it does not accept NVMe commands"
+                ),
                 whole,
             );
         };
         if device.partition.is_some() {
             return no(
-                format!("{expression} is a partition, and commands address a whole namespace"),
+                format!("{expression} is a partition, and NVMe commands address a whole namespace"),
                 whole,
             );
         }
@@ -92,7 +95,8 @@ impl Commands {
         if number("metadata_bytes").is_some_and(|bytes| bytes > 0) {
             return no(
                 format!(
-                    "{expression} keeps metadata with each block, which our commands do not carry"
+                    "{expression} stores metadata with each block, which passthrough does not \
+                     support"
                 ),
                 "Choose another engine, or format the namespace without metadata",
             );
@@ -104,7 +108,7 @@ impl Commands {
         let (Some(beside), Some(namespace)) = (beside, namespace) else {
             return no(
                 format!("the kernel has no character device /dev/{generic} for {expression}"),
-                "It needs Linux 5.19; choose another engine",
+                "Passthrough needs Linux 5.19; choose another engine",
             );
         };
         Ok(Self {
@@ -117,18 +121,20 @@ impl Commands {
         })
     }
 
-    /// Opens it, for writing where the claim on the block device allows that. The claim, held
-    /// meanwhile and looked at again afterwards, says that it is the same device.
+    /// Opens the command interface, for writing if the claim on the block device permits it. The
+    /// claim is held during the opening and checked again afterwards, which proves that both belong
+    /// to the same device.
     ///
     /// # Errors
-    /// If it cannot be opened, or is not the device that sysfs shows for the claimed one.
+    /// If it cannot be opened, or does not belong to the claimed device according to sysfs.
     pub fn open(&self, system: &System, claim: &Claim) -> Result<OwnedFd, Unreachable> {
         let path = self.path.display();
         let access = if claim.writable { OFlags::RDWR } else { OFlags::RDONLY };
         let opened = rustix::fs::open(&self.path, access | OFlags::CLOEXEC, Mode::empty());
         let file = opened.map_err(|why| Unreachable {
             found: format!("{path} could not be opened: {why}"),
-            remedy: "Be root; in a container, create it there next to the block device",
+            remedy: "Run qdepth as root; in a container, also pass this device (`docker run \
+                     --device`)",
         })?;
         let same = rustix::fs::fstat(&file).is_ok_and(|stat| {
             FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
@@ -136,7 +142,7 @@ impl Commands {
         });
         if !same || claim.check_identity(system).is_err() {
             return Err(Unreachable {
-                found: format!("{path} is not device {}, which belongs to the target", self.number),
+                found: format!("{path} is not device {} of the target", self.number),
                 remedy: "Recreate the node (`udevadm trigger`), or choose another engine",
             });
         }
@@ -152,7 +158,7 @@ mod tests {
     use crate::target::inspect;
     use crate::testing::FakeMachine;
 
-    /// A look at a temporary directory, with the kind of a device of the machine.
+    /// An inspected temporary directory, with the kind of a device of the machine.
     fn target(machine: &FakeMachine, name: &str) -> Inspected {
         let mut target = inspect(&System::real(), Path::new("/")).expect("a root");
         target.expression = PathBuf::from(format!("/dev/{name}"));

@@ -7,11 +7,11 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags};
 
 use crate::target::Inspected;
 
-/// Names that are looked at in one directory.
+/// Largest number of names examined in a directory.
 const NAMES_MAX: usize = 10_000;
 
-/// The name of the largest regular file in a directory that may be read and that is written all
-/// through, of at least this many bytes. Nothing below other directories, and no link.
+/// Name of the largest regular file in a directory that is readable, has no holes, and has at least
+/// this many bytes. Subdirectories and links are not considered.
 pub fn largest_file(directory: &Inspected, bytes_min: u64) -> Option<OsString> {
     let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let listed = rustix::fs::openat(directory.handle(), c".", open, Mode::empty()).ok()?;

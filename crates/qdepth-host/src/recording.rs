@@ -1,5 +1,5 @@
-//! A machine as a text: every file, link, listing and command that was looked at, with what it
-//! answered. `qdepth host --record` writes one, and the same look at it gives the same facts.
+//! Recording of a machine as text: every file, link, directory listing and command that was read,
+//! with its result. `qdepth host --record` writes a recording; reading it gives the same facts.
 //!
 //! ```text
 //! file /proc/version
@@ -12,8 +12,8 @@
 //! ! what went to standard error
 //! ```
 //!
-//! The number after `fail` is Linux's errno; after `=>` stands the exit status, or `-` where a
-//! signal ended the command. Control characters are written as their pictures (U+2400 and on).
+//! The number after `fail` is Linux's errno. `=>` is followed by the exit status, or by `-` if a
+//! signal ended the command. Control characters are written as their pictures (U+2400 and up).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -24,15 +24,15 @@ use std::path::{Component, Path, PathBuf};
 /// Output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// Exit status; none when a signal ended it.
+    /// Exit status; `None` if a signal ended the command.
     pub status: Option<i32>,
-    /// Standard output; bytes that are no UTF-8 are replaced.
+    /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
-    /// Standard error, likewise.
+    /// Standard error; invalid UTF-8 is replaced.
     pub stderr: String,
 }
 
-/// Entry of a recording.
+/// An entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entry {
     File(String),
@@ -41,27 +41,29 @@ enum Entry {
     Fail(i32),
 }
 
-/// A machine that was looked at.
+/// A recorded machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     entries: BTreeMap<PathBuf, Entry>,
     outputs: BTreeMap<String, Output>,
 }
 
-/// A text that is no recording.
+/// Error for a text that is not a recording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the recording, `{text}`, is none of file, link, list, fail, run, | and !")]
+#[error(
+    "line {line} of the recording, `{text}`, must begin with file, link, list, fail, run, | or !"
+)]
 pub struct ParseRecordingError {
-    /// Its number, from 1.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
-/// Links that may follow one another (as Linux has it).
+/// Largest number of links in a row (same as Linux).
 const LINKS_MAX: u32 = 40;
 
-/// A path with its links followed, as far as `link_at` knows them; its last component too.
+/// A path with all links resolved that `link_at` knows, including the last component.
 fn resolve(path: &Path, mut link_at: impl FnMut(&Path) -> Option<PathBuf>) -> PathBuf {
     let mut left: Vec<PathBuf> = parts(path);
     let (mut done, mut links) = (PathBuf::from("/"), 0);
@@ -83,7 +85,7 @@ fn resolve(path: &Path, mut link_at: impl FnMut(&Path) -> Option<PathBuf>) -> Pa
     done
 }
 
-/// The components of a path, the first one last.
+/// Components of a path in reverse order.
 fn parts(path: &Path) -> Vec<PathBuf> {
     let named = path.components().rev().filter_map(|component| match component {
         Component::Normal(name) => Some(PathBuf::from(name)),
@@ -93,7 +95,7 @@ fn parts(path: &Path) -> Vec<PathBuf> {
     named.collect()
 }
 
-/// A path whose last component is not followed.
+/// A path with links resolved, except for the last component.
 fn resolve_parent(path: &Path, link_at: impl FnMut(&Path) -> Option<PathBuf>) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => resolve(parent, link_at).join(name),
@@ -105,9 +107,9 @@ fn errno(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error())
 }
 
-/// Taking down.
+/// Recording of answers.
 impl Recording {
-    /// The path below which something was found, with the links on the way taken down.
+    /// The resolved path of something that was found. Records the links on the way.
     fn resolved(&mut self, path: &Path) -> PathBuf {
         resolve(path, |prefix| {
             let target = std::fs::read_link(prefix).ok()?;
@@ -155,7 +157,7 @@ impl Recording {
     }
 }
 
-/// Answering.
+/// Replay of recorded answers.
 impl Recording {
     fn link_at(&self, prefix: &Path) -> Option<PathBuf> {
         match self.entries.get(prefix) {
@@ -189,7 +191,7 @@ impl Recording {
             Some(Entry::Fail(errno)) => return Err(io::Error::from_raw_os_error(*errno)),
             Some(Entry::File(_) | Entry::Link(_)) | None => BTreeSet::new(),
         };
-        // What was looked for and not found makes no directory.
+        // A path that was looked for and not found does not create a directory.
         let absent = Entry::Fail(rustix::io::Errno::NOENT.raw_os_error());
         let below =
             self.entries.range(canonical.clone()..).take_while(|(p, _)| p.starts_with(&canonical));
@@ -223,7 +225,7 @@ impl Recording {
     }
 }
 
-/// The text form.
+/// Text form of a recording.
 impl Recording {
     /// Text for a file.
     pub fn text(&self) -> String {
@@ -253,10 +255,10 @@ impl Recording {
         out
     }
 
-    /// Reads the text form. Empty lines and such that begin with `#` mean nothing.
+    /// Parses the text form. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// The first line that is of no known form.
+    /// The first line with an unknown format.
     pub fn parse(text: &str) -> Result<Self, ParseRecordingError> {
         let mut recording = Self::default();
         let mut lines = text.lines().enumerate().peekable();
@@ -304,7 +306,7 @@ impl Recording {
     }
 }
 
-/// Each line behind a mark.
+/// Each line with a mark before it.
 fn quoted(mark: char, text: &str) -> String {
     text.lines().map(|line| format!("{mark} {}\n", to_pictures(line))).collect()
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 /// Guard that refused. Its number is part of the message and never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
-    /// The target is found once, by what it is and not by its name.
+    /// The target is looked up once, and identified by what it is, not by its name.
     G1Resolve,
-    /// Nobody else holds the target.
+    /// Nothing else holds the target.
     G2Exclusive,
     /// No volume, array or cache is built on the device.
     G3Holders,
@@ -16,30 +16,30 @@ pub enum Guard {
     G4Mounts,
     /// It is neither swap space nor the place of a hibernated system.
     G5Swap,
-    /// It backs no loop device and is exported to nobody.
+    /// No loop device uses it, and it is not exported.
     G6Backing,
-    /// It carries no data, or the user named what is lost.
+    /// It holds no data, or the user named what is lost.
     G7Contents,
-    /// A file is one that we made, or empty.
+    /// A file was created by qdepth, or is empty.
     G8Ownership,
-    /// The user consented to the loss of this very device.
+    /// The user consented to the loss of this device.
     G9Consent,
-    /// It is still the device that was looked at.
+    /// It is still the inspected device.
     G10Identity,
     /// It is not the disk of the system, of the results or of the program.
     G11System,
-    /// It is not reached by a second path.
+    /// It has no second path.
     G12Shared,
-    /// All I/O stays within the target, and the file system keeps room.
+    /// All I/O stays within the target, and the file system keeps free space.
     G13Bounds,
-    /// Files are made only where measuring belongs.
+    /// Files are created only outside of system directories.
     G14Place,
-    /// A drive erases with its own commands no more than was named, and says that it has them.
+    /// The drive supports its erase commands, and they erase no more than was named.
     G16Purge,
 }
 
 impl Guard {
-    /// `G1` to `G14`, and `G16`, as printed; G15 is the cluster's.
+    /// `G1` to `G14`, and `G16`, as printed; G15 is in the cluster.
     pub const fn number(self) -> &'static str {
         match self {
             Self::G1Resolve => "G1",
@@ -67,7 +67,7 @@ impl fmt::Display for Guard {
     }
 }
 
-/// A no, given before anything was changed.
+/// Refusal of a guard, before anything was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused by guard {guard}, nothing was changed: {found}. {remedy}{}", self.stop())]
 pub struct Refusal {
@@ -77,7 +77,7 @@ pub struct Refusal {
     pub found: String,
     /// Remedy; no full stop at the end.
     pub remedy: String,
-    /// The words that the command line lacks, where a consent is all that is missing.
+    /// Words missing on the command line, if only a consent is missing.
     pub lacks: Vec<String>,
 }
 
@@ -87,13 +87,13 @@ impl Refusal {
         Self { guard, found: found.into(), remedy: remedy.into(), lacks: Vec::new() }
     }
 
-    /// The same, for want of a consent that these words would be.
+    /// The same refusal, for a missing consent with these words.
     #[must_use]
     pub(crate) fn lacking(self, words: Vec<String>) -> Self {
         Self { lacks: words, ..self }
     }
 
-    /// Two refusals that both want a consent as one.
+    /// Combines two refusals that both lack a consent.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut lacks = self.lacks;
@@ -106,42 +106,43 @@ impl Refusal {
         }
     }
 
-    /// Lines to be copied end without a full stop, or it would be copied with them.
+    /// Full stop of the remedy; empty if the remedy ends with lines to be copied, because it would
+    /// be copied, too.
     fn stop(&self) -> &'static str {
         if self.remedy.ends_with('\n') { "" } else { "." }
     }
 }
 
-/// Something that began and could not end.
+/// Error for an operation that began and could not be completed.
 #[derive(Debug, thiserror::Error)]
 #[error("could not {doing} {thing}: {error}. {remedy}.")]
 pub struct Failure {
     /// Action as an infinitive: `fill`.
     pub doing: &'static str,
-    /// To what.
+    /// Object of the operation.
     pub thing: String,
-    /// Error of the system; part of the text, and so not of the chain of causes.
+    /// Error of the system. It is part of the text, and therefore not in the chain of causes.
     pub error: std::io::Error,
     /// Remedy; no full stop at the end.
     pub remedy: &'static str,
 }
 
-/// Either of the two ways not to succeed; they have different exit statuses.
+/// Refusal or failure; they have different exit statuses.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// Nothing was changed.
+    /// Refusal: nothing was changed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// It began and could not end.
+    /// Failure: it began and could not be completed.
     #[error(transparent)]
     Failed(#[from] Failure),
 }
 
-/// The refusal of a file with contents of somebody else.
+/// Refusal of a file with foreign contents.
 pub(crate) fn not_ours(path: &Path) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
-        format!("{} was not made by qdepth, or was not filled to its end", path.display()),
-        "Give a directory, a new or empty file, or a plan that only reads",
+        format!("{} was not created by qdepth, or was not filled completely", path.display()),
+        "Use a directory, a new or empty file, or a plan that only reads",
     )
 }

@@ -6,16 +6,16 @@ use crate::label::LABEL_BYTES;
 use crate::refusal::{Guard, Refusal};
 use crate::target::Inspected;
 
-/// Bytes of a file system of that size which files of ours leave free (G13): 5 %, what ext4 keeps
-/// for root (mke2fs(8), `-m`), and 8 GiB where that is less: a twentieth of a large file system is
-/// room for others that no measurement file takes away.
+/// Bytes of a file system of this size that must stay free (guard G13): 5 %, which ext4 reserves
+/// for root (mke2fs(8), `-m`), but at most 8 GiB: on a large file system, that is enough room for
+/// others.
 pub fn spare_bytes(file_system_bytes: u64) -> u64 {
     const SPARE_BYTES_AT_MOST: u64 = 8 << 30;
     (file_system_bytes / 20).min(SPARE_BYTES_AT_MOST)
 }
 
-/// Remedy for a file that is too large: the largest power of two that fits. If even a small file
-/// does not fit, no size is suggested.
+/// Remedy for a file that is too large: suggests the largest power of two that fits, or no size if
+/// not even a small file fits.
 fn remedy(free: u64, spare: u64) -> String {
     let has_room = |size: &u64| {
         let needed = size + LABEL_BYTES;
@@ -23,16 +23,16 @@ fn remedy(free: u64, spare: u64) -> String {
     };
     match (24..63).rev().map(|power| 1 << power).find(has_room) {
         Some(size) => format!(
-            "Ask for a smaller file (--file-size {}, a smaller --area, or fewer --bytes-per-thread \
-             of `bandwidth`), or give a file system with more room",
+            "Use a smaller file (--file-size {}, a smaller --area, or fewer --bytes-per-thread of \
+             `bandwidth`), or a file system with more free space",
             Bytes(size)
         ),
-        None => "Free some space there, or give a file system with more room".to_owned(),
+        None => "Free some space there, or use a file system with more free space".to_owned(),
     }
 }
 
-/// G13: twice the size is free, and what [`spare_bytes`] says stays free. What the file holds
-/// already counts as free, what other targets will take of the file system does not.
+/// Guard G13: twice the size is free, and [`spare_bytes`] stay free. Space that the file itself
+/// occupies counts as free; space that other targets will take does not.
 pub(crate) fn check_room(
     at: &Inspected,
     size_bytes: u64,
@@ -43,15 +43,15 @@ pub(crate) fn check_room(
     let path = at.path.display();
     if size_bytes == 0 {
         return refuse(
-            format!("a measurement file of less than 4096 B was asked for at {path}"),
-            "Ask for a larger area",
+            format!("a measurement file of less than 4096 B was requested at {path}"),
+            "Use a larger area (--area)",
         );
     }
     let space = match rustix::fs::fstatvfs(at.handle()) {
         Ok(space) => space,
         Err(error) => {
             let found = format!("the free space at {path} could not be read: {error}");
-            return refuse(found, "Check that the file system answers");
+            return refuse(found, "Check that the file system responds");
         }
     };
     let free = space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes);
@@ -62,7 +62,7 @@ pub(crate) fn check_room(
     if free < needed.saturating_mul(2) {
         return refuse(
             format!(
-                "{} are free at {path}, and twice the {} of the file must be",
+                "{} are free at {path}, but twice the size of the file ({}) must be free",
                 Bytes(free).for_people(),
                 Bytes(needed).for_people()
             ),

@@ -14,11 +14,11 @@ use crate::target::{FileSystem, Inspected, Kind};
 
 /// Subject of the facts.
 const SUBJECT: &str = "identity";
-/// Written part of a file: a run that only reads needs at least as much.
+/// Bytes of a file that are written: a run that only reads needs at least as many.
 const DATA_BYTES: &str = "data_bytes";
-/// Place of a file on its device: a run that only reads needs the same.
+/// Position of a file on its device: a run that only reads needs the same.
 const EXTENTS: &str = "extents";
-/// Facts that are compared, and as what people are told of them.
+/// Facts that are compared, with their names in messages.
 const COMPARED: [(&str, &str); 8] = [
     ("machine", "machine"),
     ("kind", "kind"),
@@ -30,8 +30,8 @@ const COMPARED: [(&str, &str); 8] = [
     ("created", "time of creation"),
 ];
 
-/// Identity of a target, also after a restart of the machine: drives by serial number, loop devices
-/// by file, file systems by UUID, files and directories by inode and creation time.
+/// Identity of a target that survives a reboot: drives by serial number, loop devices by file, file
+/// systems by UUID, files and directories by inode and creation time.
 pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
     let mut facts = Vec::new();
     let mut add = |key: &str, value: Option<String>| {
@@ -86,7 +86,7 @@ pub fn difference(then: &[Observation], now: &[Observation], only_reads: bool) -
         fact.and_then(|fact| fact.value.clone().ok())
     };
     if value(then, "kind").is_none() {
-        return Some("the run does not say which storage it began on".to_owned());
+        return Some("the record of the run does not identify its storage".to_owned());
     }
     for (key, what) in COMPARED {
         let (was, is) = (value(then, key), value(now, key));
@@ -98,14 +98,14 @@ pub fn difference(then: &[Observation], now: &[Observation], only_reads: bool) -
     let bytes = |facts| value(facts, DATA_BYTES).and_then(|text| text.parse::<u64>().ok());
     let (was, is) = (bytes(then)?, bytes(now).unwrap_or(0));
     if only_reads && is < was {
-        return Some(format!("{was} B of it were written, and {is} B are now"));
+        return Some(format!("{was} B of it were allocated, and {is} B are now"));
     }
     let (was, is) = (value(then, EXTENTS)?, value(now, EXTENTS)?);
-    let moved = "it was written again since, to another place on its device".to_owned();
+    let moved = "it was rewritten since, to other blocks of its device".to_owned();
     (only_reads && is != was).then_some(moved)
 }
 
-/// A digest of the machine's id, or its name.
+/// A digest of the machine id, or the host name.
 fn machine(system: &System) -> Option<String> {
     if let Some(id) = system.read_trimmed("/etc/machine-id") {
         return Some(short_digest(&format!("qdepth {id}")));
@@ -117,7 +117,7 @@ fn short_digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// By UUID, or else as statfs(2) numbers it: of XFS that is the number of its device.
+/// UUID of a file system, or else its id from statfs(2), which for XFS is its device number.
 fn file_system_id(system: &System, target: &Inspected, found: &FileSystem) -> String {
     let uuid = found
         .devices
@@ -138,7 +138,7 @@ fn created(target: &Inspected) -> Option<String> {
     is_kept.then(|| format!("{}.{:09}", time.tv_sec, time.tv_nsec))
 }
 
-/// Bytes of a file that are no hole.
+/// Bytes of a file that are not holes.
 fn data_bytes(file: BorrowedFd<'_>) -> Option<u64> {
     let (mut bytes, mut at) = (0, 0);
     while let Ok(data) = rustix::fs::seek(file, SeekFrom::Data(at)) {
@@ -148,7 +148,8 @@ fn data_bytes(file: BorrowedFd<'_>) -> Option<u64> {
     Some(bytes)
 }
 
-/// `None` if the file system does not say where the data lies, or has not placed all of it yet.
+/// A digest of the extents of a file; `None` if the file system does not report them, or has not
+/// placed all data yet.
 fn extents_digest(file: BorrowedFd<'_>, size_bytes: u64, data_bytes: u64) -> Option<String> {
     let extents = qdepth_linux::extents(file, 0, size_bytes)?;
     let placed: u64 = extents.iter().map(|extent| extent.length).sum();

@@ -1,5 +1,5 @@
-//! File systems that a program or another host serves: a request to one may wait forever, and the
-//! kernel cannot end it.
+//! File systems served by a program or another host: a request to one may wait forever, and the
+//! kernel cannot cancel it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::mounts::{self, Mount};
 use crate::system::System;
 
-/// File systems that somebody serves; FUSE's are named `fuse.something` or `fuseblk`.
+/// Types of served file systems; FUSE types are `fuse.something` or `fuseblk`.
 const SERVED: [&str; 14] = [
     "9p",
     "afs",
@@ -25,7 +25,7 @@ const SERVED: [&str; 14] = [
     "orangefs",
     "smb3",
 ];
-/// Longer files are no plans and no job files.
+/// Longest file that can be a plan or a job file, in bytes.
 const LENGTH_MAX: u64 = 256 << 10;
 
 /// Checks the current directory, the paths on a command line, and the paths in its plan and job
@@ -42,7 +42,8 @@ pub fn is_named(system: &System, words: &[OsString]) -> bool {
         if holding.is_some_and(is_served) {
             return true;
         }
-        // A link may lead there; the kernel ends who waits for an answer to this.
+        // The path may lead there through a link. The kernel can end a process that waits for this
+        // call.
         std::fs::canonicalize(&path)
             .is_ok_and(|path| mounts::holding(&mounts, &path).is_some_and(is_served))
     };

@@ -1,4 +1,4 @@
-//! The only way to the outside: kernel files below one root, and commands with a time limit.
+//! Access to the machine: kernel files below one root, and commands with a time limit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
@@ -17,13 +17,13 @@ pub use crate::recording::Output;
 
 const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 
-/// Why a command gave no output.
+/// Reason why a command gave no output.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// Not installed, or may not be started.
+    /// Not installed, or no permission to start it.
     #[error("`{command}` could not be started: {source}; install it or add it to the PATH")]
     NotStarted {
-        /// Its name.
+        /// Name of the command.
         command: String,
         /// Error of the system.
         source: io::Error,
@@ -31,14 +31,14 @@ pub enum CommandError {
     /// It was stopped because it took too long.
     #[error("`{command}` did not end within {seconds} s and was stopped; the device may hang")]
     TooLong {
-        /// Its name.
+        /// Name of the command.
         command: String,
-        /// The limit.
+        /// Time limit in seconds.
         seconds: u64,
     },
 }
 
-/// The machine, or a tree of files that looks like one.
+/// The machine, or a directory tree that simulates one.
 #[derive(Clone, Debug)]
 pub struct System {
     root: PathBuf,
@@ -47,7 +47,7 @@ pub struct System {
     switch: Option<Switch>,
 }
 
-/// Called between a look and the act that rests on it; tells which act.
+/// Test hook between a check and the action that relies on it; receives the name of the action.
 #[derive(Clone)]
 struct Switch(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Switch {
 #[derive(Clone, Debug, Default)]
 struct Staged {
     outputs: BTreeMap<String, Output>,
-    /// Answers one after the other, by the whole line; all clones take from the same.
+    /// Answers in sequence, by the whole command line; shared by all clones.
     sequences: Arc<Mutex<BTreeMap<String, VecDeque<Output>>>>,
     nodes: BTreeMap<PathBuf, DeviceNumber>,
     loops: BTreeMap<String, LoopHolds>,
@@ -73,33 +73,33 @@ impl System {
         Self { root: PathBuf::from("/"), staged: None, tape: None, switch: None }
     }
 
-    /// This machine, with every look at it taken down.
+    /// This machine; all answers are recorded.
     pub fn recording() -> Self {
         Self { tape: Some(Arc::default()), ..Self::real() }
     }
 
-    /// A machine that was recorded: no file is read and no command started.
+    /// A recorded machine: no file is read and no command is started.
     pub fn recorded(recording: Recording) -> Self {
         let staged = Staged { recorded: Some(recording), ..Staged::default() };
         Self { root: PathBuf::from("/"), staged: Some(staged), tape: None, switch: None }
     }
 
-    /// Has something happen in every window between a look and the act that rests on it: for tests,
-    /// which so try each of them and not by luck.
+    /// Calls `switch` in every interval between a check and the action that relies on it, so that
+    /// tests can change the machine at exactly these moments.
     #[must_use]
     pub fn with_switch(mut self, switch: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.switch = Some(Switch(Arc::new(switch)));
         self
     }
 
-    /// The window before an act.
+    /// Calls the test hook before an action.
     pub(crate) fn switch(&self, act: &str) {
         if let Some(Switch(switch)) = &self.switch {
             switch(act);
         }
     }
 
-    /// True if it is this machine, and not one that is made up or was recorded.
+    /// True for this machine; false for a simulated or recorded one.
     pub(crate) fn is_real(&self) -> bool {
         self.staged.is_none()
     }
@@ -121,13 +121,13 @@ impl System {
         self.staged.as_ref()?.recorded.as_ref()
     }
 
-    /// A tree of files below `root` in place of this machine: no command is ever started, only
-    /// answers staged with [`Self::with_output`] are given.
+    /// A machine simulated by the files below `root`. No command is started; only answers staged
+    /// with [`Self::with_output`] are returned.
     pub fn staged(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), staged: Some(Staged::default()), tape: None, switch: None }
     }
 
-    /// Stages the answer of a command, by its name or by its whole line.
+    /// Stages the output of a command, by its name or by its whole command line.
     #[must_use]
     pub fn with_output(mut self, command: &str, output: Output) -> Self {
         if let Some(staged) = &mut self.staged {
@@ -136,8 +136,8 @@ impl System {
         self
     }
 
-    /// Stages answers of a command, by its whole line, that are given one after the other; after
-    /// the last of them it answers as if none had been staged.
+    /// Stages outputs of a command, by its whole command line, in sequence. After the last one it
+    /// answers as if none had been staged.
     #[must_use]
     pub fn with_outputs(self, line: &str, outputs: impl IntoIterator<Item = Output>) -> Self {
         if let Some(staged) = &self.staged {
@@ -147,7 +147,7 @@ impl System {
         self
     }
 
-    /// Stages a block device node, since an ordinary user cannot make one.
+    /// Stages a block device node, because an ordinary user cannot create one.
     #[must_use]
     pub fn with_node(mut self, path: &str, number: DeviceNumber) -> Self {
         if let Some(staged) = &mut self.staged {
@@ -156,7 +156,7 @@ impl System {
         self
     }
 
-    /// Stages what a loop device holds; of others nobody can be asked.
+    /// Stages the backing of a loop device; that of all others is unknown.
     #[cfg(test)]
     #[must_use]
     pub(crate) fn with_loop(mut self, name: &str, holds: LoopHolds) -> Self {
@@ -166,13 +166,13 @@ impl System {
         self
     }
 
-    /// The place of an absolute path below the root.
+    /// Path of an absolute path below the root.
     pub fn path(&self, absolute: impl AsRef<Path>) -> PathBuf {
         let path = absolute.as_ref();
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The text of a file; bytes that are no UTF-8 are replaced.
+    /// Contents of a file; invalid UTF-8 is replaced.
     ///
     /// # Errors
     /// The error of the system.
@@ -186,13 +186,12 @@ impl System {
         answer
     }
 
-    /// Under which number the machine runs since it was booted.
+    /// Boot ID of the running kernel.
     pub(crate) fn boot(&self) -> Option<String> {
         self.read_trimmed("/proc/sys/kernel/random/boot_id")
     }
 
-    /// The text of a file without surrounding white space; `None` if it cannot be read or is
-    /// empty.
+    /// Contents of a file without surrounding white space; `None` if it cannot be read or is empty.
     pub fn read_trimmed(&self, path: impl AsRef<Path>) -> Option<String> {
         let text = self.read_file(path).ok()?;
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -235,7 +234,7 @@ impl System {
         std::fs::read_link(self.path(path))
     }
 
-    /// A path with all links followed, as a path of the machine; `None` if it does not exist.
+    /// A path of the machine with all links resolved; `None` if it does not exist.
     pub fn canonical(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -247,7 +246,7 @@ impl System {
         Some(Path::new("/").join(real.strip_prefix(root).ok()?))
     }
 
-    /// True if something is there.
+    /// True if the path exists.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -270,7 +269,7 @@ impl System {
         Ok(Some(rustix::fs::statfs(path.as_ref())?.f_bsize))
     }
 
-    /// The number of the block device that a path leads to; `None` if it leads to no block device.
+    /// Number of the block device at a path; `None` if it is not a block device.
     pub fn block_node(&self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
         let path = path.as_ref();
         if let Some(staged) = &self.staged {
@@ -289,10 +288,10 @@ impl System {
         }
     }
 
-    /// The value that a file of procfs or sysfs shows, whoever named the file.
+    /// Value of a file of procfs or sysfs, also for paths given by the user.
     ///
     /// # Errors
-    /// If it is not such a file, shows no text or too much of it, or the system refuses.
+    /// If it is not such a file, is not text or is too long, or the system refuses.
     pub(crate) fn read_setting(&self, path: &str) -> io::Result<String> {
         if let Some(recorded) = self.recorded_tree() {
             return Ok(recorded.read_file(Path::new(path))?.trim().to_owned());
@@ -311,16 +310,15 @@ impl System {
         kernel_file::write(&self.root, self.staged.is_none(), Path::new(path), value)
     }
 
-    /// Runs a command to its end, with the C locale, nothing on its standard input, and at most
-    /// 30 s of time.
+    /// Runs a command to its end, with the C locale, without standard input, for at most 30 s.
     ///
     /// # Errors
-    /// When it could not be started or took too long. A failing exit status is no error here.
+    /// If it could not be started or took too long. A non-zero exit status is not an error here.
     pub fn run<S: AsRef<OsStr>>(&self, command: &str, args: &[S]) -> Result<Output, CommandError> {
         self.run_for(command, args, COMMAND_LIMIT)
     }
 
-    /// [`Self::run`] with another limit of time.
+    /// [`Self::run`] with another time limit.
     ///
     /// # Errors
     /// Like [`Self::run`].
@@ -351,13 +349,14 @@ impl System {
     }
 }
 
-/// The text of a file of the kernel's, or of the system's own; what users name has another door.
+/// Contents of a file of the kernel or the system. Files that users name are opened through
+/// qdepth-files.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads procfs and sysfs")]
 fn kernels_file(path: &Path) -> io::Result<String> {
     std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A command as one would type it, for words without spaces.
+/// A command as it would be typed, for words without spaces.
 pub(crate) fn line<S: AsRef<OsStr>>(command: &str, args: &[S]) -> String {
     let args = args.iter().map(|arg| arg.as_ref().to_string_lossy());
     std::iter::once(command.into()).chain(args).collect::<Vec<_>>().join(" ")
@@ -384,7 +383,7 @@ fn run_command<S: AsRef<OsStr>>(
     let texts =
         stdout.recv_timeout(limit).and_then(|stdout| Ok((stdout, stderr.recv_timeout(limit)?)));
     let Ok((stdout, stderr)) = texts else {
-        // Not waited for: a command that hangs in the kernel would take us with it.
+        // Not waited for: a command that hangs in the kernel would also block this process.
         let _ = child.kill();
         let seconds = limit.as_secs();
         return Err(CommandError::TooLong { command: command.to_owned(), seconds });
@@ -393,7 +392,8 @@ fn run_command<S: AsRef<OsStr>>(
     Ok(Output { status: status.code(), stdout, stderr })
 }
 
-/// Reads a pipe to its end on a thread of its own, so that neither pipe can fill and block.
+/// Reads a pipe to its end on a separate thread, so that neither pipe can fill up and block the
+/// command.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -12,8 +12,8 @@ use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
-/// A target as found. It keeps hold of the thing itself: whoever opens it later opens this, not
-/// whatever bears its name by then.
+/// An inspected target. It holds a handle of the target itself, so that a later open cannot reach
+/// another one that has taken its name.
 #[derive(Debug)]
 pub struct Inspected {
     /// Path as the user spelled it.
@@ -35,7 +35,7 @@ pub enum Kind {
     RegularFile {
         /// Length in bytes.
         size_bytes: u64,
-        /// True if no other name (hard link) leads to it.
+        /// True if the file has no other name (hard link).
         sole_name: bool,
         /// File system.
         file_system: FileSystem,
@@ -44,10 +44,10 @@ pub enum Kind {
     BlockDevice(BlockDevice),
 }
 
-/// The file system that a file or directory lies on.
+/// File system of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// Its type, as `ext4`; `unknown` where the mount was not found.
+    /// Type of the file system, for example `ext4`; `unknown` if the mount was not found.
     pub kind: String,
     /// Mount point.
     pub mount_point: PathBuf,
@@ -55,10 +55,10 @@ pub struct FileSystem {
     pub source: String,
     /// Mount options.
     pub options: String,
-    /// The block devices directly below, by the kernel's names; empty for memory and networks,
-    /// more than one for a btrfs of many devices.
+    /// Kernel names of the block devices directly below; empty for file systems in memory and on
+    /// networks, several for a btrfs with several devices.
     pub devices: Vec<String>,
-    /// Other paths under which the target is seen, by bind mounts in our mount namespace.
+    /// Other paths of the target, through bind mounts in this mount namespace.
     pub aliases: Vec<PathBuf>,
 }
 
@@ -67,11 +67,11 @@ pub struct FileSystem {
 pub struct BlockDevice {
     /// Identity.
     pub identity: DeviceIdentity,
-    /// Smallest request it takes, in bytes.
+    /// Size of the smallest request, in bytes.
     pub logical_block_bytes: u64,
-    /// Smallest write that needs no read, in bytes, as the device says.
+    /// Size of the smallest write that needs no read, in bytes, as reported by the device.
     pub physical_block_bytes: u64,
-    /// Largest request that the kernel passes on whole, in bytes.
+    /// Size of the largest request that the kernel does not split, in bytes.
     pub max_request_bytes: Option<u64>,
     /// The maker's name of the model.
     pub model: Option<String>,
@@ -94,7 +94,7 @@ pub struct BlockDevice {
 /// Position of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Its number.
+    /// Number of the partition.
     pub number: u64,
     /// First byte on the disk.
     pub start_bytes: u64,
@@ -103,7 +103,7 @@ pub struct Partition {
 }
 
 impl Inspected {
-    /// The identity, as it was when looked at.
+    /// Identity at the time of the inspection.
     pub fn identity(&self) -> Identity {
         match &self.kind {
             Kind::BlockDevice(device) => Identity::Device(device.identity.clone()),
@@ -119,7 +119,7 @@ impl Inspected {
         }
     }
 
-    /// The block devices whose counters show this target's I/O, by the kernel's names: the device
+    /// Kernel names of the block devices whose counters include this target's I/O: the device
     /// itself, or those below the file system.
     pub fn devices(&self) -> Vec<String> {
         match &self.kind {
@@ -130,24 +130,25 @@ impl Inspected {
         }
     }
 
-    /// True if both are files or directories of one file system, and so share its free space.
+    /// True if both are files or directories of one file system, and therefore share its free
+    /// space.
     pub fn shares_file_system(&self, other: &Self) -> bool {
         let both_files = self.block_device().is_none() && other.block_device().is_none();
         both_files && self.stat.st_dev == other.stat.st_dev
     }
 
-    /// The number of the file system that a file or directory is on: equal numbers share its room.
+    /// Device number of the file system of a file or directory.
     pub fn file_system(&self) -> u64 {
         self.stat.st_dev
     }
 
-    /// Bytes that a file has on its storage, without holes.
+    /// Bytes that a file occupies on its storage, without holes.
     pub(crate) fn allocated_bytes(&self) -> u64 {
         // stat(2) counts in units of 512 bytes, whatever the block size.
         u64::try_from(self.stat.st_blocks).unwrap_or(0).saturating_mul(512)
     }
 
-    /// Device of the file system and inode, as compared with other files.
+    /// Device of the file system, and inode, for comparison with other files.
     pub(crate) fn inode(&self) -> (DeviceNumber, u64) {
         (DeviceNumber::from_raw(self.stat.st_dev), self.stat.st_ino)
     }
@@ -156,14 +157,14 @@ impl Inspected {
         self.handle.as_fd()
     }
 
-    /// Opens the very thing that was inspected. Not public: descriptors are the guards' to give.
+    /// Opens the inspected target itself. Not public, because only the guards provide descriptors.
     pub(crate) fn open(&self, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let path = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
         rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())
     }
 }
 
-/// The identity of a file from what stat(2) says.
+/// Identity of a file from its stat(2) result.
 pub(crate) fn file_identity(stat: &Stat) -> Identity {
     Identity::File {
         device: DeviceNumber::from_raw(stat.st_dev),
@@ -172,10 +173,11 @@ pub(crate) fn file_identity(stat: &Stat) -> Identity {
     }
 }
 
-/// Looks at a target: follows links once, and opens nothing for reading or writing.
+/// Inspects a target: follows links once, and opens nothing for reading or writing.
 ///
 /// # Errors
-/// [`Guard::G1Resolve`] when it is missing or is neither directory, regular file nor block device.
+/// [`Guard::G1Resolve`] if it is missing or is neither a directory, a regular file nor a block
+/// device.
 pub fn inspect(system: &System, expression: &Path) -> Result<Inspected, Refusal> {
     let no = |found: String, remedy: &str| Err(Refusal::new(Guard::G1Resolve, found, remedy));
     let handle = match rustix::fs::open(expression, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
@@ -189,14 +191,14 @@ pub fn inspect(system: &System, expression: &Path) -> Result<Inspected, Refusal>
         Err(error) => {
             return no(
                 format!("{} could not be found: {error}", expression.display()),
-                "Give the path of a directory, a file or a block device that is there",
+                "Use the path of an existing directory, file or block device",
             );
         }
     };
     inspect_handle(system, expression, handle)
 }
 
-/// [`inspect`] of what is held already.
+/// [`inspect`] for a handle that is held already.
 pub(crate) fn inspect_handle(
     system: &System,
     expression: &Path,
@@ -207,8 +209,8 @@ pub(crate) fn inspect_handle(
         Ok(stat) => stat,
         Err(error) => {
             return no(
-                format!("{} could not be looked at: {error}", expression.display()),
-                "Check that the file system below it answers",
+                format!("{} could not be inspected: {error}", expression.display()),
+                "Check that its file system responds",
             );
         }
     };
@@ -225,8 +227,8 @@ pub(crate) fn inspect_handle(
         other => {
             return no(
                 format!("{} is {}", expression.display(), describe(other)),
-                "Give a directory, a regular file or a block device; other things are never \
-                 touched",
+                "Use a directory, a regular file or a block device; qdepth never touches anything \
+                 else",
             );
         }
     };
@@ -239,13 +241,13 @@ fn describe(kind: FileType) -> &'static str {
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
         FileType::Symlink => "a symbolic link that could not be followed",
-        _ => "of a kind that is not known",
+        _ => "of an unknown kind",
     }
 }
 
 fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
     let mounts = mounts::own(system);
-    // The descriptor knows its mount even where mounts lie on one another; a path does not.
+    // The descriptor identifies its mount even if mounts are stacked; a path does not.
     let id = system
         .read_file(format!("/proc/self/fdinfo/{}", handle.as_raw_fd()))
         .ok()
@@ -276,14 +278,14 @@ fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<Block
     let no = |found: String, remedy: &str| Refusal::new(Guard::G1Resolve, found, remedy);
     let identity = DeviceIdentity::read(system, number).ok_or_else(|| {
         no(
-            format!("{} is block device {number}, which sysfs does not know", expression.display()),
+            format!("{} is block device {number}, which sysfs does not list", expression.display()),
             "Check that the device is still attached and that /sys is mounted",
         )
     })?;
     if identity.size_bytes == 0 {
         return Err(no(
             format!("{} has no size: nothing is attached to it", expression.display()),
-            "Attach a medium, or give another device",
+            "Attach a medium, or use another device",
         ));
     }
     let name = identity.kernel_name.clone();
@@ -306,7 +308,7 @@ fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<Block
     })
 }
 
-/// Selected word: the one in brackets, as in `mq-deadline [none]`.
+/// The selected word, which is in brackets, as in `mq-deadline [none]`.
 fn chosen(all: &str) -> String {
     let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(all, |(name, _)| name).to_owned()

@@ -1,4 +1,4 @@
-//! A machine made of files, for tests of what reads sysfs and proc.
+//! A simulated machine made of files, for tests of code that reads sysfs and procfs.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -38,7 +38,7 @@ impl FakeMachine {
         symlink(to, path).unwrap();
     }
 
-    /// A whole disk of 1 GiB with its node; the minor number is the name's place in the alphabet.
+    /// Adds a disk of 1 GiB with its node; the minor number is derived from the name.
     pub(crate) fn disk(mut self, name: &str, number: &str) -> Self {
         self.add(name, number, &format!("devices/virtual/block/{name}"));
         self.link(&format!("/sys/block/{name}"), &format!("../devices/virtual/block/{name}"));
@@ -49,7 +49,7 @@ impl FakeMachine {
         let path = format!("devices/virtual/block/{disk}/{name}");
         self.add(name, number, &path);
         self.file(&format!("/sys/{path}/partition"), "1\n");
-        // Partitions of about half the disk, one behind the other.
+        // Each partition has about half of the disk.
         let number: u64 = name.trim_start_matches(disk).trim_matches('p').parse().unwrap_or(1);
         let start = 2048 + (number - 1) * PARTITION_SECTORS;
         self.file(&format!("/sys/{path}/start"), &format!("{start}\n"));
@@ -88,7 +88,7 @@ impl FakeMachine {
         self
     }
 
-    /// Answers of one line, given one after the other.
+    /// Answers of one command line, in sequence.
     pub(crate) fn with_outputs(mut self, line: &str, stdouts: &[&str]) -> Self {
         let output = |stdout: &&str| Output {
             status: Some(0),
@@ -99,7 +99,7 @@ impl FakeMachine {
         self
     }
 
-    /// Makes a disk an NVMe namespace of this number.
+    /// Makes a disk an NVMe namespace with this number.
     pub(crate) fn nvme(self, name: &str, controller: &str, namespace: u32) -> Self {
         let path = format!("/sys/devices/virtual/nvme/{controller}");
         self.file(&format!("{path}/state"), "live\n");

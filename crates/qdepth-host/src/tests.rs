@@ -140,7 +140,7 @@ fn a_changed_device_is_told_apart() {
     assert!(difference.contains("diskseq"), "{difference}");
     let stored = Identity::Device(then.clone()).stored();
     assert_eq!(stored, "name=sdb size_bytes=1073741824 diskseq=7");
-    // Hole 6: without a serial the consent names the attachment, and another has another.
+    // Hole 6: without a serial number the consent names the attachment, which changes.
     let now = device(&machine, "sdb");
     assert_eq!(consent::tokens(&machine.system, &now), ["/dev/sdb:1073741824:8"]);
     for typed in ["/dev/sdb:1073741824:7", "/dev/sdb:1073741824"] {

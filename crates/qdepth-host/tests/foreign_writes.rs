@@ -1,4 +1,4 @@
-//! What others write into files that qdepth made, in any place and by any way, is never taken.
+//! Foreign writes to qdepth's files, at any offset and by any method, are never overwritten.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -19,14 +19,14 @@ use qdepth_measure::SplitMix;
 const SIZE: u64 = 1 << 20;
 const OWN: &str = "testfile.00000003";
 
-/// What of ours is written into.
+/// Kind of qdepth's file that receives foreign bytes.
 #[derive(Clone, Copy, Debug)]
 enum Ours {
     /// A measurement file that is kept.
     Kept,
-    /// One whose run was killed while it filled it.
+    /// A measurement file whose run was killed while filling it.
     Killed,
-    /// One of the files of a bandwidth run that was killed.
+    /// A file of a bandwidth run that was killed.
     OwnFile,
 }
 
@@ -60,7 +60,7 @@ fn own_files(directory: &Path, run_id: &str) -> Result<OwnFiles, Problem> {
     own_files::clear(&system, &target, &wanted, 0)
 }
 
-/// Makes a file of ours; its path.
+/// Creates a file of this kind, and returns its path.
 #[cfg(test)]
 fn make(directory: &Path, ours: Ours) -> PathBuf {
     if let Ours::OwnFile = ours {
@@ -80,7 +80,7 @@ fn make(directory: &Path, ours: Ours) -> PathBuf {
     path
 }
 
-/// Writes foreign bytes to a file that ends with a label, or not.
+/// Writes foreign bytes to a file, with or without a label at its end.
 #[cfg(test)]
 fn dirty(path: &Path, way: &str, draws: &mut SplitMix) {
     let file = File::options().read(true).write(true).open(path).unwrap();
@@ -94,7 +94,7 @@ fn dirty(path: &Path, way: &str, draws: &mut SplitMix) {
     for byte in &mut bytes {
         *byte = if text { b'a' + (draws.draw() % 26) as u8 } else { draws.draw() as u8 };
     }
-    // The same byte again would change nothing.
+    // The new byte must differ from the present one.
     let mut is_there = [0];
     file.read_exact_at(&mut is_there, at).unwrap();
     bytes[0] = !is_there[0];
@@ -125,7 +125,7 @@ fn dirty(path: &Path, way: &str, draws: &mut SplitMix) {
     }
 }
 
-/// As an application with the file in its memory does.
+/// Writes through a memory mapping.
 #[cfg(test)]
 fn map(path: &Path, at: u64, bytes: &[u8]) {
     let patch = path.with_file_name("patch");
@@ -147,7 +147,7 @@ fn use_again(directory: &Path, ours: Ours) -> Result<(), Problem> {
     }
 }
 
-/// `QDEPTH_TRIES` draws, else a few.
+/// Runs `QDEPTH_TRIES` random cases, or a few by default.
 #[test]
 fn what_others_write_into_our_files_is_never_overwritten() {
     let tries: u64 =

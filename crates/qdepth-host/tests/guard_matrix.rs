@@ -1,6 +1,6 @@
-//! The guards against real devices: every kind of use × every spelling must be refused by the right
-//! guard with not a byte changed, and blank devices must be accepted. Needs root; what cannot run
-//! here says `SKIPPED: case: reason`.
+//! Guards on real devices: for every kind of use and every name of the target, the right guard
+//! refuses and no byte changes; blank devices are accepted. Needs root; cases that cannot run here
+//! print `SKIPPED: case: reason`.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -21,7 +21,7 @@ use qdepth_host::guard::{Direct, claim_for_writing, claim_read_only};
 use qdepth_host::label::RESERVED_BYTES;
 use qdepth_host::target::inspect;
 
-/// The cases look at the whole machine, so they must not meet one another.
+/// The cases inspect the whole machine, so they must not run concurrently.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ fn consent_is_for_one_device_as_it_was() {
     let consent = bench.consent(&old, &[]);
     let node = device.display();
     sh(&format!("losetup -d {node} && losetup {node} {}", other.display())).unwrap();
-    // The same node, the same size, another device: looked at anew, and from before.
+    // Same node and size, but another device: inspected again, and with the earlier inspection.
     let new = inspect(&bench.system, &device).unwrap();
     for target in [&new, &old] {
         let result = claim_for_writing(&bench.system, target, consent.as_ref(), &bench.writing());
@@ -194,7 +194,7 @@ fn a_device_that_shrinks_is_noticed_before_and_during_a_run() {
     assert!(claim.is_gone(&bench.system));
     shrink(16 * MIB);
     drop(claim);
-    // The label at the end is gone with the end, so the device counts as unknown again.
+    // The label at the end was cut off, so the device counts as unknown again.
     assert_eq!(refused(bench.claim(&device, false)).unwrap().0, Guard::G9Consent);
 }
 
@@ -232,7 +232,7 @@ fn a_file_system_on_a_labelled_device_is_not_ours_any_more() {
     }
 }
 
-/// Consent to a device does not cover what somebody wrote between the labels, by whatever way.
+/// Consent to a device does not cover foreign writes between the labels, by any method.
 #[test]
 fn what_others_wrote_between_the_labels_must_be_named() {
     let Some((_lock, bench)) = bench("between the labels") else { return };
@@ -251,7 +251,7 @@ fn what_others_wrote_between_the_labels_must_be_named() {
         let claim = bench.claim(&device, true).unwrap();
         write_everywhere(&claim);
         drop(claim);
-        // Nothing to name as long as nobody else touches it.
+        // Without foreign writes, nothing needs to be named.
         drop(bench.claim(&device, true).unwrap_or_else(|error| panic!("{way}: {error}")));
         let way = way.replace("NODE", &device.display().to_string());
         sh(&way.replace("IMAGE", &image.display().to_string())).unwrap();
@@ -267,8 +267,8 @@ fn what_others_wrote_between_the_labels_must_be_named() {
     println!("TRIES written-between-labels {tries} changed=0");
 }
 
-/// The kernel knows what a loop device holds, and is asked: another device of the same length, or a
-/// file that was deleted, is no reason against this one.
+/// The guards ask the kernel for a loop device's backing file: another device of the same length,
+/// or a deleted file, is no reason to refuse this one.
 #[test]
 fn loop_devices_of_the_same_length_stand_in_nobodys_way() {
     let Some((_lock, bench)) = bench("same length") else { return };
@@ -299,7 +299,8 @@ fn what_is_lost_must_be_named() {
     }
     let consent = bench.consent(&target, &["ext4"]);
     claim_for_writing(&bench.system, &target, consent.as_ref(), &bench.writing()).unwrap();
-    // A second run of the same command finds what is left of the file system; another must name it.
+    // A second run of the same command finds remains of the file system; a different run must name
+    // them.
     claim_for_writing(&bench.system, &target, consent.as_ref(), &bench.writing()).unwrap();
     assert_eq!(refused(bench.claim(&device, true)).unwrap().0, Guard::G7Contents);
 }

@@ -1,5 +1,5 @@
-//! Devices of a preparation are held: whatever happens between the look and the act, no byte of
-//! another device changes. Each window is tried by force and not by luck.
+//! Devices of a preparation are held open, so no byte of another device changes between inspection
+//! and action. Each race window is forced, not left to chance.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -27,7 +27,7 @@ fn bench(test: &str) -> Option<Bench> {
 }
 
 #[cfg(test)]
-/// A link below `/dev`, which goes with the bench.
+/// Link below `/dev`, removed with the bench.
 fn link(bench: &Bench, to: &Path) -> PathBuf {
     let name = bench.fresh("link").display().to_string().replace('/', "-");
     let link = PathBuf::from(format!("/dev/qdepth-test{name}"));
@@ -37,7 +37,7 @@ fn link(bench: &Bench, to: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-/// One step on a device, with this in every window; `step` has `DEVICE` in it.
+/// Runs a step on a device, calling `window` in every race window; `DEVICE` in `step` is replaced.
 fn act(
     bench: &Bench,
     step: &str,
@@ -67,7 +67,7 @@ fn rounds() -> usize {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// Hole 5: the link that was named leads elsewhere by now.
+/// Hole 5: the named link leads to another device in the meantime.
 #[test]
 fn a_link_that_is_swapped_leads_no_program_elsewhere() {
     let Some(bench) = bench("swapped link") else { return };
@@ -89,7 +89,7 @@ fn a_link_that_is_swapped_leads_no_program_elsewhere() {
     println!("TRIES swapped-links {tries} changed=0");
 }
 
-/// Hole 5: what is attached cannot be exchanged while it is held.
+/// Hole 5: the backing file of a held loop device cannot be exchanged.
 #[test]
 fn a_loop_device_gets_no_other_backing_in_the_window() {
     let Some(bench) = bench("another backing") else { return };
@@ -98,7 +98,7 @@ fn a_loop_device_gets_no_other_backing_in_the_window() {
     let before = checksum(&other);
     let mut tries = 0;
     for step in STEPS.repeat(rounds()) {
-        // Let go when the last holder goes, and by the window's own `losetup -d`.
+        // Detached when the last holder closes it, or by `losetup -d` in the window.
         let device = bench.attach_apart(&bench.image(300 * MIB));
         let (node, image) = (device.display().to_string(), other.display().to_string());
         let _ = act(&bench, step, &device, move |_| {
@@ -111,7 +111,7 @@ fn a_loop_device_gets_no_other_backing_in_the_window() {
     println!("TRIES exchanged-backings {tries} changed=0");
 }
 
-/// Hole 5: what is in use by now is left alone, by the program or by us.
+/// Hole 5: a device that comes into use is left alone, by tools and by qdepth.
 #[test]
 fn what_comes_into_use_in_the_window_is_left() {
     let Some(bench) = bench("mount in the window") else { return };
@@ -127,7 +127,8 @@ fn what_comes_into_use_in_the_window_is_left() {
             let _ = sh(&format!("mount -o ro,noload {node} {at}"));
         });
         let mounted = sh(&format!("mountpoint -q {}", place.display())).is_ok();
-        // Either it was mounted, and then it was left; or our own hold kept the mount out.
+        // Either the mount succeeded and the step left the device alone, or qdepth's hold prevented
+        // the mount.
         assert_eq!(mounted, result.is_err(), "{step}: {result:?}");
         if mounted {
             sh(&format!("umount {}", place.display())).unwrap();
@@ -138,7 +139,7 @@ fn what_comes_into_use_in_the_window_is_left() {
     println!("TRIES mounts-in-the-window {tries} changed=0");
 }
 
-/// A device is a name below `/dev` that no magic link of the kernel's leads to.
+/// Only names below `/dev` count as devices, and magic links of the kernel do not.
 #[test]
 fn magic_links_lead_to_no_device() {
     let Some(bench) = bench("magic links") else { return };

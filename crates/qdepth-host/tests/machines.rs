@@ -1,5 +1,5 @@
-//! Machines that were recorded or composed (`machines/README.md`), each with what must be read of
-//! it: a line for every fact that was written down beforehand.
+//! Recorded and composed machines (`machines/README.md`), each with its expected facts: a line for
+//! every fact that was written down in advance.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
@@ -34,8 +34,8 @@ fn observations(text: &str) -> Vec<Observation> {
     inventory(&System::recorded(Recording::parse(text).unwrap()))
 }
 
-/// What is wrong with one line of an expectation: `SUBJECT KEY = VALUE`, `SUBJECT KEY ? part of the
-/// reason as stored`, or `SUBJECT -` for one that must not be there.
+/// Deviation from an expected line: `SUBJECT KEY = VALUE`, `SUBJECT KEY ? part of the reason as
+/// stored`, or `SUBJECT -` for a subject that must be absent.
 fn differs(facts: &[Observation], line: &str) -> Option<String> {
     if let Some(subject) = line.strip_suffix(" -") {
         let there = facts.iter().any(|fact| fact.subject == subject);
@@ -104,8 +104,8 @@ fn a_redacted_machine_holds_none_of_its_names() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A recording that lost its end, lines in the middle, or single characters, is still looked
-    /// at without a panic.
+    /// Reading a recording without its end, without some lines, or with single characters lost does
+    /// not panic.
     #[test]
     fn damaged_machines_are_read(
         which: prop::sample::Index,

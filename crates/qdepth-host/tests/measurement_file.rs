@@ -1,4 +1,4 @@
-//! Measurement files on whatever file system holds the temporary directory; needs no root.
+//! Measurement files on the file system of the temporary directory; needs no root.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -22,8 +22,8 @@ use qdepth_host::{Guard, Problem, guard};
 
 const SIZE: u64 = 9 << 20;
 
-/// A program that another test's guard starts holds what this one has open between fork and exec,
-/// and looks like a writer.
+/// Serialises these tests: a program started by another test's guard inherits this test's files
+/// between fork and exec, and looks like a writer.
 #[cfg(test)]
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
@@ -101,7 +101,8 @@ fn a_kept_file_with_a_hole_is_filled_again() {
     assert_eq!(unwritten_share(&again.claim.file, 0, SIZE), Some(0.0));
 }
 
-/// Hole 6: a kept file that somebody wrote to, copied or renamed is not ours any more.
+/// Hole 6: a kept file that somebody has written to, copied or renamed no longer counts as
+/// qdepth's.
 #[test]
 fn a_kept_file_that_others_took_is_left() {
     let _one = one_at_a_time();
@@ -271,8 +272,7 @@ fn a_sparse_file_is_seen_as_such() {
     std::io::Write::flush(&mut file).unwrap();
 }
 
-/// Hole 11: an empty file that another process writes to is left to it, in whichever moment it
-/// comes.
+/// Hole 11: an empty file is left to another process that writes to it, at whatever moment.
 #[test]
 fn an_empty_file_that_somebody_writes_to_is_left() {
     let _one = one_at_a_time();
@@ -322,7 +322,7 @@ fn an_empty_file_that_somebody_writes_to_is_left() {
     println!("TRIES written-empty-files {tries} lost=0");
 }
 
-/// Without root, or without one of the file systems, the test says which it skipped.
+/// Prints which file systems are skipped, if root or their tools are missing.
 #[test]
 fn file_system_without_holes_is_measured_and_left_clean() {
     let _one = one_at_a_time();

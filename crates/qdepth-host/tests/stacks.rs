@@ -1,5 +1,5 @@
-//! Targets that lie on storage in use, or that somebody writes to unseen: refused, with consent and
-//! without a byte changed. Needs root and loop devices.
+//! Targets on storage in use, or with hidden writers: refused even with consent, without a byte
+//! changed. Needs root and loop devices.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -31,7 +31,7 @@ fn bench(test: &str) -> Option<Bench> {
     None
 }
 
-/// Claims a device with all the consent that a refusal could ask for.
+/// Claims a device with every consent that a refusal could request.
 #[cfg(test)]
 fn claim(bench: &Bench, target: &Path) -> Result<Claim, Problem> {
     let found = inspect(&bench.system, target)?;
@@ -39,7 +39,7 @@ fn claim(bench: &Bench, target: &Path) -> Result<Claim, Problem> {
     claim_for_writing(&bench.system, &found, consent.as_ref(), &bench.writing())
 }
 
-/// The guard that refuses a target; the bytes of `watched` stay as they are.
+/// Guard that refuses a target, or `None`; asserts that the bytes of `watched` do not change.
 #[cfg(test)]
 fn refusing_guard(bench: &Bench, target: &Path, watched: &[&Path]) -> Option<Guard> {
     let sums = |_: &()| watched.iter().map(|path| checksum(path)).collect::<Vec<_>>();
@@ -69,7 +69,7 @@ fn target_on_bytes_of_a_mounted_file_system_is_refused() {
     bench.mount(&mounted);
     let watched: &[&Path] = &[&image];
     let guard = |target: &Path| refusing_guard(&bench, target, watched);
-    // Its file through another loop device, whole, and a part in which nothing was ever written.
+    // The file through another loop device: the whole, and an unwritten part.
     assert_eq!(guard(&bench.attach(&image)), Some(Guard::G4Mounts));
     let free = attach_range(&bench, &image, SIZE / 2, 8 * MIB);
     assert_eq!(guard(&free), Some(Guard::G4Mounts));
@@ -120,13 +120,13 @@ fn file_that_a_file_system_is_mounted_from_is_refused() {
     assert_eq!(refusing_guard(&bench, &above, &[&image]), Some(Guard::G4Mounts));
 }
 
-/// A program that ends with its test.
+/// Program that is killed with its test.
 #[cfg(test)]
 struct Writer(Child);
 
 #[cfg(test)]
 impl Writer {
-    /// Starts Python lines that open `PATH` and then print a word.
+    /// Runs Python code that opens `path` and then reports that it is ready.
     fn start(lines: &str, path: &Path) -> Self {
         let head = "import ctypes, mmap, os, socket, sys, threading, time\n\
                     libc = ctypes.CDLL(None)\npath = sys.argv[1]\n\
@@ -194,7 +194,7 @@ fn writer_of_any_kind_is_seen() {
 fn writer_that_leaves_at_once_is_waited_for() {
     let Some(bench) = bench("brief writers") else { return };
     let device = bench.attach(&bench.image(SIZE));
-    // As another `losetup` does while it searches for a free device.
+    // Like another `losetup` that searches for a free device.
     let line = "f = os.open(path, os.O_RDWR); ready(); time.sleep(0.15); os.close(f)";
     let _writer = Writer::start(line, &device);
     drop(claim(&bench, &device).unwrap());
@@ -204,19 +204,20 @@ fn writer_that_leaves_at_once_is_waited_for() {
 fn descriptor_that_a_socket_holds_for_a_second_is_waited_for() {
     let Some(bench) = bench("descriptors on their way") else { return };
     let device = bench.device(SIZE);
-    // As a browser whose processes get no CPU time at once.
+    // Like a browser whose processes wait for CPU time.
     let lines = "a, b = socket.socketpair()\nsocket.send_fds(a, [b'x'], [1]); ready()\n\
                  time.sleep(1.5); socket.recv_fds(b, 1, 1)";
     let _writer = Writer::start(lines, &device);
     drop(claim(&bench, &device).unwrap());
 }
 
-/// Two stacks of loop devices on one file, each layer a part of the one below, in MiB.
+/// Two stacks of loop devices on one file. Each layer is a part (offset, length in MiB) of the
+/// layer below.
 #[derive(Clone, Debug)]
 struct World {
     own: Vec<(u64, u64)>,
     other: Vec<(u64, u64)>,
-    /// True if the lowest device of both is the same.
+    /// True if both stacks share the lowest device.
     is_shared: bool,
 }
 
@@ -231,7 +232,7 @@ fn worlds() -> impl Strategy<Value = World> {
     })
 }
 
-/// Bytes of the file, in MiB, that the layers of a stack cover, from the lowest up.
+/// Ranges of the file, in MiB, that the layers of a stack cover, from the lowest layer up.
 #[cfg(test)]
 fn covered(layers: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let (mut start, mut end) = (0, SIZE / MIB);

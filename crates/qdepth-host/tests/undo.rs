@@ -1,4 +1,4 @@
-//! What is taken back on a real machine: what was done, and nothing else.
+//! Undoing a preparation on a real machine reverts its own changes and nothing else.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -53,7 +53,7 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
     let undoing = std::thread::spawn(move || {
         let _ = sender.send(undo_all(&system, &mut journal).unwrap());
     });
-    // While it is held it is tried again and again, and not given up.
+    // While the device is busy, the undo keeps retrying.
     assert!(told.recv_timeout(Duration::from_millis(700)).is_err(), "given up while it is held");
     drop(held);
     let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
@@ -64,7 +64,7 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
     assert!(!place.exists());
 }
 
-/// Hole 8: of what is mounted, only what the preparation mounted is unmounted.
+/// Hole 8: only the preparation's own mounts are unmounted.
 #[test]
 fn what_others_mounted_stays() {
     let Some(bench) = bench("mounts of others") else { return };
@@ -84,13 +84,13 @@ fn what_others_mounted_stays() {
         let before = sh(&format!("findmnt -n -o SOURCE,TARGET {at}")).unwrap();
         let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
         let Some(Undone::Left(text, why)) = told.first() else { panic!("{how}: {told:?}") };
-        assert!(text.starts_with("umount") && why.contains("by another"), "{how}: {why}");
+        assert!(text.starts_with("umount") && why.contains("by something else"), "{how}: {why}");
         assert_eq!(sh(&format!("findmnt -n -o SOURCE,TARGET {at}")).unwrap(), before, "{how}");
         sh(&format!("umount {at}; ! mountpoint -q {at} || umount {at}")).unwrap();
     }
 }
 
-/// Hole 8: another backing under the same node is another device.
+/// Hole 8: a node with another backing file is another device.
 #[test]
 fn what_took_its_place_is_not_wiped() {
     let Some(bench) = bench("another backing") else { return };

@@ -1,6 +1,6 @@
-//! Worlds that are drawn, on real loop devices: what is on a device, what uses it, by which name it
-//! is given. The guards must say what the model says, and whatever they refuse keeps every byte. A
-//! world that is judged otherwise is shrunk to the least that shows it. Needs root.
+//! Random scenarios on real loop devices: content, use, and name of a device. The guards must
+//! decide like the model, and a refused device keeps every byte. A scenario with another decision
+//! is shrunk to a minimal one. Needs root.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
@@ -19,7 +19,7 @@ use common::{Bench, MIB, checksum, is_root, sh};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// What is on a device.
+/// Content of the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Contents {
     Zeros,
@@ -31,25 +31,25 @@ enum Contents {
     Parts,
     /// A device that an earlier run of ours wrote, with consent.
     Ours,
-    /// That, and then a byte of somebody else's between the labels.
+    /// Like `Ours`, with a foreign byte between the labels.
     OursAltered(u64),
 }
 
-/// Who uses it.
+/// Use of the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum User {
     Nobody,
     /// The file system, or that of the partition, is mounted.
     Mount,
-    /// Another loop device lies over it, from this sector on.
+    /// Another loop device uses the device from this sector on.
     Loop(u64),
-    /// Somebody has it open for writing, for himself alone or not.
+    /// Another process has the device open for writing, exclusively or not.
     Writer {
         exclusive: bool,
     },
-    /// It swaps.
+    /// Active swap space.
     Swapping,
-    /// A device-free use: its backing file has another name.
+    /// The backing file has another name, which is no use of the device.
     LinkOfBacking,
 }
 
@@ -57,10 +57,10 @@ enum User {
 struct World {
     contents: Contents,
     user: User,
-    /// Which of its names it is given by.
+    /// Index of the name by which the device is given.
     name: usize,
     consent: bool,
-    /// True if what stands around is made: a second device that is free.
+    /// True if a second, free device exists as well.
     beside: bool,
 }
 
@@ -91,14 +91,14 @@ fn worlds() -> impl Strategy<Value = World> {
     )
 }
 
-/// A world, made.
+/// Scenario on a real device.
 struct BuiltWorld {
     device: PathBuf,
-    /// Held as long as the world is.
+    /// Keeps the device in use while the scenario exists.
     _user: Option<Holder>,
 }
 
-/// Who has a device open: this process for itself alone, or another, which ends with this.
+/// Holder of a device: this process, or a child that is killed with the value.
 enum Holder {
     Own(#[expect(dead_code, reason = "is held open")] File),
     Other(Child),
@@ -114,7 +114,8 @@ impl Drop for Holder {
 }
 
 impl World {
-    /// What cannot be is nothing: only a file system is mounted, only swap swaps.
+    /// Effective use. Impossible combinations count as unused: only a file system can be mounted,
+    /// and only swap space can swap.
     fn user(&self) -> User {
         match (self.user, self.contents) {
             (User::Mount, Contents::Ext4 | Contents::Parts)
@@ -124,11 +125,11 @@ impl World {
         }
     }
 
-    /// True if it may be written, as the model says.
+    /// True if the model permits writing.
     fn is_free(&self) -> bool {
         let unused = matches!(self.user(), User::Nobody | User::LinkOfBacking);
         let losable = match self.contents {
-            // What a run wrote need not be named, and each command asks.
+            // Earlier data of qdepth need not be named, but consent is still required.
             Contents::Zeros | Contents::Ours => self.consent,
             Contents::Ext4
             | Contents::Swap
@@ -203,14 +204,14 @@ impl World {
     }
 }
 
-/// A device that is open for its opener alone: `O_EXCL`.
+/// Opens a device exclusively (`O_EXCL`).
 fn exclusive_holder(device: &Path) -> Holder {
     let flags = rustix::fs::OFlags::EXCL.bits() as i32;
     let mut options = File::options();
     Holder::Own(options.read(true).write(true).custom_flags(flags).open(device).unwrap())
 }
 
-/// A device that another process has open for writing.
+/// Opens a device for writing in another process.
 fn written(device: &Path) -> Holder {
     let line = format!("exec 7<>{} && echo open && exec sleep 600", device.display());
     let mut child = Command::new("sh").args(["-c", &line]).stdout(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! Errors of the lab, and the exit status of each kind in every front end.
+//! Errors of this crate, and their exit status in all front ends.
 
 use qdepth_files::{FileError, How};
 use qdepth_host::{Problem, Refusal};
@@ -7,20 +7,20 @@ use qdepth_media::MediaError;
 use qdepth_workload::ResolveError;
 use thiserror::Error;
 
-/// The exit status of what began and could not end.
+/// Exit status of work that began and could not be completed.
 pub const FAILED: u8 = 4;
 
-/// Why no thread can be started, and what to do.
+/// Cause of a thread that cannot be started, with the remedy.
 pub const THREAD_LIMIT: &str = "a limit on threads (`ulimit -u`, pids.max of the control group) or \
-    on memory (`ulimit -v`) is in the way. What was finished before is kept in the logbook; raise \
-    the limit, then `qdepth run --resume`";
+                                on memory (`ulimit -v`) is reached. The finished points are in the \
+                                logbook: raise the limit, then continue with `qdepth run --resume`";
 
 /// Wrong usage: exit status 2.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Something that the work needs is not there, and nothing was changed: exit status 3.
+/// Something that the run needs is missing; nothing was changed: exit status 3.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct Missing(pub String);
@@ -33,7 +33,7 @@ pub struct RemoteError {
     pub(crate) status: u8,
 }
 
-/// The error of a file, where that is what went wrong.
+/// The file error in the chain of causes, if there is one.
 pub fn file_error(error: &anyhow::Error) -> Option<&FileError> {
     match error.downcast_ref() {
         Some(LogbookError::File { source, .. }) => Some(source),
@@ -41,11 +41,11 @@ pub fn file_error(error: &anyhow::Error) -> Option<&FileError> {
     }
 }
 
-/// The exit status of what went wrong.
+/// Exit status of an error.
 ///
-/// 2: the words cannot be followed: one is not understood, or what it names is not there or is
-/// nothing of that kind. 3: they were understood, and a guard, a right or something that this
-/// machine lacks is in the way; nothing was changed. 4: it was tried, and could not end.
+/// 2: the command cannot be followed: a word is not understood, or what it names does not exist or
+/// has the wrong type. 3: it was understood, but a guard, a permission or something missing on this
+/// machine prevents it; nothing was changed. 4: it was tried, and could not be completed.
 pub fn exit_status(error: &anyhow::Error) -> u8 {
     if let Some(remote) = error.downcast_ref::<RemoteError>() {
         return remote.status;

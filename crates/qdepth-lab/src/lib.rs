@@ -1,8 +1,9 @@
-//! The lab: a request becomes a plan, prepared targets, outcomes, and a run in the logbook.
+//! Execution of runs: turns a request into a plan, prepared targets, outcomes, and a run in the
+//! logbook.
 //!
 //! A front end builds a [`RunRequest`], passes an [`Observer`] that receives the events, and gets
-//! the run's record from [`run::run`]. Each kind of error has an exit status in [`failure`]. The
-//! lab knows no option, no command and no terminal.
+//! the run's record from [`run::run`]. Each kind of error has an exit status in [`failure`]. This
+//! crate knows nothing about options, commands and terminals.
 //!
 //! The folders in the order of use, each of which uses only those before it: `failure`, `events`,
 //! `monitor`; `request`, `ranks`, `instrument`; `target`; `outcome`; `execute`; `run`; `campaign`.
@@ -33,6 +34,6 @@ pub(crate) struct Lab<'a> {
     pub(crate) system: &'a System,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) signals: &'a Signals,
-    /// The other ranks, where there are some.
+    /// The ranks of the measurement; `None` without MPI.
     pub(crate) all_ranks: Option<&'a ranks::all_ranks::AllRanks>,
 }

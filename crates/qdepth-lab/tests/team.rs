@@ -1,4 +1,5 @@
-//! Teams of threads: everyone starts together, everything arrives, nobody waits for the dead.
+//! Teams of threads: all ranks start together, all messages arrive, and no rank waits for a dead
+//! one.
 
 #![expect(clippy::disallowed_methods, reason = "tests hold the group against a clock of their own")]
 
@@ -19,7 +20,7 @@ fn never() -> bool {
     false
 }
 
-/// Runs every rank on a thread of its own; what they returned, by rank.
+/// Runs every rank on its own thread, and returns their results by rank.
 #[cfg(test)]
 fn all<T: Send>(size: u32, rank: impl Fn(RankGroup<ThreadTransport>) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
@@ -36,7 +37,8 @@ fn a_thousand_ranks_start_together_and_everything_arrives() {
         let (start, offsets) = group.start(&never).unwrap();
         if group.is_leader() {
             assert_eq!(offsets.len(), 999);
-            // One process has one clock: the offset is known no worse than it is said to be.
+            // A process has a single clock, so the true offset is 0 and must lie within the stated
+            // error.
             assert!(offsets.iter().all(|skew| skew.offset_ns.unsigned_abs() <= skew.error_ns));
             group.broadcast(b"plan");
             let given = group.gather(&never);
@@ -51,7 +53,7 @@ fn a_thousand_ranks_start_together_and_everything_arrives() {
     });
     let (first, _) = starts[0];
     println!("1000 ranks in {} ms", (now() - began) / 1_000_000);
-    // The longest half way there and back bounds how far apart they start.
+    // Half of the longest round trip bounds the difference of the starts.
     assert!(starts.iter().all(|(start, _)| start.abs_diff(first) < 1_000_000_000));
 }
 
@@ -74,7 +76,7 @@ fn a_rank_that_ends_is_lost_and_the_others_go_on() {
     });
 }
 
-/// A transport on which nobody answers, in virtual time: who waits moves the clock.
+/// Transport without answers, in virtual time: waiting advances the clock.
 #[cfg(test)]
 struct Silent(Cell<u64>);
 
@@ -113,7 +115,7 @@ fn a_rank_that_is_silent_is_lost_after_five_seconds() {
     assert!((5_000_000_000..5_200_000_000).contains(&passed), "{passed} ns");
 }
 
-/// A launcher that ends a job leaves its ranks a second, however many of them are dead.
+/// A launcher leaves the ranks of an ended job a second, however many of them are dead.
 #[test]
 fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
     let mut group = RankGroup::new(Silent(Cell::new(0)));

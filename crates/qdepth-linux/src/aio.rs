@@ -1,4 +1,4 @@
-//! Linux AIO (`io_submit`(2)), for kernels and containers where `io_uring` is forbidden. Truly
+//! Linux AIO (`io_submit`(2)), for kernels and containers that forbid `io_uring`. It is
 //! asynchronous only for direct I/O; buffered requests block in `io_submit`.
 
 use std::io;
@@ -54,7 +54,7 @@ pub(crate) struct Aio {
     data_sync: bool,
     clock: Clock,
     blocks: Vec<Iocb>,
-    /// Addresses of the blocks to be submitted.
+    /// Addresses of the control blocks to submit.
     queue: Vec<*mut Iocb>,
     events: Vec<IoEvent>,
     pieces: Pieces,
@@ -70,7 +70,7 @@ impl Aio {
         pieces: Pieces,
     ) -> io::Result<Self> {
         let mut context = 0u64;
-        // SAFETY: the pointer is to a live, zero context id, as io_setup(2) asks.
+        // SAFETY: the pointer is to a live context id of zero, as io_setup(2) requires.
         let answer = unsafe { libc::syscall(libc::SYS_io_setup, entries, &raw mut context) };
         if answer != 0 {
             return Err(io::Error::last_os_error());
@@ -93,7 +93,8 @@ impl Aio {
         self.priorities = Some(Box::new(priorities));
     }
 
-    /// Submits what is queued. A request that the kernel refuses at once completes with its error.
+    /// Submits the queued requests. A request that the kernel refuses at once completes with its
+    /// error.
     #[inline(always)]
     fn hand_over(&mut self, done: &mut Completions) -> Result<(), TargetFailure> {
         let mut first = 0;
@@ -130,7 +131,8 @@ impl Aio {
         self.in_kernel
     }
 
-    /// Number of events that came, at least one unless the time is over first, or less than 0.
+    /// Number of events that arrived, or a negative error number. At least one, unless the time
+    /// limit was reached first.
     fn events_until(&mut self, until: Instant) -> isize {
         let left = until.since(self.now());
         let mut limit = libc::timespec {
@@ -162,7 +164,8 @@ impl Target for Aio {
                 Direction::Write => IOCB_CMD_PWRITE,
                 Direction::Sync if self.data_sync => IOCB_CMD_FDSYNC,
                 Direction::Sync => IOCB_CMD_FSYNC,
-                // No target of a load that trims is of this engine: the kernel refuses it.
+                // Not reached: this engine is not chosen for loads that trim. The kernel would
+                // refuse the request.
                 Direction::Trim => IOCB_CMD_NONE,
             },
             file: self.file as u32,
@@ -185,8 +188,8 @@ impl Target for Aio {
         if !done.as_slice().is_empty() {
             return Ok(());
         }
-        // Work that the kernel does for a ring of this thread, which is gone by now, ends the call
-        // too.
+        // The call may be interrupted by kernel work for a ring of this thread that no longer
+        // exists.
         let (count, at) = loop {
             let count = self.events_until(until);
             let at = self.now();

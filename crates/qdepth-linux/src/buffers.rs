@@ -1,22 +1,22 @@
-//! Memory that requests transfer to and from: one mapping, a page-aligned piece for each slot.
+//! Buffers of requests: one memory mapping, with a page-aligned piece for each slot.
 
 use std::io;
 use std::ptr::NonNull;
 
-/// A huge page of x86-64; elsewhere merely an alignment.
+/// Size of a huge page on x86-64; on other CPUs only an alignment.
 const HUGE: usize = 2 << 20;
 
-/// Pieces of memory, one for each slot.
+/// Owner of the buffers.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     base: NonNull<u8>,
     stride: usize,
     length: usize,
-    /// Mapped memory, to be unmapped.
+    /// Address and length of the mapping, for `munmap`.
     mapped: (*mut libc::c_void, usize),
 }
 
-/// Addresses of the slots' buffers, for requests. Valid as long as the buffers.
+/// Addresses of the buffers, for engines. Valid as long as the buffers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces {
     base: NonNull<u8>,
@@ -24,22 +24,22 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The piece of a slot.
+    /// Address of a slot's buffer.
     #[inline(always)]
     pub(crate) fn piece_ptr(self, slot: u32) -> *mut u8 {
         self.base.as_ptr().wrapping_add(slot as usize * self.stride)
     }
 }
 
-// SAFETY: an address; whoever writes through it must say why it may.
+// SAFETY: only an address; code that writes through it must justify that itself.
 unsafe impl Send for Pieces {}
 
-// SAFETY: the mapping belongs to this value alone; the kernel and the threads that are handed
-// pieces use each piece for one request at a time.
+// SAFETY: this value owns the mapping alone; the kernel and the threads that get pieces use each
+// piece for one request at a time.
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// `count` pieces of `size` bytes, each beginning on a page.
+    /// Allocates `count` pieces of `size` bytes, each starting at a page boundary.
     pub(crate) fn new(count: u32, size: u32) -> io::Result<Self> {
         let stride = (size.max(1) as usize).next_multiple_of(4096);
         let length = stride
@@ -48,7 +48,7 @@ impl Buffers {
             .next_multiple_of(HUGE);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // Room to begin on a huge page: the kernel then pins and maps 512 pages as one.
+        // Room to start at a huge page: the kernel then pins and maps 512 pages as one.
         let room = length + HUGE;
         // SAFETY: a new anonymous mapping aliases nothing.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), room, protection, flags, -1, 0) };
@@ -56,10 +56,10 @@ impl Buffers {
             return Err(io::Error::last_os_error());
         }
         let base = start.cast::<u8>().wrapping_add(start.addr().wrapping_neg() & (HUGE - 1));
-        // SAFETY: inside the mapping. Where the kernel has no huge pages it says so, and small
-        // ones do.
+        // SAFETY: inside the mapping. Without huge pages the call fails, and small pages are used.
         unsafe { libc::madvise(base.cast(), length, libc::MADV_HUGEPAGE) };
-        // SAFETY: inside the mapping; makes the pages now, so that no request meets a fault.
+        // SAFETY: inside the mapping; creates the pages now, so that no request causes a page
+        // fault.
         unsafe { libc::madvise(base.cast(), length, libc::MADV_POPULATE_WRITE) };
         let base = NonNull::new(base).ok_or_else(io::Error::last_os_error)?;
         Ok(Self { base, stride, length, mapped: (start, room) })
@@ -70,7 +70,7 @@ impl Buffers {
         Pieces { base: self.base, stride: self.stride }
     }
 
-    /// The piece of a slot, which the kernel must not be using.
+    /// The buffer of a slot. The kernel must not be using it.
     pub(crate) fn piece(&mut self, slot: u32) -> &mut [u8] {
         assert!((slot as usize + 1) * self.stride <= self.length, "a piece for each slot");
         let start = self.pieces().piece_ptr(slot);

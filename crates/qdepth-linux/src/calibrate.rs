@@ -1,5 +1,5 @@
-//! Costs of the parts of the loop: reading the clock, recording a latency, and the two ways through
-//! the ring.
+//! Cost of the parts of the loop: reading the clock, recording a latency, and submission and
+//! completion through the ring.
 
 use std::hint::black_box;
 
@@ -10,14 +10,14 @@ use crate::clock::Clock;
 use crate::ring::{Await, Ring};
 use crate::ring_queue::{CompletionMode, open};
 
-/// Requests of one trip through the ring.
+/// Requests of one round trip through the ring.
 const BATCH: u32 = 64;
-/// Number of round trips for the median, which ignores interrupted ones.
+/// Number of round trips. The median of this many ignores interrupted ones.
 const TRIPS: usize = 201;
-/// Clock readings and recordings of one trip.
+/// Clock readings, and recordings, of one round trip.
 const OPERATIONS: u32 = 1000;
 
-/// Nanoseconds for each operation, medians.
+/// Medians, in nanoseconds per operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// Source of stamps: `tsc` or `clock_gettime`.
@@ -30,18 +30,18 @@ pub struct Costs {
     pub ring: Option<RingCosts>,
 }
 
-/// Nanoseconds for each request.
+/// Nanoseconds per request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RingCosts {
     /// Putting it into the submission queue.
     pub submit_ns: f64,
-    /// The kernel's part: one call for the batch.
+    /// Time in the kernel: one system call for the batch.
     pub enter_ns: f64,
     /// Taking its completion.
     pub reap_ns: f64,
 }
 
-/// Measures them; takes some milliseconds.
+/// Measures the costs. Takes some milliseconds.
 pub fn costs() -> Costs {
     let clock = Clock::get();
     let clock_read_ns = median_of(|| {
@@ -55,7 +55,7 @@ pub fn costs() -> Costs {
     let record_ns = median_of(|| {
         let from = clock.now();
         for n in 0..u64::from(OPERATIONS) {
-            // Spread over some octaves, as latencies are.
+            // Spread over some powers of two, like real latencies.
             histogram.record(Nanos(black_box(20_000 + n * 137)));
         }
         clock.now().since(from).0 as f64 / f64::from(OPERATIONS)

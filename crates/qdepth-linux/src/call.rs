@@ -1,24 +1,24 @@
-//! System calls within the loop, as the instruction itself.
+//! System calls within the loop, as inline instructions.
 //!
-//! The kernel empties the predictor of return addresses on its way back (mitigations of Spectre,
-//! Retbleed, SRSO), so each function that was entered before a call and returns after it is
-//! mispredicted: 150 ns for every I/O (design 0007). All from the loop down to here is therefore
-//! `#[inline(always)]`, and `cargo xtask bench instructions` holds the program to it.
+//! On its way back the kernel clears the return address predictor (mitigations of Spectre, Retbleed
+//! and SRSO). Each function that was entered before a system call and returns after it is therefore
+//! mispredicted: 150 ns for every I/O (design 0007). For that reason everything from the loop down
+//! to this module is `#[inline(always)]`; `cargo xtask bench instructions` checks this.
 
 use std::ffi::c_long;
 
 use rustix::io::Errno;
 
-/// A system call; negative where the kernel refused it: the error number.
+/// Makes a system call. A negative result is the negated error number.
 ///
 /// # Safety
-/// The arguments must be what the call asks for.
+/// The arguments must be valid for the call.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let answer: isize;
-    // SAFETY: as the caller promises; the kernel changes no registers but those named (System V
+    // SAFETY: guaranteed by the caller; the kernel changes no registers but those named (System V
     // ABI, AMD64 supplement, A.2.1), and does not touch the stack.
     unsafe {
         std::arch::asm!(
@@ -32,14 +32,14 @@ pub(crate) unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
     answer
 }
 
-/// A system call; negative where the kernel refused it: the error number.
+/// Makes a system call. A negative result is the negated error number.
 ///
 /// # Safety
-/// The arguments must be what the call asks for.
+/// The arguments must be valid for the call.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let answer = unsafe { libc::syscall(number, a, b, c, d, e, f) } as isize;
     if answer >= 0 {
         return answer;
@@ -48,7 +48,7 @@ pub(crate) unsafe fn call(number: c_long, arguments: [usize; 6]) -> isize {
     -(errno.unwrap_or(libc::EIO) as isize)
 }
 
-/// The error that a negative answer stands for.
+/// The error number in a negative result.
 #[cold]
 pub(crate) fn error(answer: isize) -> Errno {
     Errno::from_raw_os_error(answer.unsigned_abs() as i32)

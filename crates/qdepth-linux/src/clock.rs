@@ -1,5 +1,5 @@
-//! The kernel's monotonic clock, read from the CPU's time stamp counter where that can be trusted,
-//! and the thread's CPU time.
+//! The kernel's monotonic clock, read from the CPU's time stamp counter if that is reliable, and
+//! CPU times.
 
 use std::sync::OnceLock;
 
@@ -7,27 +7,29 @@ use qdepth_engine::CpuTime;
 use qdepth_measure::{Instant, Nanos};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Calibration time of the counter against the kernel's clock before its first use. Each end is
-/// known within some 50 ns, so the rate is within 5 ppm; the 0.05 % at which drift becomes a
-/// finding is a hundred times that.
+/// Time for the calibration of the counter with the kernel's clock, before its first use. Each end
+/// is known within about 50 ns, so the rate is within 5 ppm. Drift becomes a finding at 0.05 %, a
+/// hundred times that.
 const CALIBRATION: Nanos = Nanos::from_millis(20);
-/// Before a moment that is waited for, the last stretch is spent looking: the kernel wakes a
-/// thread some 5 to 50 µs late, while a look takes 0.2 µs.
+/// Time before a deadline that is spent polling the clock: the kernel wakes a thread 5 to 50 µs
+/// late, while one poll takes 0.2 µs.
 pub(crate) const SPIN: Nanos = Nanos::from_micros(60);
-/// Completions after which the next requests still bear the stamp of these as that of their issue:
-/// recording two takes some 30 ns, so a latency is too long by no more, and never too short.
+/// Up to this number of completions, the stamp of the completions is also the issue stamp of the
+/// next requests. Recording two completions takes about 30 ns, so a latency is at most that much
+/// too long, and never too short.
 pub(crate) const FEW: usize = 2;
-/// Readings of which the one with the least time between its two sides is taken.
+/// Number of readings, of which the one with the shortest interval between its two counter values
+/// is used.
 const TRIES: u32 = 9;
 
-/// `CLOCK_MONOTONIC`, slewed by NTP by at most 500 ppm. By the counter a reading takes about 8 ns
-/// where the vDSO takes 25 (measured; two are taken for each batch of completions).
+/// `CLOCK_MONOTONIC`, slewed by NTP by at most 500 ppm. A reading from the counter takes about 8
+/// ns, from the vDSO 25 ns (measured); two are made per batch of completions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     counter: Option<Counter>,
 }
 
-/// The counter's line through the kernel's clock.
+/// Linear map from the counter to the kernel's clock.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     ticks: u64,
@@ -43,7 +45,7 @@ pub struct ClockCheck {
     pub source: &'static str,
     /// Nanoseconds since the clock was calibrated.
     pub over: Nanos,
-    /// Nanoseconds by which it is ahead of `CLOCK_MONOTONIC` since then.
+    /// Lead of the counter over `CLOCK_MONOTONIC` in that time, ns.
     pub ahead_ns: i64,
 }
 
@@ -62,7 +64,7 @@ impl Clock {
         }
     }
 
-    /// Holds the counter against the kernel's clock.
+    /// Compares the counter with the kernel's clock.
     pub(crate) fn check(self) -> ClockCheck {
         let Some(counter) = self.counter else {
             return ClockCheck { source: "clock_gettime", over: Nanos::ZERO, ahead_ns: 0 };
@@ -84,14 +86,15 @@ impl Counter {
 
     #[inline]
     fn at(self, ticks: u64) -> Instant {
-        // A counter that reads below its calibration, as on another core, is held at it.
+        // A counter value before the calibration, as another core may have, counts as the
+        // calibration's.
         let passed = ticks.saturating_sub(self.ticks);
         let nanos = (u128::from(passed) * u128::from(self.rate)) >> 32;
         Instant(self.nanos + nanos as u64)
     }
 }
 
-/// The time that targets are stamped by.
+/// Current time by the clock that stamps completions.
 pub fn now() -> Instant {
     Clock::get().now()
 }
@@ -114,7 +117,7 @@ fn calibrate() -> Counter {
     }
 }
 
-/// The counter and the clock at one moment.
+/// The counter and the kernel's clock at the same moment.
 fn both() -> (u64, u64) {
     let sample = |_| {
         let before = ticks();
@@ -126,8 +129,8 @@ fn both() -> (u64, u64) {
     best.map_or((0, 0), |(_, ticks, nanos)| (ticks, nanos))
 }
 
-/// True if the counter runs at one rate in every state of the CPU and the kernel itself, or the
-/// hypervisor below it, keeps time by it.
+/// True if the counter has a constant rate in every state of the CPU, and the kernel itself, or the
+/// hypervisor below it, uses it as its clock.
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::disallowed_methods, reason = "a file of sysfs, by its one name")]
 fn trusted() -> bool {
@@ -144,7 +147,7 @@ fn trusted() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn ticks() -> u64 {
-    // SAFETY: every x86-64 CPU has the instruction, and Linux lets programs use it.
+    // SAFETY: every x86-64 CPU has the instruction, and Linux permits it.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
@@ -158,8 +161,8 @@ fn ticks() -> u64 {
     0
 }
 
-/// CPU time of the calling thread (`getrusage(RUSAGE_THREAD)`), or of the whole process where
-/// threads of ours do the I/O.
+/// CPU time of the calling thread (`getrusage(RUSAGE_THREAD)`), or of the whole process for engines
+/// whose threads do the I/O.
 pub(crate) fn cpu_time(whole_process: bool) -> CpuTime {
     let who = if whole_process { libc::RUSAGE_SELF } else { libc::RUSAGE_THREAD };
     // SAFETY: an all-zero rusage is a valid value of that plain C struct.

@@ -1,4 +1,4 @@
-//! Discarding what is stored: of a device by its own command, of a file by a hole in it.
+//! Discards: a command of a device, or a hole in a file.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -15,10 +15,11 @@ use crate::call::call;
 use crate::lack::Lack;
 use crate::ring::{Await, Ring};
 
-/// `ioctl` and command of a ring (Linux 6.12) of <linux/fs.h> and <linux/blkdev.h>: `_IO(0x12, …)`.
+/// `ioctl` and ring command (Linux 6.12) for discards, from <linux/fs.h> and <linux/blkdev.h>:
+/// `_IO(0x12, …)`.
 const BLKDISCARD: usize = 0x1277;
 const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
-/// A hole that leaves the file as long as it is.
+/// Punches a hole without changing the length of the file.
 const HOLE: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
 /// Discard operation of a target.
@@ -31,19 +32,20 @@ pub(crate) enum Discard {
 }
 
 impl Discard {
-    /// Discard operation of a file or device.
+    /// Discard operation for a file or device.
     ///
     /// # Errors
-    /// The kernel's answer to a question about it.
+    /// The error of the system call that reads its type.
     pub(crate) fn for_file(file: BorrowedFd<'_>) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(fstat(file)?.st_mode);
         Ok(if kind == FileType::BlockDevice { Self::Command } else { Self::Hole })
     }
 
-    /// Checks that the file takes them, with a hole after its end, where there is no data to lose.
+    /// Checks that the file supports the operation, by punching a hole after its end, where no data
+    /// can be lost.
     ///
     /// # Errors
-    /// The kernel's answer.
+    /// The kernel's error.
     pub(crate) fn is_possible(self, file: BorrowedFd<'_>) -> io::Result<()> {
         const PAGE: u64 = 4096;
         if self == Self::Command {
@@ -53,11 +55,11 @@ impl Discard {
         Ok(fallocate(file, HOLE, end, PAGE)?)
     }
 
-    /// Checks that a ring submits discards without waiting: a kernel that supports them refuses an
+    /// Checks that a ring submits discards without blocking. A kernel that supports them rejects an
     /// empty range as invalid, and discards nothing.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The reason why it does not.
     pub(crate) fn by_ring(self, file: BorrowedFd<'_>) -> io::Result<()> {
         if self == Self::Hole {
             return Ok(());
@@ -78,7 +80,7 @@ impl Discard {
         }
     }
 
-    /// The words of a ring's entry. What they leave alone are the slot and the file.
+    /// Fills a submission entry, except for its slot and its file.
     pub(crate) fn enter(self, entry: &mut io_uring_sqe, request: Request, flags: IoringSqeFlags) {
         let Request { offset, size, .. } = request;
         entry.flags = flags;
@@ -101,7 +103,7 @@ impl Discard {
         }
     }
 
-    /// Discards and waits for it: the size, or less than 0.
+    /// Discards synchronously. Returns the size, or a negative error number.
     #[cold]
     pub(crate) fn now(self, file: RawFd, request: Request) -> i32 {
         let Request { offset, size, .. } = request;
@@ -114,14 +116,15 @@ impl Discard {
                 (libc::SYS_fallocate, [file as usize, mode, offset as usize, size as usize, 0, 0])
             }
         };
-        // SAFETY: the range is read within the call; the target keeps the file open while requests
-        // are in flight.
+        // SAFETY: the call reads the range before it returns; the target keeps the file open while
+        // requests are in flight.
         let answer = unsafe { call(number, arguments) };
         if answer == 0 { size as i32 } else { answer as i32 }
     }
 }
 
-/// Results of a ring's discards: 0 for success, although the loop counts bytes.
+/// Sizes of the ring's discards in flight: the kernel returns 0 for success, but the loop counts
+/// bytes.
 #[derive(Debug)]
 pub(crate) struct Sizes(Vec<u32>);
 
@@ -130,14 +133,14 @@ impl Sizes {
         Self(vec![0; slots as usize])
     }
 
-    /// A discard is under way in the slot.
+    /// Notes the size of a discard that starts in the slot.
     pub(crate) fn began(&mut self, slot: u32, size: u32) {
         if let Some(entry) = self.0.get_mut(slot as usize) {
             *entry = size;
         }
     }
 
-    /// Result of the slot's request.
+    /// Converts the kernel's result of a slot's request: bytes, or a negative error number.
     pub(crate) fn result(&mut self, slot: u32, result: i32) -> i32 {
         match self.0.get_mut(slot as usize).map(std::mem::take) {
             Some(size) if result == 0 && size > 0 => size as i32,

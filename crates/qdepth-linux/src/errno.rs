@@ -1,8 +1,8 @@
-//! Names of the kernel's error numbers, which are the same in every language.
+//! Names of the kernel's error numbers, independent of language.
 
 macro_rules! named {
     ($($name:ident)+) => {
-        /// Kernel name of an error number, for example `EIO`; a rare one is printed as a number.
+        /// Kernel name of an error number, for example `EIO`; rare ones are printed as numbers.
         pub fn errno_name(errno: i32) -> String {
             match errno {
                 $(libc::$name => stringify!($name).to_owned(),)+

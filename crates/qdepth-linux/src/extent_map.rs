@@ -5,9 +5,9 @@ use std::os::fd::BorrowedFd;
 use rustix::ioctl::{Opcode, Updater, ioctl};
 
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
-/// Extents of one call.
+/// Number of extents per system call.
 const EXTENTS: usize = 256;
-/// Extents that are asked for at most: a file in more pieces is not looked at further.
+/// Largest number of extents that are read; a file with more is not examined.
 const EXTENTS_MAX: usize = 1 << 16;
 const LAST: u32 = 1;
 const UNKNOWN: u32 = 2;
@@ -15,14 +15,14 @@ const DELAYED: u32 = 4;
 const ENCODED: u32 = 8;
 const INLINE: u32 = 0x200;
 
-/// Blocks of a file that lie together on its device.
+/// A contiguous range of a file on its device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Their place on the device, bytes.
+    /// Position on the device, bytes.
     pub physical: u64,
     /// Length in the file, bytes.
     pub length: u64,
-    /// Compressed, encrypted or otherwise encoded.
+    /// True if it is compressed, encrypted or otherwise encoded.
     pub is_encoded: bool,
 }
 
@@ -50,8 +50,8 @@ struct ExtentMap {
 
 const _: () = assert!(size_of::<RawExtent>() == 56, "as <linux/fiemap.h> has it");
 
-/// The extents of a part of a file that have a place on its device, in their order; `None` if the
-/// file system does not say, and of a file in more than 65,536 pieces.
+/// The extents of a part of a file that are placed on its device, in order. `None` if the file
+/// system does not report extents, or the part has more than 65,536.
 pub fn extents(file: BorrowedFd<'_>, offset: u64, length: u64) -> Option<Vec<Extent>> {
     let (mut found, end) = (Vec::new(), offset.checked_add(length)?);
     let mut start = offset;
@@ -73,7 +73,7 @@ pub fn extents(file: BorrowedFd<'_>, offset: u64, length: u64) -> Option<Vec<Ext
             reserved: 0,
             extents: [none; EXTENTS],
         };
-        // SAFETY: FS_IOC_FIEMAP reads the head and fills as many extents as the head says there is
+        // SAFETY: FS_IOC_FIEMAP reads the head, and fills at most as many extents as the head has
         // room for; neither has invalid values.
         unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, ExtentMap>::new(&mut map)) }.ok()?;
         let these = map.extents.get(..map.mapped as usize)?;

@@ -1,4 +1,4 @@
-//! A barrier that can be given up: where one of its threads cannot be started, none waits for it.
+//! A barrier that can be given up, so that no thread waits for one that could not be started.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -18,12 +18,12 @@ struct State {
 }
 
 impl Gate {
-    /// For so many threads.
+    /// A barrier for this number of threads.
     pub fn new(all: usize) -> Self {
         Self { all, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Waits until all threads wait; false if that will never be.
+    /// Waits until all threads wait. Returns false if the barrier was given up.
     pub fn wait(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.waiting += 1;
@@ -39,7 +39,7 @@ impl Gate {
         state.opened != now
     }
 
-    /// Lets all go who wait and will wait.
+    /// Releases all threads that wait now or will wait.
     pub fn give_up(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).given_up = true;
         self.changed.notify_all();

@@ -1,5 +1,6 @@
-//! Synchronous reads and writes by the worker itself, one at a time: on targets that answer within
-//! a few microseconds faster than any queue, and the peer of other tools' synchronous engines.
+//! Synchronous reads and writes by the worker itself, one at a time. On targets that answer within
+//! a few microseconds this is faster than any queue. It is the counterpart of other tools'
+//! synchronous engines.
 
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
@@ -14,9 +15,9 @@ use crate::clock::{Clock, SPIN, cpu_time};
 use crate::discard::Discard;
 use crate::threads::transfer;
 
-/// Blocking execution of a request by a worker.
+/// Synchronous execution of one request by a worker.
 pub(crate) trait Perform {
-    /// Bytes, or less than 0: the error.
+    /// Performs the request. Returns the number of bytes, or a negative error number.
     fn perform(&self, slot: u32, request: Request) -> i32;
 }
 
@@ -49,7 +50,7 @@ impl Perform for Transfers {
 pub(crate) struct Inline<P> {
     calls: P,
     clock: Clock,
-    /// The last stamp.
+    /// Time of the last stamp.
     last: Instant,
     next: Option<(Slot, Request)>,
 }
@@ -58,7 +59,7 @@ impl<P: Perform> Inline<P> {
     pub(crate) fn new(calls: P, slots: u32) -> std::io::Result<Self> {
         if slots > 1 {
             return Err(std::io::Error::other(format!(
-                "it holds one I/O at a time, and {slots} were asked for"
+                "it supports one I/O at a time, but {slots} were requested"
             )));
         }
         let clock = Clock::get();
@@ -74,7 +75,7 @@ impl<P: Perform> Inline<P> {
             }
             if left > SPIN {
                 let coarse = left.0 - SPIN.0;
-                // Ended early by a signal, it is begun again.
+                // If a signal interrupts the sleep, the loop starts another one.
                 let _ = nanosleep(&Timespec {
                     tv_sec: (coarse / 1_000_000_000) as i64,
                     tv_nsec: (coarse % 1_000_000_000) as i64,
@@ -101,7 +102,8 @@ impl<P: Perform> Target for Inline<P> {
         self.next = Some((slot, request));
     }
 
-    /// Does the request, however long the kernel takes for it, or waits until then.
+    /// Performs the pending request, however long the kernel takes; without one, waits until
+    /// `until`.
     #[inline(always)]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         match self.next.take() {

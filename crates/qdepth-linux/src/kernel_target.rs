@@ -1,5 +1,5 @@
-//! A real target: a file that the guards handed out, measured by the best engine that the kernel
-//! allows.
+//! A real target: a file opened by the guards, measured by the best engine that the kernel
+//! supports.
 
 use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
@@ -47,7 +47,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All of them.
+    /// All engines.
     pub const ALL: [Self; 8] = [
         Self::IoUring,
         Self::LinuxAio,
@@ -81,17 +81,17 @@ impl Engine {
         }
     }
 
-    /// True if the worker polls the device, which must have queues for that.
+    /// True if the worker polls the device, which must have poll queues.
     pub const fn polls_device(self) -> bool {
         matches!(self, Self::IoUringPolled | Self::IoUringPassthroughPolled)
     }
 
-    /// True if its requests may be trims: polled rings and Linux AIO take none.
+    /// True if the engine supports trims: polled rings and Linux AIO do not.
     pub const fn trims(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringSqPoll | Self::Threads | Self::Sync)
     }
 
-    /// True if requests are commands of the drive, which pass the block layer and its counters by.
+    /// True if requests are NVMe commands, which bypass the block layer and its counters.
     pub const fn sends_commands(self) -> bool {
         matches!(self, Self::IoUringPassthrough | Self::IoUringPassthroughPolled)
     }
@@ -100,9 +100,9 @@ impl Engine {
 /// Choice of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The best that works.
+    /// The best engine that works.
     Auto,
-    /// This one or none.
+    /// This engine only.
     Only(Engine),
 }
 
@@ -115,13 +115,13 @@ impl EngineChoice {
         }
     }
 
-    /// The choice of this name.
+    /// The choice with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut all = Engine::ALL.into_iter().map(Self::Only).chain([Self::Auto]);
         all.find(|choice| choice.name() == name)
     }
 
-    /// The engine that is tried first, as far as the kernel says without a target.
+    /// The engine that is tried first, as far as can be known without a target.
     pub fn first(self) -> Engine {
         match self {
             Self::Only(engine) => engine,
@@ -136,7 +136,7 @@ impl EngineChoice {
 pub struct OpenOptions {
     /// Most requests in flight.
     pub slots: u32,
-    /// Largest request in bytes.
+    /// Size of the largest request, bytes.
     pub size_max: u32,
     /// Data to write.
     pub payload: Payload,
@@ -144,66 +144,64 @@ pub struct OpenOptions {
     pub seed: u64,
     /// Engine.
     pub engine: EngineChoice,
-    /// True if what is stored is discarded.
+    /// True if the load discards data.
     pub trims: bool,
-    /// True if syncs are `fdatasync`s.
+    /// True if syncs are `fdatasync` calls.
     pub data_sync: bool,
-    /// Operation of requests: only [`Engine::Sync`] supports operations without data transfer.
+    /// Operation of the requests; only [`Engine::Sync`] supports operations without data transfer.
     pub operation: Operation,
-    /// The namespace, where the file is the way of commands to one.
+    /// The NVMe namespace, if the file is its character device for commands.
     pub namespace: Option<Namespace>,
 }
 
-/// No engine works.
+/// Error on opening a target.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// Memory for the buffers.
+    /// Not enough memory for the buffers.
     #[error(
-        "no memory for {slots} buffers of {size} B: {why}. Choose fewer outstanding I/Os or \
-         smaller requests"
+        "no memory for {slots} buffers of {size} B: {why}. Use a lower --queue-depth or a smaller \
+         --block-size"
     )]
     Memory {
         /// Number of slots.
         slots: u32,
-        /// Size.
+        /// Size of a buffer, bytes.
         size: u32,
-        /// The kernel's answer.
+        /// The kernel's error.
         why: std::io::Error,
     },
-    /// The engines that were tried, with the kernel's answers.
+    /// No engine works; lists the engines that were tried, with the kernel's errors.
     #[error("no engine can be used here: {0}")]
     NoEngine(String),
     /// The storage cannot discard data.
     #[error(
-        "nothing was discarded: the file system has no holes in files ({0}). Choose another \
-         directory or a device that discards, or leave the trims out"
+        "nothing was discarded: the file system does not support holes in files ({0}). Use another \
+         directory or a device that supports discards, or remove the trims"
     )]
     NoTrims(std::io::Error),
-    /// Requests cannot bear the priorities that are asked for.
-    #[error(
-        "requests of the engine {0} bear no priorities of their own: take io_uring or linux-aio"
-    )]
+    /// The engine supports no priorities per request.
+    #[error("the engine {0} does not support I/O priorities: use io_uring or linux-aio")]
     NoPriorities(&'static str),
 }
 
-/// Engines tried, and the reasons against them.
+/// Result of the search for an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
     /// Engines that did not work.
     pub refused: Vec<RefusedEngine>,
-    /// Features that the engine lacks here, by their codes, with the reason: a code, or the name
-    /// of the kernel's answer.
+    /// Code of each feature that the engine lacks on this system, with the reason: a code, or the
+    /// name of the kernel's error.
     pub missing: Vec<(&'static str, String)>,
 }
 
-/// An engine that did not work.
+/// An engine that did not work, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedEngine {
-    /// Which.
+    /// Engine.
     pub engine: Engine,
-    /// Why: a code of [`qdepth_measure::label`], or the name of the kernel's answer.
+    /// Reason: a code of [`qdepth_measure::label`], or the name of the kernel's error.
     pub why: String,
-    /// The operation that is lacking, where it is one, by the kernel's name.
+    /// Kernel name of the missing operation, if that is the reason.
     pub operation: Option<&'static str>,
 }
 
@@ -217,22 +215,22 @@ enum Queue {
     Passthrough(Box<Passthrough>),
 }
 
-/// Gives the calling thread, and those that it starts, a priority for their requests.
+/// Sets the I/O priority of the calling thread and of the threads that it starts.
 ///
 /// # Errors
-/// The kernel's answer: not everyone may be first.
+/// The kernel's error: the highest priorities need a privilege.
 pub fn take_priority(priority: Priority) -> std::io::Result<()> {
     const WHO_PROCESS: libc::c_int = 1;
     const THIS_THREAD: libc::c_int = 0;
     let bits = libc::c_int::from(priority.bits());
-    // SAFETY: three numbers, and no memory.
+    // SAFETY: the call takes three numbers, and no memory.
     let answer = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, bits) };
     if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// A file or device under load. It is no [`Target`] itself: its engine is, and
-/// [`measure_shard`](Self::measure_shard) has the loop for each. Dropping it with requests still in
-/// the kernel leaks their memory, since the kernel may yet write to it.
+/// A file or device with an open engine. It is not a [`Target`] itself, but its engine is;
+/// [`measure_shard`](Self::measure_shard) has a loop for each engine. Dropping it with requests in
+/// flight leaks their memory, because the kernel may still write to it.
 pub struct KernelTarget {
     queue: ManuallyDrop<Queue>,
     buffers: ManuallyDrop<Buffers>,
@@ -242,13 +240,14 @@ pub struct KernelTarget {
 }
 
 impl KernelTarget {
-    /// A target on `file`, whose flags (direct or not, read-only or not) are taken as they are.
+    /// Opens a target on `file`. The flags of the file (direct or not, read-only or not) are not
+    /// changed.
     ///
     /// # Errors
     /// If there is not enough memory for the buffers, or no engine works.
     pub fn open(file: OwnedFd, options: &OpenOptions) -> Result<Self, OpenError> {
         let OpenOptions { slots, size_max, payload, seed, engine, .. } = *options;
-        // Waits end up to the thread's slack late: 50 µs unless asked for less. Best effort.
+        // Waits end late by up to the thread's timer slack, by default 50 µs. Failure is harmless.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let memory = |why| OpenError::Memory { slots, size: size_max, why };
         let mut buffers = Buffers::new(slots, size_max).map_err(memory)?;
@@ -261,7 +260,7 @@ impl KernelTarget {
         }
         let candidates = match engine {
             EngineChoice::Auto if !options.operation.is_transfer() => vec![Engine::Sync],
-            // Linux AIO has no trims.
+            // Linux AIO does not support trims.
             EngineChoice::Auto if options.trims => vec![Engine::IoUring, Engine::Threads],
             EngineChoice::Auto => vec![Engine::IoUring, Engine::LinuxAio, Engine::Threads],
             EngineChoice::Only(engine) => vec![engine],
@@ -303,12 +302,10 @@ impl KernelTarget {
                 Queue::Operations(Inline::new(calls, slots)?)
             }
             _ if !options.operation.is_transfer() => {
-                return Err(std::io::Error::other(
-                    "it moves data, and does nothing else; the engine sync does",
-                ));
+                return Err(std::io::Error::other("it only transfers data; use the engine sync"));
             }
             _ if options.trims && !engine.trims() => {
-                return Err(std::io::Error::other("it has no trims"));
+                return Err(std::io::Error::other("it does not support trims"));
             }
             Engine::IoUring | Engine::IoUringSqPoll if options.trims => {
                 probe()?;
@@ -324,8 +321,9 @@ impl KernelTarget {
             }
             Engine::IoUringPassthrough | Engine::IoUringPassthroughPolled => {
                 let namespace = options.namespace;
-                let namespace = namespace
-                    .ok_or_else(|| std::io::Error::other("the target takes no NVMe commands"))?;
+                let namespace = namespace.ok_or_else(|| {
+                    std::io::Error::other("the target does not accept NVMe commands")
+                })?;
                 let queue = Passthrough::new(
                     file.as_fd(),
                     namespace,
@@ -347,11 +345,11 @@ impl KernelTarget {
         })
     }
 
-    /// Lets requests bear priorities from now on, by which the calling thread has its own already
+    /// Lets requests carry priorities from now on. The calling thread has its own priority already
     /// ([`take_priority`]).
     ///
     /// # Errors
-    /// If the engine hands the kernel requests without any.
+    /// If the engine supports no priorities per request.
     pub fn prioritise(&mut self, priorities: &Priorities, seed: u64) -> Result<(), OpenError> {
         let draw = PriorityDraw::new(priorities, seed);
         match &mut *self.queue {
@@ -381,8 +379,8 @@ impl KernelTarget {
     }
 
     /// [`qdepth_engine::measure_shard`], from `start` or from now, whichever is later. The engine
-    /// is chosen before the loop, as a type, so that nothing lies between the loop and its system
-    /// calls; the loops are compiled here, once, and not in every crate that measures.
+    /// is a type parameter of the loop, so that no virtual call separates the loop from its system
+    /// calls. The loops are compiled in this crate, once, and not in every crate that measures.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,
@@ -401,14 +399,14 @@ impl KernelTarget {
         }
     }
 
-    /// A whole point, from now: [`qdepth_engine::measure`].
+    /// Measures a whole point, from now ([`qdepth_engine::measure`]).
     pub fn measure(&mut self, point: &Point) -> Outcome {
         let never = AtomicBool::new(false);
         self.measure_shard(&Shard::whole(point), Instant::default(), &never, &mut |_| {})
     }
 
-    /// The engine as a target of any kind, for single requests. The loop takes no such target:
-    /// each request would pay for not knowing it.
+    /// The engine as a trait object, for single requests. The loop does not use it, because each
+    /// request would pay for a virtual call.
     pub fn by_any(&mut self) -> &mut dyn Target {
         match &mut *self.queue {
             Queue::Uring(engine) => &mut **engine,
@@ -448,7 +446,7 @@ impl Drop for KernelTarget {
         if self.in_kernel() > 0 {
             return;
         }
-        // SAFETY: dropped once, here, the queue before the memory and the file that it refers to.
+        // SAFETY: dropped once, here: the queue before the memory and the file that it refers to.
         unsafe {
             ManuallyDrop::drop(&mut self.queue);
             ManuallyDrop::drop(&mut self.buffers);

@@ -1,5 +1,5 @@
-//! Why an engine, or a feature of one, is not to be had: a sentence for the terminal, and a code
-//! and a name for what is kept.
+//! Reasons why an engine, or one of its features, is not available: a sentence for the terminal,
+//! and a code and a name for the record.
 
 use std::io;
 
@@ -12,23 +12,23 @@ use crate::errno::errno_name;
 /// Missing feature of the kernel, without a meaningful error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum Lack {
-    /// Features without which no ring is made.
+    /// Features that a ring requires.
     #[error("its io_uring is older than Linux 5.11")]
     OldRing,
-    /// An operation of `io_uring`, by the kernel's name.
-    #[error("the kernel's io_uring has no {0}")]
+    /// An operation of `io_uring`, by its kernel name.
+    #[error("the kernel's io_uring does not support {0}")]
     Operation(&'static str),
-    /// Room to register the buffers.
+    /// Registration of buffers of this size.
     #[error("more than 1 GiB of buffers")]
     LargeBuffers,
-    /// Discards of a device by `io_uring`; the kernel's answer.
+    /// Discards of a device by `io_uring`, with the kernel's error.
     #[error(
-        "its io_uring discards nothing of a device (Linux 6.12, and a device that discards): {0}"
+        "its io_uring does not discard (needs Linux 6.12 and a device that supports discards): {0}"
     )]
     Discards(Errno),
 }
 
-/// Why something is not to be had: a code, or the name of the kernel's answer.
+/// Reason why something is not available: a code, or the name of the kernel's error.
 pub(crate) fn reason(error: &io::Error) -> String {
     match (lack(error), error.raw_os_error()) {
         (Some(Lack::OldRing), _) => label::RING_TOO_OLD.to_owned(),
@@ -40,7 +40,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// The operation that is lacking, where it is one, by the kernel's name.
+/// Kernel name of the missing operation, if that is the reason.
 pub(crate) fn operation(error: &io::Error) -> Option<&'static str> {
     match lack(error)? {
         Lack::Operation(name) => Some(name),
@@ -70,6 +70,9 @@ mod tests {
         ] {
             assert_eq!(kept(io::Error::other(lack)), (why.to_owned(), name));
         }
-        assert_eq!(kept(io::Error::other("it has no trims")), ("not-usable".to_owned(), None));
+        assert_eq!(
+            kept(io::Error::other("it does not support trims")),
+            ("not-usable".to_owned(), None)
+        );
     }
 }

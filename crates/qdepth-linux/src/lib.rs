@@ -1,9 +1,9 @@
-//! Real targets on Linux: `io_uring`, Linux AIO where that is forbidden, synchronous threads where
-//! both are, and the null target that the generator's ceiling is calibrated on.
+//! Real targets on Linux: `io_uring`; Linux AIO if `io_uring` is forbidden; synchronous threads if
+//! both are. Also the null target, which calibrates the ceiling of the load generator.
 //!
-//! The only crate with `unsafe`, and the only one that reads the kernel's clock. It opens nothing:
-//! a target is made from a file that the guards of `qdepth-host` handed out. Start with
-//! [`KernelTarget::open`].
+//! This is the only crate with `unsafe` code, and the only one that reads the kernel's clock. It
+//! opens no targets: a target is made from a file that the guards of `qdepth-host` opened. Start
+//! with [`KernelTarget::open`].
 
 mod aio;
 mod buffers;

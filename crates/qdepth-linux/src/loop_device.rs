@@ -9,11 +9,11 @@ const LOOP_GET_STATUS64: Opcode = 0x4C05;
 /// Backing of a loop device. Numbers are `dev_t`s, as in stat(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopBacking {
-    /// The file system that the file or device node is on.
+    /// Device of the file system that the backing file or device node is on.
     pub device: u64,
-    /// Its inode there.
+    /// Inode of that file or node.
     pub inode: u64,
-    /// The block device that it is a node of; none of a regular file.
+    /// The block device, if the backing is a device node; `None` for a regular file.
     pub block_device: Option<u64>,
 }
 
@@ -37,17 +37,18 @@ struct LoopInfo64 {
 const _: () = assert!(size_of::<LoopInfo64>() == 232, "as <linux/loop.h> has it");
 
 impl LoopBacking {
-    /// Asks the driver, which asks the file system: it may take as long as that does.
+    /// Asks the loop driver, which asks the file system. The call takes as long as the file system
+    /// does.
     ///
     /// # Errors
-    /// `NXIO` where nothing is behind it, `NOTTY` where it is no loop device, and what the file
-    /// system answered.
+    /// `NXIO` if the device has no backing, `NOTTY` if it is not a loop device, or the error of the
+    /// file system.
     pub fn of_device(loop_device: BorrowedFd<'_>) -> rustix::io::Result<Self> {
-        // SAFETY: LOOP_GET_STATUS64 fills one `struct loop_info64`, whose size is held above and
+        // SAFETY: LOOP_GET_STATUS64 fills one `struct loop_info64`, whose size is checked above and
         // which has no invalid values.
         let info = unsafe { ioctl(loop_device, Getter::<LOOP_GET_STATUS64, LoopInfo64>::new())? };
         let LoopInfo64 { device, inode, node, .. } = info;
-        // Older kernels give a file's own file system there; a node is never on its own device.
+        // Older kernels report a file's own file system there; a node is never on its own device.
         let block_device = (node != 0 && node != device).then_some(node);
         Ok(Self { device, inode, block_device })
     }

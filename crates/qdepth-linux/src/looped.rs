@@ -1,4 +1,4 @@
-//! The loop on an engine as its type: compiled here, once for each, and not in every crate that
+//! Instances of the loop for each engine, compiled once in this crate and not in every crate that
 //! measures.
 
 use std::sync::atomic::AtomicBool;
@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::{Interval, Outcome, Shard, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 
-/// Measures from then, or from now where that is later.
+/// Measures from `start`, or from now if that is later.
 pub(crate) fn run<T: Target>(
     target: &mut T,
     shard: &Shard<'_>,
@@ -18,7 +18,8 @@ pub(crate) fn run<T: Target>(
     measure_shard(target, shard, start, stop, &mut |interval: &Interval| seen(interval))
 }
 
-/// Like [`run`], on a target that does more for each request than a call costs: all share a loop.
+/// Like [`run`], for a target whose work per request costs more than a virtual call; such targets
+/// share one compiled loop.
 pub(crate) fn run_any(
     target: &mut dyn Target,
     shard: &Shard<'_>,

@@ -1,28 +1,28 @@
-//! Behaviour at the end of memory.
+//! Allocator settings, and the end of the process when memory is exhausted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The system's allocator, for a program that ends in words where it has nothing left to give: the
-/// standard library would abort without any.
+/// The system's allocator, for a program that ends with a message when memory is exhausted. The
+/// standard library would abort without one.
 #[derive(Debug)]
 pub struct Memory;
 
-/// So many bytes at the end of a heap stay with the process when they are freed.
+/// Freed bytes at the end of a heap that stay with the process.
 #[cfg(target_env = "gnu")]
 const KEPT: i32 = 256 << 20;
-/// A heap grows by so many bytes at a time.
+/// Bytes by which a heap grows at a time.
 #[cfg(target_env = "gnu")]
 const GROWS_BY: i32 = 16 << 20;
-/// Smaller blocks come from a heap: as many bytes as the allocator takes for this limit.
+/// Blocks below this size come from a heap. This is the largest value that the allocator accepts.
 #[cfg(target_env = "gnu")]
 const FROM_HEAP: i32 = 32 << 20;
 
-/// Freed memory stays in the process while many short points are emulated: each has histograms of
+/// Keeps freed memory in the process while many short points are emulated. Each has histograms of
 /// 0.7 MB, and returning them to the kernel took as long as the emulation (35 of 73 s for the
-/// published arrays of the P3700, 2 of 38 s with this). Only the allocator of the GNU C library is
-/// configured.
+/// published arrays of the P3700, 2 of 38 s with this setting). Only affects the allocator of the
+/// GNU C library.
 pub fn keep_freed() {
     #[cfg(target_env = "gnu")]
     for (option, bytes) in [
@@ -30,19 +30,19 @@ pub fn keep_freed() {
         (libc::M_TOP_PAD, GROWS_BY),
         (libc::M_MMAP_THRESHOLD, FROM_HEAP),
     ] {
-        // SAFETY: numbers alone are handed over, which the allocator takes at any time.
+        // SAFETY: the call takes only numbers, which the allocator accepts at any time.
         unsafe { libc::mallopt(option, bytes) };
     }
 }
 
-/// The exit status of what began and could not end.
+/// Exit status of work that began and could not be completed.
 const FAILED: i32 = 4;
 
-// SAFETY: every call is passed on to the system's allocator as it came; what comes back is passed
-// on, too, unless there is none: then this process has ended.
+// SAFETY: every call is passed on unchanged to the system's allocator, and so is its result, unless
+// there is none: then this process ends.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that this needs.
+        // SAFETY: the caller guarantees what this call requires.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
@@ -66,7 +66,7 @@ fn given(at: *mut u8, bytes: usize) -> *mut u8 {
     if at.is_null() { ended(bytes) } else { at }
 }
 
-/// Says so without allocating, and ends.
+/// Reports the failed allocation without allocating, and ends the process.
 #[cold]
 fn ended(bytes: usize) -> ! {
     let mut digits = [0; 20];
@@ -75,30 +75,31 @@ fn ended(bytes: usize) -> ! {
         IoSlice::new(decimal(bytes, &mut digits)),
         IoSlice::new(
             b" bytes: a limit of this process (`ulimit -v`), of its control group or of the \
-              machine. What was finished before is kept in the logbook; raise the limit, or ask \
-              for less at a time (--queue-depth, --block-size), then `qdepth run --resume`\n",
+              machine. The finished points are in the logbook: raise the limit, or use a lower \
+              --queue-depth or --block-size, then continue with `qdepth run --resume`\n",
         ),
     ])
 }
 
-/// Lets a process that its C library aborts end with a message and the status of a failure. A
-/// thread that finds no memory for its own variables is aborted without a call of the allocator.
+/// Ends a process that its C library aborts with a message and the status of a failure. For
+/// example, the library aborts a thread that finds no memory for its thread-local variables,
+/// without a call of the allocator.
 pub fn explain_aborts() {
     let handler: extern "C" fn(libc::c_int) = aborted;
-    // SAFETY: the handler calls system calls alone, and allocates nothing.
+    // SAFETY: the handler makes only system calls, and allocates nothing.
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
 }
 
 extern "C" fn aborted(_signal: libc::c_int) {
     end_with(&[IoSlice::new(
-        b"qdepth: this process was aborted; a line above may say why. Often memory has run out: \
-        a limit of this process (`ulimit -v`), of its control group or of the machine. What was \
-        finished before is kept in the logbook; raise the limit, then `qdepth run --resume`\n",
+        b"qdepth: this process was aborted; a line above may explain why. Often memory has run \
+        out: a limit of this process (`ulimit -v`), of its control group or of the machine. The \
+        finished points are in the logbook: raise the limit, then `qdepth run --resume`\n",
     )])
 }
 
-/// Writes the message to standard error in one piece, and ends the process. Of threads that run out
-/// of memory at the same time one speaks.
+/// Writes the message to standard error in one piece, and ends the process. If several threads run
+/// out of memory at the same time, only one writes.
 fn end_with(parts: &[IoSlice<'_>]) -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if IS_ENDING.swap(true, Ordering::Relaxed) {
@@ -107,7 +108,7 @@ fn end_with(parts: &[IoSlice<'_>]) -> ! {
         }
     }
     let _ = rustix::io::writev(rustix::stdio::stderr(), parts);
-    // SAFETY: nothing runs on the way out that would need memory.
+    // SAFETY: exits without running code that needs memory.
     unsafe { libc::_exit(FAILED) }
 }
 

@@ -1,15 +1,15 @@
-//! MPI, where a site has it: a shim that its own `mpicc` compiled is opened at run time, so that
-//! the program starts on hosts without MPI, and works with any.
+//! MPI, if the site has it. A shim compiled with the site's own `mpicc` is loaded at run time, so
+//! that the program starts on hosts without MPI and works with any MPI.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The source of the shim.
+/// Source code of the shim.
 pub const MPI_SHIM: &str = include_str!("../shim/qdepth-mpi.c");
 
-/// MPI, begun. Only the thread that began it may use it, which the compiler sees to.
+/// An initialised MPI. Only the thread that initialised it may use it; the compiler enforces this.
 #[derive(Debug)]
 pub struct Mpi {
     rank: u32,
@@ -22,24 +22,24 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Opens the shim and begins MPI; once in a process.
+    /// Loads the shim and initialises MPI, once per process.
     ///
     /// # Errors
-    /// If the shim cannot be opened, is none, or MPI cannot begin.
+    /// If the file cannot be loaded, is not a shim, or MPI cannot be initialised.
     pub fn open(shim: &Path) -> Result<Self, String> {
         let name = CString::new(shim.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        // SAFETY: the name is a C string; the library's constructors are those of the site's MPI.
+        // SAFETY: the name is a C string; the constructors that run are those of the site's MPI.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
         if library.is_null() {
             return Err(last_error());
         }
         let symbol = |name: &CStr| {
-            // SAFETY: the handle is that of an open library, which is never closed.
+            // SAFETY: the handle is that of a loaded library, which is never unloaded.
             let found = unsafe { libc::dlsym(library, name.as_ptr()) };
             if found.is_null() { Err(last_error()) } else { Ok(found) }
         };
         type Number = unsafe extern "C" fn() -> c_int;
-        // SAFETY: the shim's functions of these names have these signatures (shim/qdepth-mpi.c),
+        // SAFETY: the shim's functions with these names have these signatures (shim/qdepth-mpi.c),
         // and a function pointer has the size of the address.
         let (init, rank, size, mpi) = unsafe {
             let number = |name: &CStr| {
@@ -65,19 +65,19 @@ impl Mpi {
             let (init, rank) = (number(c"qdepth_mpi_init")?, number(c"qdepth_mpi_rank")?);
             (init, rank, number(c"qdepth_mpi_size")?, mpi)
         };
-        // SAFETY: called once, before any other call of MPI, by the thread that keeps it.
+        // SAFETY: called once, before any other MPI call, by the thread that owns it.
         if unsafe { init() } != 0 {
             return Err("MPI_Init_thread failed".to_owned());
         }
-        // SAFETY: MPI has begun.
+        // SAFETY: MPI is initialised.
         let (rank, size) = unsafe { (rank(), size()) };
         match (u32::try_from(rank), u32::try_from(size)) {
             (Ok(rank), Ok(size)) if rank < size => Ok(Self { rank, size, ..mpi }),
-            _ => Err(format!("MPI says rank {rank} of {size}")),
+            _ => Err(format!("MPI reports rank {rank} of {size}")),
         }
     }
 
-    /// Own number, from 0.
+    /// Rank of this process, from 0.
     pub fn rank(&self) -> u32 {
         self.rank
     }
@@ -87,44 +87,44 @@ impl Mpi {
         self.size
     }
 
-    /// Takes a message for a rank.
+    /// Sends a message to a rank.
     ///
     /// # Errors
     /// If MPI reports an error.
     pub fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String> {
         let length =
-            c_int::try_from(bytes.len()).map_err(|_| "a message above 2 GiB".to_owned())?;
-        // SAFETY: the bytes are live for the call, which copies them.
+            c_int::try_from(bytes.len()).map_err(|_| "a message exceeds 2 GiB".to_owned())?;
+        // SAFETY: the bytes are live during the call, which copies them.
         let answer = unsafe { (self.send)(to as c_int, bytes.as_ptr().cast(), length) };
         if answer == 0 { Ok(()) } else { Err("MPI could not send to it".to_owned()) }
     }
 
-    /// The next message of a rank, if one is there.
+    /// The next message from a rank; `None` if none has arrived.
     ///
     /// # Errors
     /// If MPI reports an error.
     pub fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String> {
-        // SAFETY: MPI has begun, on this thread.
+        // SAFETY: MPI is initialised, on this thread.
         let length = unsafe { (self.probe)(from as c_int) };
         if length == -1 {
             return Ok(None);
         }
         let mut bytes = vec![0_u8; usize::try_from(length).map_err(|_| "MPI lost it".to_owned())?];
-        // SAFETY: the buffer is live and as long as is said; the message is there, so that this
-        // does not wait.
+        // SAFETY: the buffer is live and has the stated length; the message has arrived, so that
+        // the call does not wait.
         let answer = unsafe { (self.receive)(from as c_int, bytes.as_mut_ptr().cast(), length) };
         if answer == 0 { Ok(Some(bytes)) } else { Err("MPI could not receive from it".to_owned()) }
     }
 
-    /// Ends MPI, which waits for all ranks: not to be called where one is lost.
+    /// Finalises MPI, which waits for all ranks. Must not be called after a rank was lost.
     pub fn finalize(self) {
-        // SAFETY: MPI has begun, on this thread, and nothing of it is used after.
+        // SAFETY: MPI is initialised, on this thread, and not used afterwards.
         unsafe { (self.finalize)() };
     }
 }
 
 fn last_error() -> String {
-    // SAFETY: dlerror gives a C string that lives until the next call, or nothing.
+    // SAFETY: dlerror returns a C string that is valid until its next call, or null.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
         return "unknown".to_owned();

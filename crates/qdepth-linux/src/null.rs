@@ -1,5 +1,5 @@
-//! The generator's ceiling: the same loop, and the engine that is used, where storage costs
-//! nothing.
+//! Calibration of the generator's ceiling: the loop with the same engine, on a target without
+//! storage.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use crate::ring::{Await, Ring};
 use crate::ring_queue::{CompletionMode, open};
 
-/// A target that answers at once, through the kernel.
+/// Target whose requests complete at once, after a round trip through the kernel.
 struct NullTarget {
     ring: Ring,
     clock: Clock,
@@ -42,7 +42,7 @@ impl Target for NullTarget {
     #[inline(always)]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         let left = until.since(self.clock.now());
-        // A time-out is no failure, and a ring of no-ops has no other.
+        // A time-out is not a failure, and a ring of no-ops has no other errors.
         let _ = self.ring.enter(Await::Until(1, left));
         let ready = self.ring.ready();
         let at = self.clock.now();
@@ -60,30 +60,31 @@ impl Target for NullTarget {
     }
 }
 
-/// Length of a calibration: long enough for a per cent, short enough to go unnoticed.
+/// Durations of a calibration: long enough for 1 %, short enough not to be noticed.
 const WARM_UP: Nanos = Nanos::from_millis(5);
 const LENGTH: Nanos = Nanos::from_millis(40);
-/// Request on `/dev/zero` where an engine has no no-op: small, since the kernel writes the zeros.
+/// Size of a read of `/dev/zero`, for engines without a no-op. It is small, because the kernel
+/// writes the zeros.
 const ZEROS: u32 = 512;
 
 /// Result of a calibration with the null target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NullRate {
-    /// Requests in flight of each worker.
+    /// Requests in flight per worker.
     pub in_flight: u32,
     /// Threads.
     pub workers: u32,
-    /// Requests per second of all of them.
+    /// Requests per second of all workers.
     pub io_per_s: f64,
-    /// CPU time for each request, ns, user mode.
+    /// CPU time per request in user mode, ns.
     pub user_ns: f64,
-    /// CPU time for each request, ns, in the kernel.
+    /// CPU time per request in the kernel, ns.
     pub system_ns: f64,
 }
 
-/// I/Os per second that loop and engine reach with this point's load when storage costs nothing,
-/// over all of the point's workers: no-ops on `io_uring`, else reads of 512 B of `zero`, which the
-/// caller has opened on `/dev/zero`. None where the engine is not to be had.
+/// Rate that loop and engine reach with this point's load if storage costs nothing, I/Os per second
+/// over all of the point's workers. It uses no-ops with `io_uring`, else reads of 512 B from
+/// `zero`, a descriptor of `/dev/zero`. `None` if the engine is not available.
 pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<NullRate> {
     let workers = point.workers.max(1);
     let streams = point.streams.div_ceil(workers);
@@ -113,7 +114,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
     };
     let together = Gate::new(workers as usize);
     let outcomes: Vec<Option<Outcome>> = std::thread::scope(|scope| {
-        // At once, since siblings of one core are the faster the less they run together.
+        // All start at once, because sibling threads of a core are faster the less they overlap.
         let work = || together.wait().then(|| measure_worker(&null, engine, zero)).flatten();
         let start = |_| Builder::new().spawn_scoped(scope, work);
         let running: Result<Vec<_>, _> = (0..workers).map(start).collect();
@@ -149,7 +150,7 @@ fn measure_worker(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<
         | Engine::IoUringSqPoll
         | Engine::IoUringPassthrough
         | Engine::IoUringPassthroughPolled => {
-            // No-ops complete when they are submitted, so that there is nothing to poll for.
+            // No-ops complete on submission, so that there is nothing to poll for.
             let completion_mode = match engine {
                 Engine::IoUringSqPoll => CompletionMode::Submissions,
                 _ => CompletionMode::Interrupts,

@@ -1,12 +1,12 @@
-//! A command as the NVMe driver takes it from an `io_uring` (linux/nvme_ioctl.h, `struct
-//! nvme_uring_cmd`), and what its answers mean.
+//! NVMe commands as the driver takes them from an `io_uring` (linux/nvme_ioctl.h, `struct
+//! nvme_uring_cmd`), and the meaning of their results.
 
 use std::mem::offset_of;
 
 use rustix::io::Errno;
 use rustix::io_uring::io_uring_ptr;
 
-/// Offset in a submission entry of 128 bytes (linux/io_uring.h, `cmd`).
+/// Offset of the command in a submission entry of 128 bytes (linux/io_uring.h, `cmd`).
 pub(crate) const COMMAND_AT: usize = 48;
 
 /// `struct nvme_uring_cmd`.
@@ -22,13 +22,13 @@ pub(crate) struct Command {
     memory: io_uring_ptr,
     metadata_bytes: u32,
     bytes: u32,
-    /// Dwords 10 and 11 are the first block; 12 holds the count of blocks less one.
+    /// Dwords 10 and 11 hold the first block, 12 the number of blocks minus one.
     dwords_10_15: [u32; 6],
     timeout_ms: u32,
     reserved_2: u32,
 }
 
-// As the kernel lays it; it fits behind its place in an entry, aligned.
+// Same layout as in the kernel; fits after its offset in an entry, and is aligned.
 const _: () = assert!(
     size_of::<Command>() == 72
         && offset_of!(Command, memory) == 24
@@ -43,7 +43,7 @@ impl Command {
     pub(crate) const READ: u8 = 2;
     const FLUSH: u8 = 0;
 
-    /// For a namespace; it does nothing yet.
+    /// An empty command for a namespace.
     pub(crate) fn new(namespace: u32) -> Self {
         Self {
             opcode: Self::FLUSH,
@@ -61,7 +61,7 @@ impl Command {
         }
     }
 
-    /// A read or write of `blocks`, at least one.
+    /// Makes it a read or write of `blocks` blocks, at least one.
     #[inline]
     pub(crate) fn transfer(&mut self, opcode: u8, first: u64, blocks: u32) {
         self.opcode = opcode;
@@ -76,7 +76,7 @@ impl Command {
         self.dwords_10_15 = [0; 6];
     }
 
-    /// Memory of the data.
+    /// Sets the memory of the data.
     #[inline]
     pub(crate) fn memory(&mut self, memory: io_uring_ptr, bytes: u32) {
         self.memory = memory;
@@ -84,21 +84,21 @@ impl Command {
     }
 }
 
-/// Result of a command, as of any request: the bytes moved, or a negative error number. `answer` is
-/// zero, an error of the kernel, or the status of the drive.
+/// Result of a command in the form of any request: the number of bytes, or a negative error number.
+/// `answer` is zero, an error of the kernel, or the status of the drive.
 #[inline]
 pub(crate) fn result(answer: i32, bytes: u32) -> i32 {
     match answer {
         0 => bytes as i32,
-        // The driver cancelled it: the drive did not answer, or is gone.
+        // The driver cancelled the command: the drive did not answer, or is gone.
         error if error == -Errno::INTR.raw_os_error() => -Errno::IO.raw_os_error(),
         ..0 => answer,
         status => -error_of(status).raw_os_error(),
     }
 }
 
-/// The error number under which the block layer reports the same status, so that errors of both
-/// ways can be compared. Type and code of the status are its lowest 11 bits (NVM Express Base
+/// The error number that the block layer reports for the same status, so that errors of both paths
+/// can be compared. Type and code of the status are its lowest 11 bits (NVM Express Base
 /// Specification 2.0, figure 93).
 #[cold]
 fn error_of(status: i32) -> Errno {

@@ -1,4 +1,4 @@
-//! Other users of a file, as counted by the kernel.
+//! Other users of a file, as reported by the kernel.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -7,25 +7,26 @@ use crate::call::call;
 /// `KCMP_FILES` of <linux/kcmp.h>.
 const KCMP_FILES: usize = 2;
 
-/// True if two threads, by their numbers, have one table of descriptors; `None` if the kernel does
-/// not say (kcmp(2)).
+/// True if two threads, given by their ids, share a descriptor table; `None` if the kernel does not
+/// report it (kcmp(2)).
 pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
     let numbers = [usize::try_from(a).ok()?, usize::try_from(b).ok()?];
-    // SAFETY: kcmp takes five numbers, reads no memory of ours and changes nothing.
+    // SAFETY: kcmp takes five numbers, reads no memory of this process and changes nothing.
     let answer = unsafe { call(libc::SYS_kcmp, [numbers[0], numbers[1], KCMP_FILES, 0, 0, 0]) };
-    // Other positive answers are an order between two tables.
+    // Other positive results are an order of the two tables.
     (answer >= 0).then_some(answer == 0)
 }
 
-/// True if anything has a regular file open for writing: a descriptor of any process, also one on
-/// its way over a socket, a mapping, or the kernel. `file` is open for reading only, and this
-/// process counts as well. None if the file system knows no leases, or the file is another user's.
+/// True if anything has a regular file open for writing: a descriptor of any process (also one in
+/// transit over a socket), a mapping, or the kernel. `file` must be open for reading only, because
+/// this process counts, too. `None` if the file system has no leases, or the file belongs to
+/// another user.
 ///
 /// The kernel grants a read lease (fcntl(2), `F_SETLEASE`) only while nothing can write to the
-/// file; it is given back at once.
+/// file. The lease is released at once.
 pub fn has_writer(file: impl AsFd) -> Option<bool> {
     let file = file.as_fd().as_raw_fd();
-    // SAFETY: F_SETLEASE takes a number, and the descriptor is open as long as it is borrowed.
+    // SAFETY: F_SETLEASE takes a number, and the descriptor is open while it is borrowed.
     let lease = |kind: i32| unsafe { libc::fcntl(file, libc::F_SETLEASE, kind) };
     if lease(libc::F_RDLCK) == 0 {
         let _ = lease(libc::F_UNLCK);

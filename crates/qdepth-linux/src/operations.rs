@@ -1,5 +1,5 @@
-//! Operations of requests besides data transfer, one at a time: reserving space, truncating, and
-//! entries of a directory that was passed in.
+//! Operations without data transfer, one at a time: reserving space, truncating, and operations on
+//! the entries of a directory, which the caller passes in.
 
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -13,10 +13,10 @@ use rustix::io::Errno;
 
 use crate::inline::Perform;
 
-/// Digits of an entry's name, whose first letter is `f` of a file and `d` of a directory.
+/// Digits of an entry's name. The letter before them is `f` for a file and `d` for a directory.
 const DIGITS: usize = 10;
 
-/// Name of the entry with this number, as [`entry_name`] says it, without memory of its own.
+/// Name of the entry with this number, like [`entry_name`], without allocation.
 struct Name([u8; DIGITS + 2]);
 
 impl Name {
@@ -36,7 +36,7 @@ impl Name {
     }
 }
 
-/// Name of the entry with this number among those of a load, for whoever makes them before it
+/// Name of the entry with this number. A load's entries are created under these names before it
 /// begins.
 pub fn entry_name(operation: Operation, number: u64) -> String {
     let name = Name::new(operation.is_of_directories(), number);
@@ -46,7 +46,7 @@ pub fn entry_name(operation: Operation, number: u64) -> String {
 pub(crate) struct Operations {
     file: RawFd,
     operation: Operation,
-    /// Bytes that stand for an entry.
+    /// Bytes that represent an entry.
     unit: u64,
 }
 

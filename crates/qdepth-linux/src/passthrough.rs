@@ -1,5 +1,5 @@
-//! NVMe passthrough: reads and writes as commands of the drive, handed to its driver by `io_uring`
-//! past the block layer (`IORING_OP_URING_CMD`, Linux 5.19).
+//! NVMe passthrough: reads and writes as commands of the drive, submitted to its driver by
+//! `io_uring`, bypassing the block layer (`IORING_OP_URING_CMD`, Linux 5.19).
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -20,18 +20,18 @@ use crate::lack::reason;
 use crate::nvme::{Command, result};
 use crate::ring_queue::{CompletionMode, RingQueue};
 
-/// Largest command: its count of blocks has 16 bits and begins at zero (NVM Command Set
-/// Specification, Read command, dword 12).
+/// Blocks of the largest command: the number of blocks has 16 bits and counts from zero (NVM
+/// Command Set Specification, Read command, dword 12).
 const BLOCKS_MAX: u32 = 1 << 16;
-/// Interval for checking the first command; the driver itself ends one after 30 s.
+/// Interval for checking the first command; the driver itself cancels one after 30 s.
 const WAIT_SLICE: Nanos = Nanos::from_secs(1);
 
-/// The namespace whose commands a descriptor takes.
+/// The namespace that a descriptor sends commands to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Its number, as commands bear it.
+    /// Number of the namespace, as used in commands.
     pub id: u32,
-    /// Bytes of a logical block, a power of two.
+    /// Size of a logical block in bytes, a power of two.
     pub block_bytes: u32,
 }
 
@@ -40,18 +40,18 @@ pub(crate) struct Passthrough {
     namespace: Namespace,
     writable: bool,
     pieces: Pieces,
-    /// Bytes that each slot's command moves when it succeeds: the drive only answers that it did.
+    /// Size of the command in each slot, bytes: the drive reports only success.
     sizes: Vec<u32>,
-    /// Requests without a command.
+    /// Completions of requests that were refused without a command.
     refused: Vec<Completion>,
 }
 
 impl Passthrough {
-    /// A ring for this many commands in flight, after one that reads the first `size_max` bytes,
-    /// so that a kernel or drive that does not take them says so before anything is measured.
+    /// A ring for this many commands in flight. It first reads `size_max` bytes, so that a kernel
+    /// or drive without passthrough fails before the measurement.
     ///
     /// # Errors
-    /// Why the kernel or the drive takes no such command.
+    /// The reason why the kernel or the drive accepts no such command.
     pub(crate) fn new(
         commands: BorrowedFd<'_>,
         namespace: Namespace,
@@ -64,14 +64,17 @@ impl Passthrough {
         let Namespace { id, block_bytes } = namespace;
         if !block_bytes.is_power_of_two() || !takes(namespace, 0, size_max) {
             return Err(io::Error::other(format!(
-                "requests of {size_max} B are no 1 to {BLOCKS_MAX} blocks of {block_bytes} B"
+                "I/Os of {size_max} B are not 1 to {BLOCKS_MAX} blocks of {block_bytes} B"
             )));
         }
         let mut ring_queue =
             RingQueue::new(commands, slots, completion_mode, missing).map_err(|why| {
-                io::Error::new(why.kind(), format!("a ring for commands (Linux 5.19): {why}"))
+                io::Error::new(
+                    why.kind(),
+                    format!("cannot create a ring for commands (needs Linux 5.19): {why}"),
+                )
             })?;
-        // Before entries are laid: it takes one.
+        // Must come before the entries are prepared, because it uses one.
         ring_queue.start_heartbeat(missing);
         let writable = !(fcntl_getfl(commands)? & OFlags::ACCMODE).is_empty();
         let (sizes, refused) = (vec![0; slots as usize], Vec::with_capacity(slots as usize));
@@ -84,7 +87,9 @@ impl Passthrough {
             Err(why) => {
                 passthrough.set_flags(IoringUringCmdFlags::empty());
                 passthrough.first(size_max).map_err(|why| {
-                    io::Error::other(format!("the first command, a read of {size_max} B: {why}"))
+                    io::Error::other(format!(
+                        "the first command, a read of {size_max} B, failed: {why}"
+                    ))
                 })?;
                 missing.push((label::REGISTERED_BUFFERS, reason(&why)));
             }
@@ -92,7 +97,7 @@ impl Passthrough {
         Ok(passthrough)
     }
 
-    /// Writes what is the same in every command.
+    /// Writes the fields that are the same in every command.
     fn lay(&mut self, namespace: u32) {
         let ring = &mut self.ring_queue.ring;
         for index in 0..ring.entries() {
@@ -115,8 +120,8 @@ impl Passthrough {
         }
     }
 
-    /// Registers each slot's memory by itself: Linux 6.1 counts all pages from a command's first to
-    /// the end of its registered buffer as the command's.
+    /// Registers the memory of each slot separately: Linux 6.1 counts all pages from a command's
+    /// first to the end of its registered buffer as the command's.
     fn register(&mut self, slots: u32, buffers: &mut Buffers) -> io::Result<()> {
         let piece = |slot| {
             let piece = buffers.piece(slot);
@@ -124,7 +129,7 @@ impl Passthrough {
         };
         let mut pieces: Vec<libc::iovec> = (0..slots).map(piece).collect();
         // SAFETY: an array of `slots` ranges; their mapping outlives the ring: `KernelTarget` drops
-        // the ring first, and leaks both where requests are still in the kernel.
+        // the ring first, and leaks both if requests are still in the kernel.
         unsafe {
             self.ring_queue.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, slots)?;
         }
@@ -132,8 +137,8 @@ impl Passthrough {
         Ok(())
     }
 
-    /// Reads the first bytes. It is waited for without a limit, since the memory is the kernel's
-    /// until then.
+    /// Reads the first bytes. Waits without a time limit, because the kernel owns the memory until
+    /// the command ends.
     fn first(&mut self, size: u32) -> io::Result<()> {
         self.submit(Slot(0), Request { direction: Direction::Read, offset: 0, size });
         let mut done = Completions::with_capacity(1);
@@ -162,7 +167,7 @@ impl Target for Passthrough {
     #[inline(always)]
     fn submit(&mut self, slot: Slot, request: Request) {
         let Request { direction, offset, size } = request;
-        // The kernel lets root write through a descriptor that is open for reading.
+        // For root, the kernel permits writes through a descriptor that is open for reading.
         if direction == Direction::Write && !self.writable {
             return self.refuse(slot, Errno::BADF);
         }
@@ -222,7 +227,7 @@ impl Target for Passthrough {
     }
 }
 
-/// True if a request is a command: whole blocks, and not too many.
+/// True if a request can be a command: whole blocks, and not too many.
 #[inline]
 fn takes(namespace: Namespace, offset: u64, size: u32) -> bool {
     let block = namespace.block_bytes;

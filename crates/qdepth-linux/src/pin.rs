@@ -1,16 +1,16 @@
-//! Threads kept on one CPU.
+//! CPU affinity of threads.
 
 use std::io;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// CPUs that this thread may run on, ascending; empty where the kernel does not say.
+/// CPUs that this thread may run on, ascending; empty if the kernel does not report them.
 pub fn allowed_cpus() -> Vec<u32> {
     let set = sched_getaffinity(None).unwrap_or_default();
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
 }
 
-/// Keeps this thread on these CPUs.
+/// Restricts this thread to these CPUs.
 ///
 /// # Errors
 /// The error of the kernel, for example if no CPU is available to the thread.

@@ -9,20 +9,20 @@ use qdepth_measure::{Instant, Nanos};
 
 use crate::clock::now;
 
-/// From one beat to the next: fifty wake-ups a second, none of them on a worker's path.
+/// Interval between two beats: fifty wake-ups per second, none of them in a worker.
 const BEAT: Nanos = Nanos::from_millis(20);
-/// A beat that is this much later than it should be was kept from coming. A sleeper on a busy
-/// machine waits some milliseconds for its turn.
+/// Delay of a beat from which it counts as a pause. On a busy machine, a sleeping thread waits some
+/// milliseconds for a CPU.
 const LATE: Nanos = Nanos::from_millis(80);
-/// Standstills that are kept of a point; more than this many is one in every second of a day.
+/// Largest number of pauses that are kept per point: one in every second of a day.
 const KEPT: usize = 86_400;
 
-/// A stretch without a beat.
+/// A pause of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standstill {
-    /// The last beat before it.
+    /// The last beat before the pause.
     pub from: Instant,
-    /// The first beat after it.
+    /// The first beat after the pause.
     pub to: Instant,
 }
 
@@ -34,7 +34,7 @@ pub struct Pulse {
 }
 
 impl Pulse {
-    /// Begins to beat.
+    /// Starts the thread.
     pub fn start() -> Self {
         let (end, ended) = channel();
         let thread = std::thread::spawn(move || {
@@ -50,14 +50,14 @@ impl Pulse {
         Self { end, thread: Some(thread) }
     }
 
-    /// Ends, and says where it stood still.
+    /// Stops the thread, and returns the pauses.
     pub fn stop(mut self) -> Vec<Standstill> {
         let _ = self.end.send(());
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
-/// Beats one after the other, and where one was late.
+/// The last beat, and the pauses so far.
 struct Beats {
     last: Instant,
     found: Vec<Standstill>,

@@ -1,4 +1,4 @@
-//! A target to which some writes bring what others brought, for stores that deduplicate.
+//! A target whose writes repeat contents, for storage that deduplicates.
 
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
@@ -6,9 +6,9 @@ use qdepth_workload::{Contents, Direction, Payload, Request, bear, fill};
 
 use crate::verify::WithBuffers;
 
-/// Gives every write a content before it is handed over. A target of its own, so that a load which
-/// does not ask for it pays nothing; here a write costs 16 bytes more for each 4 KiB, between
-/// completion and next request.
+/// Draws the content of every write before it is submitted. This is a target of its own, so that
+/// other loads pay nothing for it. A write costs 16 bytes more per 4 KiB, between completion and
+/// next request.
 #[derive(Debug)]
 pub struct Repeating<'a, T> {
     inner: &'a mut T,
@@ -16,7 +16,7 @@ pub struct Repeating<'a, T> {
 }
 
 impl<'a, T: WithBuffers> Repeating<'a, T> {
-    /// On a target with this many slots, whose buffers are all filled alike.
+    /// Wraps a target with this many slots, and fills all buffers alike.
     pub fn new(inner: &'a mut T, slots: u32, payload: Payload, contents: Contents) -> Self {
         for slot in 0..slots {
             fill(inner.buffer(Slot(slot)), payload, contents.seed());

@@ -1,7 +1,7 @@
-//! An `io_uring` laid out by hand over the kernel's structures: a request writes the few words of
-//! its submission entry that change, where the kernel reads them next, and a batch of completions
-//! is read where the kernel wrote it. Beside the `io-uring` crate, which copies 64 bytes each way,
-//! that saves 25 ns a request (docs/engines.md), more than the rest of the loop costs.
+//! An `io_uring` on the kernel's structures directly. A request writes only the few words of its
+//! submission entry that change, in the memory that the kernel reads next. A batch of completions
+//! is read where the kernel wrote it. The `io-uring` crate copies 64 bytes each way; avoiding that
+//! saves 25 ns per request (docs/engines.md), more than the rest of the loop costs.
 
 use std::ffi::c_void;
 use std::io;
@@ -27,24 +27,25 @@ use crate::nvme::{COMMAND_AT, Command};
 /// Idle time of a kernel polling thread before it sleeps.
 const POLLER_IDLE_MS: u32 = 50;
 
-/// A ring and its two mappings. Entries of a `WIDE` one are twice as large (128 and 32 bytes): what
-/// a device's own commands need.
+/// A ring and its two mappings. Entries of a `WIDE` ring are twice as large (128 and 32 bytes), as
+/// NVMe commands require.
 #[derive(Debug)]
 pub(crate) struct Ring<const WIDE: bool = false> {
     descriptor: OwnedFd,
-    /// Name of the ring in system calls: its descriptor, or its registered index, which avoids the
-    /// table of open files.
+    /// Number of the ring in system calls: its descriptor, or its registered index, which avoids
+    /// the lookup in the table of open files.
     name: RawFd,
     shared: Mapping,
     entries: Mapping,
-    /// Words of the shared mapping, as offsets.
+    /// Offsets of the control words in the shared mapping.
     layout: Layout,
-    /// Position of the next submission, and the number that the kernel has not taken yet.
+    /// Position of the next submission, and the number of submissions that the kernel has not
+    /// taken.
     tail: u32,
     queued: u32,
     head: u32,
     flags: IoringEnterFlags,
-    /// True if a thread of the kernel looks for submissions by itself.
+    /// True if a kernel thread polls for submissions.
     polling: bool,
 }
 
@@ -60,20 +61,20 @@ struct Layout {
     cq_mask: u32,
 }
 
-/// Condition that a system call waits for.
+/// Condition that a system call waits for, besides submitting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Await {
-    /// It only hands over.
+    /// None: the call only submits.
     Nothing,
-    /// It hands over and looks once for what has completed.
+    /// None, but the call checks once for completions.
     Poll,
-    /// The first completion, however long that takes.
+    /// The first completion, however long it takes.
     First,
-    /// So many completions, or the end of the time.
+    /// This many completions, or the end of the time.
     Until(u32, Nanos),
 }
 
-/// Completion of a call.
+/// Completion of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) user_data: u64,
@@ -119,7 +120,8 @@ impl<const WIDE: bool> Ring<WIDE> {
         if !in_order {
             for number in 0..params.sq_entries {
                 let offset = params.sq_off.array as usize + number as usize * size_of::<u32>();
-                // SAFETY: within the mapping; the kernel does not look before anything is queued.
+                // SAFETY: within the mapping; the kernel does not read it before anything is
+                // queued.
                 unsafe { shared.base.add(offset).cast::<u32>().write(number) };
             }
         }
@@ -139,14 +141,14 @@ impl<const WIDE: bool> Ring<WIDE> {
         })
     }
 
-    /// Tells the kernel of something that the ring's requests refer to.
+    /// Registers something that the ring's requests refer to.
     ///
     /// # Safety
-    /// `argument` must be what `io_uring_register`(2) says for this operation, and what it refers
-    /// to must outlive the ring.
+    /// `argument` must be as `io_uring_register`(2) requires for this operation, and the object
+    /// that it refers to must outlive the ring.
     ///
     /// # Errors
-    /// The kernel's answer.
+    /// The kernel's error.
     pub(crate) unsafe fn register<T>(
         &self,
         operation: IoringRegisterOp,
@@ -154,18 +156,18 @@ impl<const WIDE: bool> Ring<WIDE> {
         count: u32,
     ) -> io::Result<u32> {
         let argument = argument.as_mut_ptr().cast::<c_void>();
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         Ok(unsafe { io_uring_register(&self.descriptor, operation, argument, count)? })
     }
 
-    /// Registers the ring's own descriptor, which saves a look-up in every call (Linux 5.18).
+    /// Registers the ring's own descriptor, which saves a lookup in every call (Linux 5.18).
     ///
     /// # Errors
-    /// The kernel's answer.
+    /// The kernel's error.
     pub(crate) fn register_itself(&mut self) -> io::Result<()> {
         // struct io_uring_rsrc_update: offset (u32::MAX: any free one), reserved, data.
         let mut update = [u32::MAX, 0, self.descriptor.as_raw_fd() as u32, 0];
-        // SAFETY: the structure is read and written within the call.
+        // SAFETY: the call reads and writes the structure before it returns.
         unsafe { self.register(IoringRegisterOp::RegisterRingFds, &mut update, 1)? };
         self.name = update[0] as RawFd;
         self.flags |= IoringEnterFlags::REGISTERED_RING;
@@ -177,22 +179,22 @@ impl<const WIDE: bool> Ring<WIDE> {
         self.layout.sq_mask + 1
     }
 
-    /// The submission entry at a place, which keeps what was written to it.
+    /// The submission entry at an index. It keeps its contents between uses.
     #[inline(always)]
     pub(crate) fn entry(&mut self, index: u32) -> &mut io_uring_sqe {
         let offset = (index & self.layout.sq_mask) as usize * Self::SUBMISSION;
-        // SAFETY: within the mapping by the mask, aligned, and copied by the kernel while it takes
-        // what was queued: no more is ever queued than there are entries.
+        // SAFETY: within the mapping by the mask, and aligned. The kernel copies the entry when it
+        // takes it, and there are never more entries queued than exist.
         unsafe { self.entries.base.add(offset).cast().as_mut() }
     }
 
-    /// The entry that [`queue`](Self::queue) hands over.
+    /// The entry that [`queue`](Self::queue) will submit.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> &mut io_uring_sqe {
         self.entry(self.tail)
     }
 
-    /// Hands the [`next`](Self::next) entry to the kernel with the next [`enter`](Self::enter).
+    /// Queues the [`next`](Self::next) entry; the next [`enter`](Self::enter) submits it.
     #[inline(always)]
     pub(crate) fn queue(&mut self) {
         self.tail = self.tail.wrapping_add(1);
@@ -205,17 +207,17 @@ impl<const WIDE: bool> Ring<WIDE> {
         self.queued
     }
 
-    /// Hands over what is queued, as [`Await`] says.
+    /// Submits the queued entries, and waits as [`Await`] says.
     ///
     /// # Errors
-    /// The kernel's answer; where time or a signal ended the wait, none.
+    /// The kernel's error. A wait that ends by its time limit or a signal is not an error.
     #[inline(always)]
     pub(crate) fn enter(&mut self, wait: Await) -> Result<(), Errno> {
         self.word(self.layout.sq_tail).store(self.tail, Ordering::Release);
         if self.polling {
             self.wake_poller();
         }
-        // Written where there is a limit, and nowhere else.
+        // Written only if there is a limit.
         let mut limit = MaybeUninit::<Timespec>::uninit();
         let mut argument = MaybeUninit::<io_uring_getevents_arg>::uninit();
         let mut flags = self.flags;
@@ -242,8 +244,8 @@ impl<const WIDE: bool> Ring<WIDE> {
         }
         let (name, queued) = (self.name as usize, self.queued as usize);
         let arguments = [name, queued, wanted, flags.bits() as usize, at, length];
-        // SAFETY: the entries refer to memory that outlives the ring; limit and argument, where
-        // there are any, are read within the call.
+        // SAFETY: the entries refer to memory that outlives the ring; the call reads limit and
+        // argument, if any, before it returns.
         let answer = unsafe { call(libc::SYS_io_uring_enter, arguments) };
         if answer < 0 {
             return self.in_vain(error(answer));
@@ -252,7 +254,8 @@ impl<const WIDE: bool> Ring<WIDE> {
         Ok(())
     }
 
-    /// A call that waited in vain says nothing of what it took before.
+    /// Handles a failed wait. Its result does not contain the number of submissions that the kernel
+    /// took before, so that is read from the ring.
     #[cold]
     fn in_vain(&mut self, why: Errno) -> Result<(), Errno> {
         match why {
@@ -264,11 +267,12 @@ impl<const WIDE: bool> Ring<WIDE> {
         }
     }
 
-    /// A polling thread that found nothing for long sleeps until it is told.
+    /// Sets the flag that wakes the kernel's polling thread if it sleeps because it found nothing
+    /// for a while.
     #[inline(always)]
     fn wake_poller(&mut self) {
-        // Between our store and the look at its flag the CPU must not trade places
-        // (io_uring_setup(2), IORING_SETUP_SQPOLL).
+        // The CPU must not reorder the store and the read of the flag (io_uring_setup(2),
+        // IORING_SETUP_SQPOLL).
         fence(Ordering::SeqCst);
         let flags = self.word(self.layout.sq_flags).load(Ordering::Relaxed);
         let asleep = flags & IoringSqFlags::NEED_WAKEUP.bits() != 0;
@@ -286,7 +290,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         self.word(self.layout.cq_tail).load(Ordering::Acquire).wrapping_sub(self.head)
     }
 
-    /// Takes one of those that are [`ready`](Self::ready).
+    /// Takes the next of the [`ready`](Self::ready) completions.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> Answer {
         let index = (self.head & self.layout.cq_mask) as usize;
@@ -300,7 +304,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         Answer { user_data: entry.user_data.u64_(), result: entry.res, flags: entry.flags.bits() }
     }
 
-    /// Gives the places of all that was taken back to the kernel.
+    /// Returns the entries of all taken completions to the kernel.
     #[inline(always)]
     pub(crate) fn give_back(&self) {
         self.word(self.layout.cq_head).store(self.head, Ordering::Release);
@@ -308,19 +312,19 @@ impl<const WIDE: bool> Ring<WIDE> {
 
     #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: an aligned word of the mapping, by the offsets that the kernel gave.
+        // SAFETY: an aligned word of the mapping, at an offset given by the kernel.
         unsafe { self.shared.base.add(offset).cast::<AtomicU32>().as_ref() }
     }
 }
 
 impl Ring<true> {
-    /// The command in the entry at a place, which keeps what was written to it.
+    /// The command in the entry at an index. It keeps its contents between uses.
     #[inline(always)]
     pub(crate) fn command(&mut self, index: u32) -> &mut Command {
         let entry = (index & self.layout.sq_mask) as usize * Self::SUBMISSION;
         let offset = entry + COMMAND_AT;
-        // SAFETY: as of an entry; a wide one has 80 bytes from there on, aligned for a command,
-        // which any bytes are.
+        // SAFETY: as for an entry; a wide entry has 80 bytes from this offset, aligned for a
+        // command, for which any bytes are valid.
         unsafe { self.entries.base.add(offset).cast().as_mut() }
     }
 
@@ -331,12 +335,12 @@ impl Ring<true> {
     }
 }
 
-/// Makes the ring: one whose entries are taken in the order of their places (Linux 6.6), else one
-/// with an array between, which then names them in that order.
+/// Creates the ring: one whose entries are taken in the order of their positions (Linux 6.6), else
+/// one with an index array, which is filled to give the same order.
 fn set_up(entries: u32, params: &mut io_uring_params) -> io::Result<(OwnedFd, bool)> {
     let asked = *params;
     params.flags |= IoringSetupFlags::NO_SQARRAY;
-    // SAFETY: no flag given refers to memory or descriptors of ours.
+    // SAFETY: no flag refers to memory or descriptors of this process.
     match unsafe { io_uring_setup(entries, params) } {
         Ok(descriptor) => Ok((descriptor, true)),
         Err(Errno::INVAL) => {
@@ -355,7 +359,7 @@ struct Mapping {
     length: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone.
+// SAFETY: this value owns the mapping alone.
 unsafe impl Send for Mapping {}
 
 impl Mapping {

@@ -1,4 +1,5 @@
-//! Waiting on an `io_uring`, whatever was asked of it: one system call submits and waits.
+//! Submission and waiting on an `io_uring`, independent of the operations: one system call does
+//! both.
 
 use std::ffi::c_void;
 use std::io;
@@ -17,11 +18,11 @@ use crate::clock::{Clock, FEW, SPIN};
 use crate::lack::reason;
 use crate::ring::{Await, Ring};
 
-/// User data of the heartbeat's completions; no slot has this number.
+/// User data of heartbeat completions; no slot has this number.
 const HEARTBEAT: u64 = u64::MAX;
-/// Interval at which waits for I/O end without a completion. A timeout armed for each wait costs a
-/// kernel timer each time, some 5 % of the rate on memory-like targets; a repeating one costs
-/// nothing in between.
+/// Interval of the heartbeat, which ends waits without a completion. A timeout per wait would cost
+/// a kernel timer each time, about 5 % of the rate on memory-like targets. A repeating timeout
+/// costs nothing in between.
 const BEAT: Nanos = Nanos::from_millis(50);
 /// `IORING_TIMEOUT_MULTISHOT` of linux/io_uring.h, which `rustix` does not name.
 const MULTISHOT: IoringTimeoutFlags = IoringTimeoutFlags::from_bits_retain(1 << 6);
@@ -37,17 +38,17 @@ pub(crate) enum CompletionMode {
     Submissions,
 }
 
-/// A ring on one file, and what its waits need.
+/// A ring on one file, and the state of its waits.
 pub(crate) struct RingQueue<const WIDE: bool> {
     pub(crate) ring: Ring<WIDE>,
     clock: Clock,
     completion_mode: CompletionMode,
     /// Repeating timeout (Linux 6.4) that ends waits; `None` without it.
     heartbeat: Option<Box<Timespec>>,
-    /// True if all that the last call handed over was complete when it returned, as on targets in
-    /// memory: such a call needs not look for more (25 ns less).
+    /// True if all requests of the last call had completed when it returned, as on targets in
+    /// memory. Such a call need not look for more completions, which saves 25 ns.
     at_once: bool,
-    /// The last stamp, so that a wait needs no further look at the clock.
+    /// Time of the last stamp, so that a wait need not read the clock again.
     last: Instant,
     in_kernel: u32,
 }
@@ -56,14 +57,14 @@ impl<const WIDE: bool> RingQueue<WIDE> {
     /// A ring for this many requests in flight on `file`.
     ///
     /// # Errors
-    /// The kernel's answer, where it forbids `io_uring`.
+    /// The kernel's error, if it forbids `io_uring`.
     pub(crate) fn new(
         file: BorrowedFd<'_>,
         slots: u32,
         completion_mode: CompletionMode,
         missing: &mut Vec<(&'static str, String)>,
     ) -> io::Result<Self> {
-        // One entry more, for the heartbeat, where it is not taken before the first request.
+        // One more entry for the heartbeat, which the kernel may take only after the first request.
         let entries = slots + u32::from(completion_mode == CompletionMode::Submissions);
         let mut ring: Ring<WIDE> = open(entries, completion_mode, missing)?;
         // SAFETY: an array of one descriptor; the kernel keeps the file itself.
@@ -77,8 +78,8 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         Ok(Self { ring, clock, completion_mode, heartbeat: None, at_once, last, in_kernel: 0 })
     }
 
-    /// Request that ends waits without completions. A ring that polls the device does not accept
-    /// it.
+    /// Submits the heartbeat, a request that ends waits without completions. A ring that polls the
+    /// device does not support it.
     pub(crate) fn start_heartbeat(&mut self, missing: &mut Vec<(&'static str, String)>) {
         if self.completion_mode == CompletionMode::Completions {
             return;
@@ -93,7 +94,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         entry.op_flags.timeout_flags = MULTISHOT;
         entry.user_data = io_uring_user_data { u64_: HEARTBEAT };
         self.ring.queue();
-        // A kernel that does not know it answers at once.
+        // A kernel that does not support it completes it at once.
         match self.ring.enter(Await::Poll) {
             Ok(()) if self.ring.ready() == 0 => self.heartbeat = Some(beat),
             Ok(()) => {
@@ -105,9 +106,9 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         }
     }
 
-    /// The entry of the next request, to be handed over with the next [`wait`](Self::wait) once
-    /// [`queue`](Self::queue) is called. All that a request differs in from a heartbeat or from
-    /// another request must be written.
+    /// The entry of the next request. [`queue`](Self::queue) queues it, and the next
+    /// [`wait`](Self::wait) submits it. The caller must write all fields in which it differs from a
+    /// heartbeat or another request.
     #[inline(always)]
     pub(crate) fn next(&mut self, slot: Slot) -> &mut io_uring_sqe {
         let entry = self.ring.next();
@@ -130,8 +131,8 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         loop {
             self.enter(until)?;
             let ready = self.ring.ready();
-            // All that is ready now was complete before this stamp, and it is read before they
-            // are taken: nothing that the loop does is in a latency.
+            // All completions that are ready now happened before this stamp, and the stamp is read
+            // before they are taken: no latency contains time of the loop.
             self.last = self.clock.now();
             if ready > 0 {
                 self.take(ready, done);
@@ -150,7 +151,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         for _ in 0..ready {
             let answer = self.ring.take();
             if answer.user_data == HEARTBEAT {
-                // Tried again now and then: what blocked once may be in a cache by now.
+                // Retried now and then: data that was not in a cache may be there now.
                 self.at_once = self.completion_mode == CompletionMode::Interrupts;
                 if !IoringCqeFlags::from_bits_retain(answer.flags).contains(IoringCqeFlags::MORE) {
                     self.heartbeat = None;
@@ -165,7 +166,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         self.at_once &= self.in_kernel == 0;
     }
 
-    /// The time after so many completions of the last wait were taken into the results.
+    /// Time stamp for requests issued after this many completions of the last wait were recorded.
     #[inline(always)]
     pub(crate) fn now_after(&mut self, taken: usize) -> Instant {
         if taken <= FEW { self.last } else { self.now() }
@@ -177,14 +178,14 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         self.last
     }
 
-    /// One system call: hands over what is queued and waits for the first completion.
+    /// Submits the queued requests and waits for the first completion, in one system call.
     #[inline(always)]
     fn enter(&mut self, until: Instant) -> Result<(), TargetFailure> {
         let left = until.since(self.last);
         let wait = if self.completion_mode == CompletionMode::Completions {
             Await::Poll
         } else if self.at_once && self.in_kernel > 0 && self.in_kernel == self.ring.queued() {
-            // Nothing else is in flight, whose end a call that does not look would leave unseen.
+            // Nothing else is in flight whose completion a call without a check would miss.
             Await::Nothing
         } else if left >= BEAT && self.in_kernel > 0 && self.heartbeat.is_some() {
             Await::First
@@ -206,7 +207,7 @@ fn broken(why: Errno) -> TargetFailure {
     Fault::Call { call: "io_uring_enter".to_owned(), errno: why.raw_os_error() }.into()
 }
 
-/// The best ring that the kernel makes.
+/// Opens the best ring that the kernel supports.
 pub(crate) fn open<const WIDE: bool>(
     entries: u32,
     completion_mode: CompletionMode,

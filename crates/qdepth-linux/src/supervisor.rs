@@ -1,7 +1,7 @@
-//! A process that can be left behind: the kernel does not end one while a request of its waits at a
-//! server that does not answer (FUSE, network file systems), not even by SIGKILL. The program forks
-//! before it does anything; the child works, and the process that the user started waits for it, or
-//! says what became of it and goes.
+//! A process that can be left behind. The kernel does not end a process while a request of it waits
+//! for a server that does not answer (FUSE, network file systems), not even by SIGKILL. The program
+//! therefore forks before it does anything else. The child does the work; the process that the user
+//! started waits for the child, or reports that it hangs and exits.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,20 +14,20 @@ use std::time::Duration;
 
 use qdepth_measure::Nanos;
 
-/// Set in the child.
+/// State of the child; set only in the child.
 static CHILD: OnceLock<Child> = OnceLock::new();
 
 #[derive(Clone, Copy, Debug)]
 struct Child {
-    /// Its exit status plus one; 0 while it works.
+    /// Exit status plus one; 0 while the child works.
     status: &'static AtomicU32,
     /// Prints a line.
     say: fn(&str),
 }
 
-/// Checks of a finished child before it is left behind.
+/// Number of checks of a finished child before it is left behind.
 const END_WITHIN: u32 = 10;
-/// The child is looked at this often where no signal comes.
+/// Interval for checking the child if no signal arrives.
 const EVERY: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Runs `work` in a child process that can be left behind, or in this process if it cannot fork;
@@ -36,21 +36,21 @@ pub fn supervised(say: fn(&str), work: impl FnOnce() -> u8) -> u8 {
     let Some(status) = shared_word() else { return work() };
     let (signals, parent) = (signals(), rustix::process::getpid());
     let mut before = empty_set();
-    // SAFETY: both sets live here; no other thread is there that could be meant. Where SIGCHLD is
-    // ignored, as some programs leave it, the kernel forgets how a child ended.
+    // SAFETY: both sets are locals, and no other thread exists. If SIGCHLD is ignored, as some
+    // programs leave it, the kernel discards the exit status of a child.
     unsafe {
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, &raw mut before);
     }
-    // SAFETY: this process has one thread, so the child has all that there is.
+    // SAFETY: this process has one thread, so the child is a complete copy.
     match unsafe { libc::fork() } {
         0 => {
-            // SAFETY: prctl takes numbers; the mask is the one from above.
+            // SAFETY: prctl takes numbers; the mask is the one saved above.
             unsafe {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
             }
-            // Nobody waits any more, and the signal above will not come.
+            // The parent is gone, and the death signal will not come.
             if rustix::process::getppid() != Some(parent) {
                 return 128 + libc::SIGKILL as u8;
             }
@@ -68,7 +68,7 @@ pub fn supervised(say: fn(&str), work: impl FnOnce() -> u8) -> u8 {
     }
 }
 
-/// A time within which this process must come on; it ends where this is dropped.
+/// A time limit for this process, which ends when this value is dropped.
 #[derive(Debug)]
 pub struct Limit {
     _end: Sender<()>,
@@ -79,8 +79,8 @@ pub fn can_be_left() -> bool {
     CHILD.get().is_some()
 }
 
-/// Starts a time limit: if it is not dropped in time, the child prints the line that `or_say` makes
-/// and is left behind with this status. None outside of such a child.
+/// Starts a time limit. If it is not dropped in time, the child prints the line from `or_say`, and
+/// is left behind with this exit status. `None` in a process that cannot be left behind.
 pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option<Limit> {
     let Child { status: left, say } = *CHILD.get()?;
     let (end, ended) = channel();
@@ -89,7 +89,7 @@ pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option
         if ended.recv_timeout(Duration::from_nanos(time.0)) == Err(RecvTimeoutError::Timeout) {
             say(&line);
             leave(left, status);
-            // SAFETY: ends every thread that the kernel can end.
+            // SAFETY: ends all threads that the kernel can end.
             unsafe { libc::_exit(status.into()) };
         }
     };
@@ -97,7 +97,8 @@ pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option
     Some(Limit { _end: end })
 }
 
-/// Lets go of what others wait for, as a pipe's reader does, and says that the work is done.
+/// Closes standard input and output, which others such as a pipe's reader wait for, and reports
+/// that the work is done.
 #[expect(clippy::disallowed_methods, reason = "a device of the kernel that holds nothing")]
 fn leave(left: &AtomicU32, status: u8) {
     let _ = std::io::stdout().flush();
@@ -109,14 +110,14 @@ fn leave(left: &AtomicU32, status: u8) {
     left.store(u32::from(status) + 1, Ordering::SeqCst);
 }
 
-/// The parent: hands signals on, and ends as the child does, or without it. The second request to
-/// stop ends the program at once, also where the child cannot end.
+/// Main function of the parent: forwards signals to the child, and exits like the child, or without
+/// it. The second request to stop ends the program at once, even if the child cannot end.
 fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
     let (mut tries, every) = (0, EVERY);
     let mut requests = Vec::new();
     loop {
         let mut ended = 0;
-        // SAFETY: the status lives here, and the child is ours.
+        // SAFETY: the status is a local, and the child belongs to this process.
         if unsafe { libc::waitpid(child, &raw mut ended, libc::WNOHANG) } == child {
             if libc::WIFSIGNALED(ended) {
                 die_by(libc::WTERMSIG(ended));
@@ -130,16 +131,16 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
                 return left as u8;
             }
         }
-        // SAFETY: all zeros are a siginfo_t.
+        // SAFETY: a siginfo_t may be all zeros.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: set and time live, and the information is written here.
+        // SAFETY: set and time are live, and the information is written to a local.
         let signal = unsafe { libc::sigtimedwait(signals, &raw mut info, &raw const every) };
         if matches!(signal, libc::SIGINT | libc::SIGTERM) {
             requests.push(signal);
         }
-        // What a terminal sends has reached the child as well.
+        // The child has received signals of the terminal itself.
         if signal > 0 && signal != libc::SIGCHLD && info.si_code <= 0 {
-            // SAFETY: the child has not been waited for, so its number is its own.
+            // SAFETY: the child has not been waited for, so its process ID is still its own.
             unsafe { libc::kill(child, signal) };
         }
     }
@@ -148,7 +149,8 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
 /// Ends this process by the signal that ended the child.
 fn die_by(signal: i32) {
     let mut set = empty_set();
-    // SAFETY: the set lives here; the signal ends this process, or it goes on to its exit status.
+    // SAFETY: the set is a local; the signal ends this process, or the process exits with its
+    // status.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         libc::sigaddset(&raw mut set, signal);
@@ -161,14 +163,14 @@ fn signals() -> libc::sigset_t {
     let mut set = empty_set();
     let handed = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1];
     for signal in handed.into_iter().chain([libc::SIGUSR2, libc::SIGCHLD]) {
-        // SAFETY: the set lives here.
+        // SAFETY: the set is a local.
         unsafe { libc::sigaddset(&raw mut set, signal) };
     }
     set
 }
 
 fn empty_set() -> libc::sigset_t {
-    // SAFETY: all zeros are a set, and it is made empty whatever its form.
+    // SAFETY: a set may be all zeros, and the call empties it in any case.
     unsafe {
         let mut set = std::mem::zeroed();
         libc::sigemptyset(&raw mut set);
@@ -176,11 +178,11 @@ fn empty_set() -> libc::sigset_t {
     }
 }
 
-/// A word that the child shares with its parent.
+/// A word in memory shared by parent and child.
 fn shared_word() -> Option<&'static AtomicU32> {
     let (protection, flags) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping of one page, which is never taken away; zeros are an atomic.
+    // SAFETY: a new mapping of one page, which is never unmapped; an atomic may be zero.
     unsafe {
         let page = libc::mmap(null_mut(), 4096, protection, flags, -1, 0);
         (page != libc::MAP_FAILED).then(|| &*page.cast::<AtomicU32>())

@@ -1,5 +1,5 @@
-//! Synchronous reads and writes in threads: the last resort, which works everywhere. A thread for
-//! each slot, up to a limit; requests beyond it wait for a thread, and the point says so.
+//! Synchronous reads and writes in threads: the last resort, which works everywhere. One thread per
+//! slot, up to a limit. Requests beyond it wait for a thread, and the point reports that.
 
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::call::call;
 use crate::clock::{Clock, cpu_time};
 use crate::discard::Discard;
 
-/// Most threads: one each for the 512 outstanding I/Os of the method.
+/// Largest number of threads: one for each of the 512 outstanding I/Os of the method.
 const THREADS_MAX: u32 = 512;
 
 struct Work {
@@ -72,7 +72,8 @@ impl Target for Threads {
     fn submit(&mut self, slot: Slot, request: Request) {
         let work = Work { slot: slot.0, request };
         let thread = &self.to[slot.0 as usize % self.to.len()];
-        // Each slot is in flight once, so its thread's queue of all slots is never full.
+        // Each slot is in flight at most once, so its thread's queue, with room for all slots, is
+        // never full.
         if thread.try_send(work).is_ok() {
             self.in_kernel += 1;
         }
@@ -92,7 +93,7 @@ impl Target for Threads {
         {
             self.take(next, done);
         }
-        // Threads report in the order of the channel, which is not that of their stamps.
+        // The order of the channel is not the order of the stamps.
         done.as_mut_slice().sort_unstable_by_key(|completion| completion.at);
         Ok(())
     }

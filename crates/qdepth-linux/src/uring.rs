@@ -1,5 +1,5 @@
-//! Reads and writes by `io_uring`: registered file, buffers and ring descriptor, single issuer,
-//! deferred task run.
+//! Reads and writes by `io_uring`, with a registered file, registered buffers and a registered ring
+//! descriptor, a single issuer, and deferred task run.
 
 use std::ffi::c_void;
 use std::io;
@@ -20,13 +20,13 @@ use crate::lack::{Lack, reason};
 use crate::ring::Ring;
 use crate::ring_queue::{CompletionMode, RingQueue};
 
-/// Largest transfer that one registered buffer may hold (`io_uring_register`(2): 1 GiB in all).
+/// Largest memory that can be registered as one buffer (`io_uring_register`(2): 1 GiB).
 const REGISTERED_MAX: usize = 1 << 30;
 
-/// A kind of its own for loads that trim, so that the others are asked nothing for it.
+/// Engine. `TRIMS` is a type parameter, so that loads without trims have no branch for them.
 pub(crate) struct Uring<const TRIMS: bool> {
     ring_queue: RingQueue<false>,
-    /// Operations of reads, writes, trims and syncs; trims are entered apart.
+    /// Operations for reads, writes, trims and syncs; entries of trims are filled separately.
     operations: [IoringOp; 4],
     discard: Discard,
     sizes: Sizes,
@@ -34,7 +34,7 @@ pub(crate) struct Uring<const TRIMS: bool> {
     /// True if syncs are `fdatasync`s.
     pub(crate) data_sync: bool,
     pieces: Pieces,
-    /// Boxed and apart, since hardly any load has them.
+    /// Boxed, because hardly any load has priorities.
     priorities: Option<Box<PriorityDraw>>,
 }
 
@@ -42,7 +42,7 @@ impl<const TRIMS: bool> Uring<TRIMS> {
     /// A ring for this many requests in flight on `file`.
     ///
     /// # Errors
-    /// The kernel's answer, where it forbids `io_uring`.
+    /// The kernel's error, if it forbids `io_uring`.
     pub(crate) fn new(
         file: BorrowedFd<'_>,
         slots: u32,
@@ -154,7 +154,7 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
 fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
     #[repr(align(4096))]
     struct Page([u8; 4096]);
-    // Far beyond the end of anything: the kernel answers without touching the storage.
+    // Far beyond the end of any file: the kernel answers without accessing the storage.
     const BEYOND: u64 = 1 << 60;
     let mut page = Page([0; 4096]);
     match preadv2(file, &mut [IoSliceMut::new(&mut page.0)], BEYOND, ReadWriteFlags::NOWAIT) {
@@ -170,7 +170,7 @@ fn register(ring: &Ring, buffers: &mut Buffers) -> io::Result<()> {
     }
     let vector = libc::iovec { iov_base: whole.as_mut_ptr().cast(), iov_len: whole.len() };
     // SAFETY: an array of one range; the mapping outlives the ring: `KernelTarget` drops the ring
-    // first, and leaks both where requests are still in the kernel.
+    // first, and leaks both if requests are still in the kernel.
     unsafe { ring.register(IoringRegisterOp::RegisterBuffers, &mut [vector], 1)? };
     Ok(())
 }
@@ -183,7 +183,7 @@ pub(crate) fn probe() -> io::Result<()> {
     // struct io_uring_probe: 16 bytes, then 8 for each operation: its number (8 bits), reserved
     // (8), flags (16), reserved (32).
     let mut answer = [0u32; 4 + 2 * OPERATIONS as usize];
-    // SAFETY: room for as many operations as said.
+    // SAFETY: there is room for the given number of operations.
     unsafe { ring.register(IoringRegisterOp::RegisterProbe, &mut answer, OPERATIONS)? };
     for (operation, name) in [
         (IoringOp::Read, "IORING_OP_READ"),

@@ -1,4 +1,4 @@
-//! A target whose reads are held against what was written.
+//! A target that compares reads with the writes before them.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailur
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Generations, Request, generation_of, stamp};
 
-/// EILSEQ: how a read is counted that does not hold what was written there.
+/// EILSEQ: error number for a read that does not return the data written.
 pub const NOT_AS_WRITTEN: i32 = 84;
 
-/// A target whose requests move bytes of memory that can be looked at.
+/// A target whose buffers can be accessed.
 pub trait WithBuffers {
     /// The target.
     fn target(&mut self) -> &mut dyn Target;
-    /// The memory of a slot whose request is not under way.
+    /// The buffer of a slot that has no request in flight.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
 }
 
-/// Stamps every write and checks every read: place, run, and that it is the last write of the
-/// place. A target of its own, so that a load which does not ask for it pays nothing; here each
-/// costs some tenths of a nanosecond a byte, between completion and next request, which is no part
-/// of a latency in a closed loop.
+/// Stamps every write and checks every read: its position, its run, and that it is the last write
+/// of the position. This is a target of its own, so that other loads pay nothing for it. Each stamp
+/// or check costs some tenths of a nanosecond per byte, between completion and next request, which
+/// is not part of a latency in a closed loop.
 pub struct Verifying<'a, T> {
     inner: &'a mut T,
     stamp: u64,
@@ -29,24 +29,23 @@ pub struct Verifying<'a, T> {
     unwritten: bool,
 }
 
-/// A request under way.
+/// A request in flight.
 struct InFlight {
     request: Request,
-    /// Oldest write that a read may find, for each of its blocks.
+    /// Oldest write that a read may return, for each of its blocks.
     oldest: Vec<Option<u32>>,
 }
 
 impl<'a, T: WithBuffers> Verifying<'a, T> {
-    /// On a target with this many slots. What was stamped by another number is not as written;
-    /// `writes` are those of the target's file, by all that write to it.
+    /// Wraps a target with this many slots. Data with another `stamp` counts as not written by this
+    /// load. `writes` registers the writes to the target's file by all workers.
     pub fn new(inner: &'a mut T, slots: u32, stamp: u64, writes: Arc<Generations>) -> Self {
         let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
         let slots = (0..slots).map(|_| InFlight { request, oldest: Vec::new() }).collect();
         Self { inner, stamp, writes, slots, unwritten: true }
     }
 
-    /// The same, which holds nothing against places that nothing had been written to, by this run
-    /// and in whole, when the read began.
+    /// Does not check blocks that this run had not completely written when the read began.
     #[must_use]
     pub fn only_written(self) -> Self {
         Self { unwritten: false, ..self }
@@ -84,7 +83,8 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
     }
 }
 
-/// The blocks that so many bytes from `offset` on lie in: where in each, and how many bytes.
+/// The blocks that contain these bytes: for each block the offset of its first byte in the range,
+/// and the number of its bytes in the range.
 fn blocks(
     writes: &Generations,
     offset: u64,

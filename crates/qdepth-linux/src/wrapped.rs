@@ -1,4 +1,4 @@
-//! The loop on a kernel target behind what looks into its buffers.
+//! The loop on a kernel target behind a wrapper that accesses its buffers.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,7 @@ use crate::repeating::Repeating;
 use crate::verify::Verifying;
 
 impl Verifying<'_, KernelTarget> {
-    /// Like [`KernelTarget::measure_shard`], with every read compared with what was written.
+    /// Like [`KernelTarget::measure_shard`], but compares every read with the data written.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,
@@ -24,7 +24,7 @@ impl Verifying<'_, KernelTarget> {
 }
 
 impl Repeating<'_, KernelTarget> {
-    /// Like [`KernelTarget::measure_shard`], with writes that hold what others hold.
+    /// Like [`KernelTarget::measure_shard`], but some writes repeat the content of others.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,

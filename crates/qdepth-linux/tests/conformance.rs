@@ -1,4 +1,4 @@
-//! Every engine on a real file, under the suite that emulated targets pass too.
+//! Every engine on a real file, under the same conformance suite as emulated devices.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -58,7 +58,8 @@ fn commands(size_max: u32) -> OpenOptions {
     OpenOptions { size_max, namespace, ..options(Engine::IoUringPassthrough) }
 }
 
-/// `/dev/null` answers every command with success (Linux 6.1): what is tried is all but the drive.
+/// `/dev/null` answers every command with success (Linux 6.1), so this tests everything but the
+/// drive.
 fn takes_all_commands(write: bool) -> Result<KernelTarget, OpenError> {
     let null = File::options().read(true).write(write).open("/dev/null").expect("opens");
     KernelTarget::open(null.into(), &commands(4096))
@@ -110,9 +111,9 @@ fn what_takes_no_commands_is_refused_with_the_reason() {
     let why = refusal(file(4096), commands(4096));
     assert!(why.contains("io_uring-passthrough: the first command, a read of 4096 B"), "{why}");
     let why = refusal(file(4096), commands(1000));
-    assert!(why.contains("requests of 1000 B are no 1 to 65536 blocks of 512 B"), "{why}");
+    assert!(why.contains("I/Os of 1000 B are not 1 to 65536 blocks of 512 B"), "{why}");
     let why = refusal(file(4096), options(Engine::IoUringPassthrough));
-    assert!(why.contains("the target takes no NVMe commands"), "{why}");
+    assert!(why.contains("the target does not accept NVMe commands"), "{why}");
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn what_is_read_is_held_against_what_was_written() {
     let mut expected = [4096; 16];
     (expected[3], expected[9]) = (-NOT_AS_WRITTEN, -NOT_AS_WRITTEN);
     assert_eq!(run(1, Direction::Read), expected);
-    // A write that never reached the medium: what is there is the write before it.
+    // A write that never reached the device: the previous data remain.
     let mut before = vec![0; 4096];
     other.read_exact_at(&mut before, 5 * 4096).expect("read");
     assert_eq!(run(1, Direction::Write), [4096; 16]);

@@ -1,4 +1,4 @@
-//! What is trimmed of a file reads as nothing afterwards, through each engine that trims.
+//! Trimmed parts of a file read as zeros, for each engine that supports trims.
 
 use std::fs::File;
 use std::io::Write;
@@ -45,7 +45,7 @@ fn a_hole_reads_as_zeros_and_the_file_is_as_long_as_before() {
         let mut target = open(engine, &file).unwrap_or_else(|why| panic!("{engine:?}: {why}"));
         let trim = Request { direction: Direction::Trim, offset: 8 << 10, size: 16 << 10 };
         assert_eq!(result(&mut target, trim), 16 << 10, "{engine:?}: all of it, as a transfer");
-        // An entry of a ring is used again: nothing of a trim is left in it.
+        // Ring entries are reused, so no field of a trim may remain.
         let write = Request { direction: Direction::Write, offset: 0, size: 4096 };
         for request in [write, Request { direction: Direction::Read, ..write }, trim] {
             assert_eq!(result(&mut target, request), request.size as i32, "{engine:?}");
@@ -62,6 +62,6 @@ fn engines_without_trims_say_so() {
     let file = tempfile::tempfile().expect("a temporary file");
     for engine in [Engine::LinuxAio, Engine::IoUringPolled] {
         let why = open(engine, &file).err().map(|why| why.to_string()).unwrap_or_default();
-        assert!(why.contains("no trims"), "{engine:?}: {why}");
+        assert!(why.contains("not support trims"), "{engine:?}: {why}");
     }
 }

@@ -1,5 +1,5 @@
-//! Whatever becomes of data between a write and the read that is held against it, it is noticed;
-//! and nothing is noticed where nothing happened.
+//! Verification detects every corruption between a write and the read that checks it, and raises no
+//! false alarm.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const BLOCK: usize = 512;
 const BLOCKS: u64 = 64;
 const STAMP: u64 = 0x5eed;
 
-/// What the storage holds, for whoever damages it.
+/// Direct access to the stored bytes, for damaging them.
 trait Medium {
     fn read(&self, offset: u64, length: usize) -> Vec<u8>;
     fn write(&self, offset: u64, bytes: &[u8]);
@@ -46,7 +46,7 @@ impl Medium for File {
     }
 }
 
-/// Storage in memory, whose time is its number of requests.
+/// Storage in memory, whose clock counts requests.
 struct InMemory {
     medium: Rc<RefCell<Vec<u8>>>,
     buffer: Vec<u8>,
@@ -94,7 +94,7 @@ impl Draws {
     }
 }
 
-/// One request, to its end.
+/// Performs a request, and returns its result.
 fn perform_request(target: &mut impl Target, direction: Direction, block: u64) -> i32 {
     let request = Request { direction, offset: block * BLOCK as u64, size: BLOCK as u32 };
     target.submit(Slot(0), request);
@@ -123,7 +123,7 @@ const KINDS: [&str; 11] = [
 struct Campaign<'a> {
     medium: &'a dyn Medium,
     draws: Draws,
-    /// What stood in each block after each of its writes.
+    /// Recent versions of each block, oldest first.
     versions: BTreeMap<u64, Vec<Vec<u8>>>,
     tried: BTreeMap<&'static str, u64>,
     missed: u64,
@@ -143,14 +143,14 @@ impl Campaign<'_> {
         assert_eq!(perform_request(target, Direction::Write, block), BLOCK as i32);
         let now = self.now(block);
         let versions = self.versions.entry(block).or_default();
-        // Enough of the past to go back to.
+        // Keeps eight versions of a block.
         if versions.len() == 8 {
             versions.remove(0);
         }
         versions.push(now);
     }
 
-    /// Damages a block that was written just now; the blocks that are no longer as written.
+    /// Damages a block that was just written; returns the blocks that are now corrupt.
     fn damage(&mut self, kind: &str, block: u64, other: u64) -> Vec<u64> {
         let (good, versions) = (self.now(block), &self.versions[&block]);
         let older = self.draws.below(versions.len() as u64 - 1) as usize;
@@ -162,7 +162,7 @@ impl Campaign<'_> {
             "byte" => bad[at] = !bad[at],
             "lost-overwrite" => bad = before,
             "stale" => bad = stale,
-            // The first part is new, the rest of the write before.
+            // The first part is new, the rest from the previous write.
             "torn" => {
                 let cut = 8 + at / 8 * 8 % (BLOCK - 8);
                 bad[cut..].copy_from_slice(&before[cut..]);
@@ -172,7 +172,7 @@ impl Campaign<'_> {
             "of-another-run" => {
                 qdepth_workload::stamp(&mut bad, block * BLOCK as u64, STAMP + 1, 1)
             }
-            // The write went elsewhere: here is what was, there is what belongs here.
+            // The write went to another block, and this block keeps its old data.
             "misdirected" => {
                 self.put(other, &good);
                 self.put(block, &before);
@@ -226,7 +226,7 @@ impl Campaign<'_> {
     }
 }
 
-/// `QDEPTH_TRIES`, else a few.
+/// Number of tries: `QDEPTH_TRIES`, or `few` by default.
 fn tries(few: u64) -> u64 {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }

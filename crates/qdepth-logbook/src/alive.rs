@@ -1,6 +1,6 @@
-//! The sign that a run is being measured: a lock that the kernel takes away at the process's death,
-//! however it dies. A lock on the logbook itself would not do: SQLite has locks there of its own,
-//! and several processes may measure into one logbook.
+//! Marker of a run in progress: a locked file, whose lock the kernel releases when the process dies
+//! in any way. A lock on the logbook itself would not work: SQLite has its own locks there, and
+//! several processes may measure into one logbook.
 
 use std::collections::BTreeSet;
 use std::fs::TryLockError;
@@ -11,43 +11,45 @@ use std::sync::{Mutex, PoisonError, Weak};
 use qdepth_files::{FileError, Kept, Named};
 
 const ENDING: &str = ".running-";
-/// Length of what is told, in bytes: days of a run; then it begins anew.
+/// Maximum size of the event file, bytes: enough for days. Then it is restarted.
 const LENGTH_MAX: u64 = 4 << 20;
-/// Between making the file and locking it another process may take it for one left behind.
+/// Number of attempts: between its creation and its lock, another process may remove the file as
+/// stale.
 const TRIES: usize = 10;
 
-/// Held as long as this value lives.
+/// Marker of a run, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Alive {
     sign: Kept,
-    /// First event of the run, repeated when the file starts again; and the length of the file.
+    /// First event of the run, which is repeated when the file is restarted; and the length of the
+    /// file.
     beginning_and_length: Mutex<(String, u64)>,
 }
 
 impl Alive {
-    /// The marker of a run; `None` if another process holds it. On a file system without locks,
-    /// processes do not see each other's markers.
+    /// Acquires the marker of a run; `None` if another process holds it. On a file system without
+    /// locks, processes do not see each other's markers.
     pub(crate) fn hold(logbook: &Named, run_id: &str) -> Result<Option<Self>, FileError> {
         for _ in 0..TRIES {
             let sign = logbook.beside(&format!("{ENDING}{run_id}"))?;
             if matches!(sign.file().try_lock(), Err(TryLockError::WouldBlock)) {
                 if sign.file().try_lock_shared().is_ok() {
-                    // Somebody only looked whether there is somebody.
+                    // Only a reader has it locked for a moment.
                     continue;
                 }
                 return Ok(None);
             }
             if sign.is_in_place() {
-                // Of a killed run, if anything.
+                // Any contents are from a killed run.
                 let _ = sign.file().set_len(0);
                 return Ok(Some(Self { sign, beginning_and_length: Mutex::default() }));
             }
         }
-        let away = io::Error::other("the file goes away again and again");
+        let away = io::Error::other("the file disappears repeatedly");
         Err(logbook.folder().failed("mark the run as alive", &away))
     }
 
-    /// Writes a line into the sign, which may grow to [`LENGTH_MAX`].
+    /// Appends a line to the event file, which is restarted above [`LENGTH_MAX`].
     pub(crate) fn append(&self, line: &str, beginning: bool) {
         let mut state = self.beginning_and_length.lock().unwrap_or_else(PoisonError::into_inner);
         let (first_line, length) = &mut *state;
@@ -60,13 +62,13 @@ impl Alive {
             *length = 0;
             text.insert_str(0, if beginning { "" } else { first_line });
         }
-        // Whoever looks on is no matter of the run; nor is a disk that is full.
+        // Problems of observers, and a full disk, must not affect the run.
         if file.write_all(text.as_bytes()).is_ok() {
             *length += text.len() as u64;
         }
     }
 
-    /// The sign of a run that a process holds.
+    /// Marker of a run, if a process holds it.
     pub(crate) fn find(logbook: &Named, run_id: &str) -> Option<Kept> {
         let signs = logbook.all_beside(&format!("{ENDING}{run_id}")).ok()?;
         let is_it = |sign: &Kept| run_of(sign.path()).as_deref() == Some(run_id);
@@ -75,17 +77,17 @@ impl Alive {
         signs.into_iter().find(|sign| is_it(sign) && held(sign))
     }
 
-    /// Ids of the runs that a process holds the sign of. Where they cannot be looked at, none.
+    /// IDs of the runs whose markers are held by a process; empty if the markers cannot be read.
     pub(crate) fn all(logbook: &Named) -> BTreeSet<String> {
         let signs = logbook.all_beside(ENDING).unwrap_or_default();
         let held = |sign: &&Kept| {
-            // Shared: two who look at once are not in each other's way.
+            // A shared lock, so that concurrent readers do not mistake each other for a run.
             matches!(sign.file().try_lock_shared(), Err(TryLockError::WouldBlock))
         };
         signs.iter().filter(held).filter_map(|sign| run_of(sign.path())).collect()
     }
 
-    /// Takes away what killed runs left behind. What cannot be taken away harms nobody.
+    /// Removes markers of killed runs. One that cannot be removed does no harm.
     pub(crate) fn tidy(logbook: &Named) {
         for sign in logbook.all_beside(ENDING).unwrap_or_default() {
             if sign.file().try_lock().is_ok() {
@@ -95,14 +97,13 @@ impl Alive {
     }
 }
 
-/// The sign of a run that a logbook holds, as long as it does.
+/// Event file of the run that a logbook holds, valid as long as it is held.
 #[derive(Debug, Default)]
 pub struct Sign(pub(crate) Weak<Alive>);
 
 impl Sign {
-    /// Tells whoever looks on what happens in the run: a line of
-    /// [`RunEvent`](qdepth_record::RunEvent). The beginning of a run is told again where its file
-    /// begins anew. Where it cannot be written nobody is told.
+    /// Publishes an event to observers: a line of [`RunEvent`](qdepth_record::RunEvent). With
+    /// `beginning`, the event is repeated whenever the file is restarted. Write errors are ignored.
     pub fn publish(&self, line: &str, beginning: bool) {
         if let Some(alive) = self.0.upgrade() {
             alive.append(line, beginning);
@@ -110,7 +111,7 @@ impl Sign {
     }
 }
 
-/// The id behind the ending of a sign's name.
+/// Run ID from the name of a marker.
 fn run_of(sign: &Path) -> Option<String> {
     let name = sign.file_name()?.to_str()?;
     name.rsplit_once(ENDING).map(|(_, id)| id.to_owned())

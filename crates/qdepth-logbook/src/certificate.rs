@@ -1,16 +1,16 @@
-//! Certificates that are kept beside the runs, each with the digest of its document.
+//! Certificates in the logbook, each with the digest of its document.
 
 use qdepth_record::{CertificateRecord, export_certificate_json};
 use rusqlite::{Connection, Result, params};
 use sha2::{Digest as _, Sha256};
 
-/// Stores one, with the digest of its document.
+/// Stores a certificate with the digest of its document.
 pub(crate) fn keep(connection: &Connection, certificate: &CertificateRecord) -> Result<()> {
     let CertificateRecord { id, at, host, .. } = certificate;
     store(connection, id, at, host, &export_certificate_json(certificate))
 }
 
-/// The newest of this machine that is what was written.
+/// Newest undamaged certificate of a machine.
 pub(crate) fn newest(
     connection: &Connection,
     host: &str,
@@ -40,7 +40,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// The certificate, where it is what was written, in the columns too.
+    /// The certificate; `None` if the document does not match its digest or its columns.
     fn whole(&self) -> Option<CertificateRecord> {
         let sha256: [u8; 32] = Sha256::digest(&self.document).into();
         let read: CertificateRecord = serde_json::from_str(&self.document).ok()?;
@@ -50,7 +50,7 @@ impl Kept {
     }
 }
 
-/// All of them, the oldest first; none in a file whose schema has none.
+/// All certificates, the oldest first; empty in a file with an older schema.
 fn rows(connection: &Connection) -> Result<Vec<Kept>> {
     if !connection.table_exists(None, "certificate")? {
         return Ok(Vec::new());
@@ -58,7 +58,7 @@ fn rows(connection: &Connection) -> Result<Vec<Kept>> {
     let query = "SELECT id, at, host, document, sha256 FROM certificate ORDER BY at, id";
     let mut statement = connection.prepare_cached(query)?;
     let kept = statement.query_map([], |row| {
-        // What cannot be read is not what was written, and must stop no run.
+        // An unreadable value counts as damaged, and must not stop a run.
         let text = |column: usize| row.get::<_, String>(column).unwrap_or_default();
         let sha256 = row.get(4).unwrap_or_default();
         Ok(Kept { id: text(0), at: text(1), host: text(2), document: text(3), sha256 })
@@ -66,13 +66,13 @@ fn rows(connection: &Connection) -> Result<Vec<Kept>> {
     kept.collect()
 }
 
-/// Ids of those that are not what was written.
+/// IDs of damaged certificates.
 pub(crate) fn damaged(connection: &Connection) -> Result<Vec<String>> {
     let all = rows(connection)?.into_iter();
     Ok(all.filter(|row| row.whole().is_none()).map(|row| row.id).collect())
 }
 
-/// Adds those of another logbook that are not here yet and are whole.
+/// Adds the undamaged certificates of another logbook that are missing here.
 pub(crate) fn merge(here: &Connection, there: &Connection) -> Result<()> {
     for row in rows(there)?.iter().filter(|row| row.whole().is_some()) {
         store(here, &row.id, &row.at, &row.host, &row.document)?;

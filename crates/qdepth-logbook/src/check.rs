@@ -1,4 +1,4 @@
-//! Integrity of a logbook: every record passes here on its way to a reader.
+//! Integrity checks of a logbook, applied to every record that is read.
 
 use std::fmt;
 
@@ -11,33 +11,33 @@ use crate::digest::{Chain, Parts, Purpose, is_unreadable};
 use crate::read::{self, Attempt};
 use qdepth_record::RunRecord;
 
-/// A record that is not what was written.
+/// Damaged record: its contents do not match its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Id of the run that it is of; empty for the list of runs.
+    /// ID of the run; empty for the list of runs.
     pub run: String,
-    /// Which.
+    /// The record.
     pub record: DamagedRecord,
-    /// Parts, for example `series` or `environment`; empty for a list.
+    /// Damaged parts, for example `series` or `environment`; empty for a list.
     pub parts: Vec<String>,
 }
 
-/// Damaged record.
+/// Kind of damaged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DamagedRecord {
-    /// The run itself.
+    /// A run itself.
     Run,
-    /// A point, by its place in the plan.
+    /// A point, by its index in the plan.
     Point(u32),
-    /// A point whose place in the plan is not sure, by its row.
+    /// A point whose index in the plan is unknown, by its row.
     Row(i64),
-    /// The list of a run's points.
+    /// List of a run's points.
     Points,
-    /// The list of runs.
+    /// List of runs.
     Runs,
-    /// The line of a run in it.
+    /// Headline of a run.
     Line,
-    /// A certificate, by its id.
+    /// A certificate, by its ID.
     Certificate(String),
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for DamagedRecord {
 }
 
 impl Damage {
-    /// Finding for the run.
+    /// Finding to be added to the run.
     pub(crate) fn finding(&self) -> Finding {
         let record = |code: &str| Finding::invalid(Code::RecordDamaged).label("record", code);
         let finding = match &self.record {
@@ -76,24 +76,24 @@ impl Damage {
 /// Result of a check of the whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Runs that were read.
+    /// Number of runs that were read.
     pub runs: u64,
-    /// Points that were read and are whole, superseded ones among them.
+    /// Number of undamaged points, including superseded ones.
     pub points: u64,
     /// Output of SQLite's `integrity_check`, one line each; empty if the file is sound.
     pub file: Vec<String>,
-    /// Every record that is not what was written.
+    /// All damaged records.
     pub damaged: Vec<Damage>,
 }
 
 impl Checked {
-    /// True if nothing was found.
+    /// True if there is no damage.
     pub fn is_whole(&self) -> bool {
         self.file.is_empty() && self.damaged.is_empty()
     }
 }
 
-/// A run, with what of its own record is damaged.
+/// Reads a run; with the damage of its own record, if any.
 pub(crate) fn run(connection: &Connection, number: i64) -> Result<(RunRecord, Option<Damage>)> {
     let mut parts = Parts::of_run(connection, number, Purpose::Check);
     let mut run = read::run(&mut parts)?;
@@ -116,9 +116,9 @@ fn is_of_its_hash(run: &RunRecord) -> bool {
     run.plan_hash == hash || (run.plan_text.is_empty() && run.plan_hash.is_empty())
 }
 
-/// The points of a run that are whole, and what was damaged.
+/// Undamaged points of a run, and the damage.
 pub(crate) struct Points {
-    /// Every attempt, in the order of storing.
+    /// All attempts, in the order in which they were stored.
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) damaged: Vec<Damage>,
 }
@@ -157,7 +157,7 @@ pub(crate) fn points(connection: &Connection, number: i64, id: &str) -> Result<P
 /// Number of measured points of a run, without reading them.
 pub(crate) struct Counted {
     pub(crate) done: u32,
-    /// True if all that were stored are listed.
+    /// True if the list of points is undamaged.
     pub(crate) are_listed: bool,
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn counted(connection: &Connection, run: i64) -> Result<Counted> {
     Ok(Counted { done: read::points_counted(connection, run)?, are_listed })
 }
 
-/// An attempt at a point, or that it is damaged.
+/// Reads an attempt at a point, or returns its damage.
 pub(crate) fn point(
     connection: &Connection,
     run: i64,
@@ -186,14 +186,14 @@ pub(crate) fn point(
     })
 }
 
-/// True if the list of runs is the one that was written.
+/// True if the list of runs is undamaged.
 pub(crate) fn lists_all_runs(connection: &Connection) -> Result<bool> {
     let numbers: Vec<i64> =
         read::run_numbers(connection)?.into_iter().map(|(number, _)| number).collect();
     Chain::Runs.is_whole(connection, &numbers)
 }
 
-/// Every record of the file.
+/// Checks every record of the file.
 pub(crate) fn all(connection: &Connection) -> Result<Checked> {
     let mut checked = Checked::default();
     for (number, id) in read::run_numbers(connection)? {

@@ -1,17 +1,17 @@
-//! Integrity of records: a SHA-256 of each part, over all columns of its rows. The same statement
-//! reads and hashes, when the part is stored and whenever it is read, so nothing reaches a reader
-//! without a check.
+//! Integrity of records: a SHA-256 digest of each part over all columns of its rows. The same query
+//! reads and hashes, both when a part is stored and when it is read, so no reader gets unchecked
+//! data.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Result, Row, params};
 use sha2::{Digest as _, Sha256};
 
-/// Stands for "no point" in a digest's key: rows are numbered from 1.
+/// Key value for "no point": rows are numbered from 1.
 const OF_RUN: i64 = 0;
-/// The chain of all runs belongs to none.
+/// Key value for "no run", used by the chain of all runs.
 const OF_FILE: i64 = 0;
 
-/// The rows of a part, hashed as they are read.
+/// Reader of the rows of a part, which hashes them.
 pub(crate) struct Rows<'c> {
     connection: &'c Connection,
     hash: Sha256,
@@ -26,7 +26,7 @@ impl<'c> Rows<'c> {
         Self { connection, hash }
     }
 
-    /// Rows of the query, in its order.
+    /// Reads all rows of a query, in order.
     pub(crate) fn query<T>(
         &mut self,
         query: &str,
@@ -40,13 +40,13 @@ impl<'c> Rows<'c> {
             self.add(row)?;
             all.push(read(row)?);
         }
-        // Two queries never run into each other.
+        // Separates the rows of consecutive queries in the digest.
         self.hash.update((all.len() as u64).to_be_bytes());
         Ok(all)
     }
 
-    /// Every column with its name, type and length. One that is NULL is left out: a column that
-    /// is added later changes no digest.
+    /// Hashes every column with its name, type and length, except NULL: columns that are added
+    /// later do not change a digest.
     fn add(&mut self, row: &Row<'_>) -> Result<()> {
         self.hash.update(b"row");
         for index in 0..row.as_ref().column_count() {
@@ -79,19 +79,19 @@ impl<'c> Rows<'c> {
 /// Purpose of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It is stored.
+    /// The digest is stored.
     Store,
-    /// It is held against the stored one.
+    /// The digest is compared with the stored one.
     Check,
 }
 
-/// Reads the parts of one run, or of one point, and notes which are not what was written.
+/// Reads the parts of a run or of a point, and collects the damaged ones.
 pub(crate) struct Parts<'c> {
     connection: &'c Connection,
     pub(crate) run: i64,
     pub(crate) point: i64,
     purpose: Purpose,
-    /// The parts that are not what was written.
+    /// Names of the damaged parts.
     pub(crate) damaged: Vec<String>,
 }
 
@@ -109,12 +109,12 @@ impl<'c> Parts<'c> {
         Self { point, ..Self::of_run(connection, run, purpose) }
     }
 
-    /// The same parts, to be stored anew after a change: those that were whole before it.
+    /// The same parts, for storing new digests after a change. Damaged parts keep their old ones.
     pub(crate) fn into_storing(self) -> Self {
         Self { purpose: Purpose::Store, ..self }
     }
 
-    /// Reads a part. One that cannot be read because it is damaged is noted, and empty.
+    /// Reads a part. A damaged part that cannot be read is noted, and its value is empty.
     ///
     /// # Errors
     /// If SQLite fails for another reason.
@@ -133,7 +133,7 @@ impl<'c> Parts<'c> {
         };
         let found: [u8; 32] = rows.hash.finalize().into();
         match self.purpose {
-            // What was damaged before stays so: a new digest would make it pass for whole.
+            // Damaged data must stay damaged: a new digest would hide it.
             Purpose::Store if self.is_damaged(part) => {}
             Purpose::Store => store(self.connection, self.key(part), &found)?,
             Purpose::Check => {
@@ -181,7 +181,7 @@ fn store(connection: &Connection, key: Key<'_>, hash: &[u8; 32]) -> Result<()> {
     Ok(())
 }
 
-/// None where there is none, or none that can be read.
+/// Stored digest; `None` if it is missing or unreadable.
 fn stored(connection: &Connection, key: Key<'_>) -> Result<Option<[u8; 32]>> {
     let Key { run, point, part } = key;
     let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part = ?3";
@@ -195,12 +195,12 @@ fn stored(connection: &Connection, key: Key<'_>) -> Result<Option<[u8; 32]>> {
     }
 }
 
-/// A list that only grows, hashed link by link: adding to it costs the same however long it is.
+/// Hash chain of a list that only grows: the cost of adding an entry does not depend on its length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Chain {
     /// All runs of the file, by `run.sequence`.
     Runs,
-    /// All points of a run, by `point.id`, superseded ones among them.
+    /// All points of a run, by `point.id`, including superseded ones.
     Points(i64),
 }
 
@@ -232,23 +232,23 @@ impl Chain {
         numbers.iter().fold(self.empty(), |before, number| Self::longer(before, *number))
     }
 
-    /// A list without entries.
+    /// Stores the digest of an empty list.
     pub(crate) fn begin(self, connection: &Connection) -> Result<()> {
         store(connection, self.key(), &self.empty())
     }
 
-    /// One more. What was damaged before stays damaged.
+    /// Adds an entry. A damaged list stays damaged.
     pub(crate) fn add(self, connection: &Connection, number: i64) -> Result<()> {
         let Some(before) = stored(connection, self.key())? else { return Ok(()) };
         store(connection, self.key(), &Self::longer(before, number))
     }
 
-    /// Stores it.
+    /// Stores the digest of a list.
     pub(crate) fn store(self, connection: &Connection, numbers: &[i64]) -> Result<()> {
         store(connection, self.key(), &self.digest(numbers))
     }
 
-    /// True if these are all that were added, in this order.
+    /// True if these are exactly the entries that were added, in this order.
     pub(crate) fn is_whole(self, connection: &Connection, numbers: &[i64]) -> Result<bool> {
         Ok(stored(connection, self.key())? == Some(self.digest(numbers)))
     }
@@ -262,7 +262,7 @@ pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
         || is_missing_table(error)
 }
 
-/// A value that is none of its column.
+/// True if a value does not fit the type of its column.
 pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
     matches!(
         error,
@@ -275,7 +275,7 @@ pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// A table or column whose name is no longer there.
+/// True if a table or column is missing.
 fn is_missing_table(error: &rusqlite::Error) -> bool {
     let text = match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text,

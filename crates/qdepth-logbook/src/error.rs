@@ -10,36 +10,37 @@ use rustix::process::{Resource, getrlimit};
 use crate::digest::is_unreadable;
 use crate::file_name::{directory_of, sibling};
 
-/// SQLite's extended result code for "the shared-memory file could not be made larger", which is
-/// how a full disk shows itself when the first reader opens a write-ahead log.
+/// SQLite's extended result code for "the shared-memory file could not be enlarged". A full disk
+/// causes it when the first reader opens a write-ahead log.
 const IOERR_SHMSIZE: i32 = 4874;
-/// Below this much free space, an I/O failure of SQLite is put down to the full disk.
+/// Free space below which an I/O error of SQLite is attributed to a full disk.
 const NO_SPACE_BYTES: u64 = 64 << 10;
-/// A file that ends less than this before the limit on the size of files was stopped by it: more
-/// than SQLite writes at a time, and than it makes its shared memory larger by.
+/// Distance to the limit on file sizes below which an I/O error is attributed to it: more than
+/// SQLite writes at once, and more than one extension of its shared memory.
 const NEAR_LIMIT_BYTES: u64 = 64 << 10;
 
-/// Log, shared memory, a directory to be synced, and a temporary file.
+/// Number of files that SQLite opens at once: log, shared memory, a directory to sync, a temporary
+/// file.
 const FILES: usize = 4;
 
-/// Why a logbook could not be opened, written or read.
+/// Error of opening, writing or reading a logbook.
 #[derive(Debug, thiserror::Error)]
 pub enum LogbookError {
-    /// The file exists and is no logbook; it was left as it is.
+    /// The file exists and is not a logbook; it was not changed.
     #[error(
-        "{path} is not a qdepth logbook ({why}); it was left as it is: name another file for the \
-         logbook"
+        "{path} is not a qdepth logbook ({why}) and was not changed. Name another file with \
+         --logbook"
     )]
     NotALogbook {
         /// The file.
         path: PathBuf,
-        /// Actual contents.
+        /// Description of its contents.
         why: String,
     },
     /// Written by a newer program.
     #[error(
-        "{path} has schema version {found}, this qdepth knows up to {known}: use the qdepth that \
-         wrote it, a newer one or one from before the first release"
+        "{path} has schema version {found}, but this qdepth supports only versions up to {known}. \
+         Use the version of qdepth that wrote it"
     )]
     Newer {
         /// The file.
@@ -49,38 +50,40 @@ pub enum LogbookError {
         /// Largest schema version that this program knows.
         known: i64,
     },
-    /// There is no such file.
-    #[error("there is no logbook at {path}: run `qdepth run` first, or name the right file")]
+    /// The file does not exist.
+    #[error(
+        "there is no logbook at {path}. Run `qdepth run` first, or name the file with --logbook"
+    )]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The file system (or its quota) has no room left.
     #[error(
-        "the file system of {path} is full while {doing} (this record is {}); what was kept before \
-         is not lost: free some space, then `qdepth run --resume`, or start again where no point \
-         was measured yet", kept_text(*.kept)
+        "the file system of {path} is full while {doing} (this record is {}). What was stored \
+         before is not lost. Free some space, then continue with `qdepth run --resume`, or start \
+         again if no point was measured", kept_text(*.kept)
     )]
     Full {
         /// The logbook.
         path: PathBuf,
         /// Attempted action.
         doing: &'static str,
-        /// True if the record in question was stored after all, in the space that had been
-        /// reserved. Either way, nothing more should be measured.
+        /// True if the record was stored after all, in the reserved space. In either case,
+        /// measuring should stop.
         kept: bool,
     },
-    /// Another process held the logbook longer than we wait.
-    #[error("{path} is locked by another process while {doing}: wait for it to end, or end it")]
+    /// Another process held the lock for longer than the time limit.
+    #[error("{path} is locked by another process while {doing}. Wait until it ends, or stop it")]
     Busy {
         /// The logbook.
         path: PathBuf,
         /// Attempted action.
         doing: &'static str,
     },
-    /// The file is damaged, or holds what this version cannot read.
+    /// The file is damaged, or contains data of a newer version.
     #[error(
-        "{path} is damaged, or was written by a newer qdepth: {doing} failed ({source}); restore a \
+        "{path} is damaged, or was written by a newer qdepth: {doing} failed ({source}). Restore a \
          copy, or try `sqlite3 FILE .recover`"
     )]
     Damaged {
@@ -88,29 +91,30 @@ pub enum LogbookError {
         path: PathBuf,
         /// Attempted action.
         doing: &'static str,
-        /// SQLite's word.
+        /// Error of SQLite.
         source: rusqlite::Error,
     },
-    /// The record of a run, or the list of runs, is not what was written.
+    /// The record of a run, or the list of runs, is damaged.
     #[error(
-        "{path}: {what} is not what was written, so {not_done}; `qdepth logbook check {}` lists \
-         what is damaged, and a run named by its id can still be shown: {instead}", .path.display()
+        "{path}: {what} does not match its checksum, so {not_done}. `qdepth logbook check {}` \
+         lists the damage; a run named by its ID can still be shown: {instead}", .path.display()
     )]
     Altered {
         /// The logbook.
         path: PathBuf,
-        /// Record.
+        /// Description of the record.
         what: String,
-        /// Refused request.
+        /// Consequence: what was not done.
         not_done: &'static str,
         /// Remedy.
         instead: &'static str,
     },
-    /// Somebody moved, replaced or removed the file while it was in use.
+    /// The file was moved, replaced or removed while it was in use.
     #[error(
-        "{path} was moved, replaced or removed while it was in use. All that was measured is in \
-         {copy}: see it with `qdepth list --logbook {copy}`, then start a new run with a logbook \
-         that stays in place", path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
+        "{path} was moved, replaced or removed while it was in use. All measurements are in \
+         {copy}; list them with `qdepth list --logbook {copy}`. Then start a new run with a \
+         logbook that stays in \
+         place", path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
     )]
     Displaced {
         /// Path of the logbook.
@@ -118,48 +122,48 @@ pub enum LogbookError {
         /// The copy.
         copy: PathBuf,
     },
-    /// The same, and there is no copy.
+    /// Like [`LogbookError::Displaced`], and no copy could be written.
     #[error(
         "{path} was moved, replaced or removed while it was in use, and no copy could be written \
-         ({source}): look for the moved file and the -wal file beside its old place"
+         ({source}). Look for the moved file, and for the -wal file at its old location"
     )]
     Lost {
         /// Path of the logbook.
         path: PathBuf,
-        /// Why there is no copy.
+        /// Error of the copy.
         source: Box<LogbookError>,
     },
     /// Any other failure of SQLite.
     #[error(
-        "{path}: {doing} failed ({source}); check that the file and its directory are writable"
+        "{path}: {doing} failed ({source}). Check that the file and its directory are writable"
     )]
     Sqlite {
         /// The logbook.
         path: PathBuf,
         /// Attempted action.
         doing: &'static str,
-        /// SQLite's word.
+        /// Error of SQLite.
         source: rusqlite::Error,
     },
-    /// The tables could not be made.
-    #[error("{path}: the tables could not be made or brought up to date ({source})")]
+    /// The tables could not be created or migrated.
+    #[error("{path}: the tables could not be created or updated ({source})")]
     Migration {
         /// The logbook.
         path: PathBuf,
         /// Error of the migration.
         source: rusqlite_migration::Error,
     },
-    /// The space reserve could not be made, or the file could not be looked at.
-    #[error("{path}: {doing} failed ({source}); check the permissions of its directory")]
+    /// The space reserve could not be created, or the file could not be inspected.
+    #[error("{path}: {doing} failed ({source}). Check the permissions of its directory")]
     Io {
         /// The file.
         path: PathBuf,
         /// Attempted action.
         doing: &'static str,
-        /// The system's word.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// The file, or what lies beside it, is none that a logbook may be in.
+    /// The file, or a file next to it, is not suitable for a logbook.
     #[error("the logbook {path}: {source}")]
     File {
         /// The file.
@@ -169,10 +173,9 @@ pub enum LogbookError {
     },
     /// A limit on the size of this process's files stops the logbook.
     #[error(
-        "{path} may not grow any further while {doing} (this record is {}): a limit on the size of \
-         files is in the way; what was kept before is not lost: raise it (`ulimit -f unlimited`), \
-         then `qdepth run --resume`, or start again where no point was measured \
-         yet", kept_text(*.kept)
+        "{path} reached a limit on the file size while {doing} (this record is {}). What was \
+         stored before is not lost. Raise the limit (`ulimit -f unlimited`), then continue with \
+         `qdepth run --resume`, or start again if no point was measured", kept_text(*.kept)
     )]
     Limited {
         /// The logbook.
@@ -182,11 +185,11 @@ pub enum LogbookError {
         /// Like [`LogbookError::Full`].
         kept: bool,
     },
-    /// SQLite needs a few files at once, and this process may not open them.
+    /// SQLite needs several open files, and the limit of this process is reached.
     #[error(
-        "{path}: {doing} failed: too many files are open (`ulimit -n`); what was kept before is \
-         not lost: raise the limit, then `qdepth run --resume`, or start again where no point was \
-         measured yet"
+        "{path}: {doing} failed: too many files are open (`ulimit -n`). What was stored before is \
+         not lost. Raise the limit, then continue with `qdepth run --resume`, or start again if no \
+         point was measured"
     )]
     TooManyFiles {
         /// The logbook.
@@ -194,62 +197,62 @@ pub enum LogbookError {
         /// Attempted action.
         doing: &'static str,
     },
-    /// No run has this id.
-    #[error("no run `{asked}` in {path}: `qdepth list` shows the runs")]
+    /// No run has this ID.
+    #[error("no run `{asked}` in {path}; `qdepth list` shows the runs")]
     NoSuchRun {
         /// The logbook.
         path: PathBuf,
         /// Requested name.
         asked: String,
     },
-    /// There are not so many runs before the latest.
+    /// There are not enough runs before the latest one.
     #[error("`{asked}`: {why}")]
     NoEarlierRun {
         /// Requested name.
         asked: String,
-        /// Number of runs, or the problem of the number.
+        /// Explanation: the number of runs, or the error in the number.
         why: String,
     },
-    /// Several runs begin with this prefix.
-    #[error("`{asked}` may be any of {}: write more of the id", .candidates.join(", "))]
+    /// Several run IDs start with this prefix.
+    #[error("`{asked}` matches several runs: {}. Type more of the ID", .candidates.join(", "))]
     AmbiguousRun {
         /// Requested name.
         asked: String,
-        /// Ids of the runs that it may be.
+        /// Matching IDs.
         candidates: Vec<String>,
     },
-    /// The run is sealed: nothing is added or changed any more.
-    #[error("run {run} is sealed and cannot be changed: start a new run")]
+    /// The run is sealed: it can no longer be changed.
+    #[error("run {run} is complete and cannot be changed. Start a new run")]
     Sealed {
         /// Id of the run.
         run: String,
     },
     /// Another process is measuring the run.
     #[error(
-        "run {run} is still being measured by another process; nothing was changed: wait for its \
-         end, or stop it with Ctrl-C or SIGTERM, then resume"
+        "run {run} is still being measured by another process; nothing was changed. Wait until it \
+         ends, or stop it with Ctrl-C or SIGTERM, then resume it"
     )]
     Alive {
         /// Id of the run.
         run: String,
     },
-    /// The run has ended; it must be reopened before anything is added.
-    #[error("run {run} is {state}, not running: resume it before adding to it")]
+    /// The run has ended; it must be reopened before points are added.
+    #[error("run {run} is {state}, not running. Resume it before adding points")]
     NotRunning {
         /// Id of the run.
         run: String,
         /// Its state.
         state: &'static str,
     },
-    /// This point is there, whole; only an interrupted one may be measured again.
+    /// The point is already stored completely; only an interrupted one may be measured again.
     #[error(
-        "point {index} of run {run} is measured already: only an interrupted point may be measured \
+        "point {index} of run {run} is already measured; only an interrupted point can be measured \
          again"
     )]
     AlreadyMeasured {
         /// Id of the run.
         run: String,
-        /// Place of the point in the plan.
+        /// Index of the point in the plan.
         index: u32,
     },
 }
@@ -260,19 +263,19 @@ fn kept_text(kept: bool) -> &'static str {
 
 /// Description of an empty file.
 const EMPTY: &str = "it is empty";
-/// The same of a logbook whose write-ahead log is missing.
-const WITHOUT_LOG: &str = "it has no tables: either a run was killed while it made it, or it was \
-                           copied without the -wal file beside it, which must be copied, too";
+/// Description of a logbook whose write-ahead log is missing.
+const WITHOUT_LOG: &str = "it has no tables: a run was killed while creating it, or it was copied \
+                           without the -wal file next to it, which must be copied too";
 
 impl LogbookError {
-    /// A file is there, and nothing is in it. `marked` is whether it says that it is a logbook.
+    /// Error of a file without tables. `marked` is true if it has the header of a logbook.
     pub(crate) fn empty(path: &Path, marked: bool) -> Self {
         let why = if marked { WITHOUT_LOG } else { EMPTY };
         Self::NotALogbook { path: path.to_owned(), why: why.to_owned() }
     }
 
     /// True if there is no logbook yet: no file, or one whose creation is in progress or was
-    /// interrupted by a kill.
+    /// killed.
     pub fn is_absent(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
@@ -281,7 +284,7 @@ impl LogbookError {
         }
     }
 
-    /// Sorts SQLite's failures into those that a caller treats differently.
+    /// Classifies errors of SQLite by how callers treat them.
     pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -329,7 +332,8 @@ impl LogbookError {
     }
 }
 
-/// SQLite says IOERR, and no more, where a file may not grow because of `RLIMIT_FSIZE`.
+/// True if the limit on file sizes (`RLIMIT_FSIZE`) was reached, which SQLite reports only as
+/// IOERR.
 fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
     let failed = matches!(error.sqlite_error_code(), Some(ErrorCode::SystemIoFailure));
     let Some(limit) = getrlimit(Resource::Fsize).current.filter(|_| failed) else { return false };
@@ -340,16 +344,16 @@ fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
     limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
 }
 
-/// True if as many files as SQLite needs in addition can be opened: SQLite reports a limit on open
-/// files only as an inability to open.
+/// True if as many files as SQLite needs can be opened: it reports a limit on open files only as an
+/// inability to open.
 fn files_can_be_opened() -> bool {
     let more: rustix::io::Result<Vec<_>> =
         (0..FILES).map(|_| rustix::io::dup(rustix::stdio::stderr())).collect();
     !matches!(more, Err(Errno::MFILE | Errno::NFILE))
 }
 
-/// SQLite says FULL for ENOSPC of a write only; of fsync, truncate and shared memory, and for a
-/// quota, it says IOERR. Then the file system is asked.
+/// True if the disk is full. SQLite reports FULL only for ENOSPC of a write. For fsync, truncate,
+/// shared memory and quotas it reports IOERR; then the free space decides.
 fn is_full(path: &Path, error: &rusqlite::Error) -> bool {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => true,

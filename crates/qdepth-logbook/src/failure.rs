@@ -1,8 +1,8 @@
-//! Why a transaction was not made.
+//! Error of a transaction.
 
 use crate::error::LogbookError;
 
-/// Within a transaction: SQLite's failure, or ours.
+/// Error within a transaction: of SQLite, or of the logbook.
 pub(crate) enum Failure {
     Sqlite(rusqlite::Error),
     Rule(LogbookError),

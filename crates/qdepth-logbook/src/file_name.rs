@@ -1,8 +1,8 @@
-//! Names of what lies beside a logbook.
+//! Names of files next to a logbook.
 
 use std::path::{Path, PathBuf};
 
-/// The directory of a file.
+/// Directory of a file.
 pub(crate) fn directory_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -10,7 +10,7 @@ pub(crate) fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The file of this name with that ending.
+/// Path with `ending` appended to the file name.
 pub(crate) fn sibling(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);

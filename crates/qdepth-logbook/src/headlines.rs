@@ -1,5 +1,5 @@
-//! The list of runs, a line each. A line is kept beside each run, with a digest of its own: reading
-//! a run whole takes 0.2 ms, which of 10,000 runs are two seconds.
+//! List of runs. A headline with its own digest is stored for each run: reading a complete run
+//! takes 0.2 ms, so 10,000 runs would take two seconds.
 
 use std::ops::ControlFlow;
 
@@ -11,14 +11,14 @@ use crate::check::{self, Damage, DamagedRecord};
 use crate::digest::is_damage;
 use crate::read;
 
-/// Keeps the line of a run whose own record is whole.
+/// Stores the headline of an undamaged run.
 pub(crate) fn keep(connection: &Connection, number: i64, run: &RunRecord) -> Result<()> {
     let done = read::points_counted(connection, number)?;
     store(connection, number, &line_of(run, done, best(connection, number, run.state)?))
 }
 
-/// The best figures of a run that has ended. While it is measured they would be read again for
-/// each point. `total` is a floating-point sum: `sum` fails where the integers overflow.
+/// Best figures of a run that has ended; during a run they would be recomputed for each point. Uses
+/// `total`, a floating-point sum, because `sum` fails on integer overflow.
 fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
     let mut best = Best::default();
     if state == RunState::Running {
@@ -60,7 +60,7 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
     Ok(best)
 }
 
-/// The points of a run became more. A line that is damaged stays so.
+/// Updates the headline after points were added. A damaged headline stays damaged.
 pub(crate) fn recount(connection: &Connection, number: i64) -> Result<()> {
     let Some(line) = kept(connection, number)? else { return Ok(()) };
     let points_done = read::points_counted(connection, number)?;
@@ -86,7 +86,7 @@ fn digest(number: i64, text: &str) -> [u8; 32] {
     Sha256::new_with_prefix(number.to_be_bytes()).chain_update(text).finalize().into()
 }
 
-/// The line that is kept of a run; `None` if there is none, or it is not what was written.
+/// Stored headline of a run; `None` if it is missing or damaged.
 pub(crate) fn kept(connection: &Connection, number: i64) -> Result<Option<RunHeadline>> {
     let found = connection
         .prepare_cached("SELECT line, sha256 FROM headline WHERE run = ?1")
@@ -104,7 +104,7 @@ pub(crate) fn kept(connection: &Connection, number: i64) -> Result<Option<RunHea
     }
 }
 
-/// The line of a run that is read whole for it, and held against its digests.
+/// Headline from the complete record of a run, whose digests are checked.
 pub(crate) fn checked(connection: &Connection, number: i64, id: &str) -> Result<RunHeadline> {
     let (run, damage) = match check::run(connection, number) {
         Ok((run, damage)) => (Some(run), damage.is_some()),
@@ -119,15 +119,15 @@ pub(crate) fn checked(connection: &Connection, number: i64, id: &str) -> Result<
     Ok(RunHeadline { damaged: damage || !points.are_listed, ..line })
 }
 
-/// A line of the list, and how it was come by.
+/// Headline in the list, and its origin.
 pub(crate) struct Listed {
     pub(crate) run: i64,
     pub(crate) line: RunHeadline,
-    /// True if the run was read whole for it, since no line is kept.
+    /// True if the complete run was read because no headline is stored.
     pub(crate) looked_at: bool,
 }
 
-/// All lines, the newest first, until `take` breaks off.
+/// All headlines, the newest first, until `take` breaks.
 pub(crate) fn lines(
     connection: &Connection,
     mut take: impl FnMut(Listed) -> Result<ControlFlow<()>>,
@@ -146,7 +146,7 @@ pub(crate) fn lines(
     Ok(())
 }
 
-/// The runs of which the line that is kept does not say what the run does.
+/// Runs whose stored headline does not match their record.
 pub(crate) fn damaged(connection: &Connection) -> Result<Vec<Damage>> {
     let mut all = Vec::new();
     for (number, id) in read::run_numbers(connection)? {

@@ -18,40 +18,40 @@ use qdepth_record::{CertificateRecord, Observation, PointRecord, RunRecord};
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
-/// Runs that are added in one transaction: a synchronous write takes longer than a small run.
+/// Number of runs per transaction: a synchronous write takes longer than a small run.
 const RUNS_AT_ONCE: usize = 20;
 
 /// Result of merging another logbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// Ids of the runs that were added, in the order in which they were begun there.
+    /// IDs of the added runs, in the order in which they were started there.
     pub added: Vec<String>,
-    /// Runs that were here already.
+    /// Number of runs that were already here.
     pub known: u64,
-    /// Notes and retractions that were added to those.
+    /// Number of notes and retractions added to these.
     pub remarks: u64,
-    /// Ids of runs that are being measured right now, and were left out.
+    /// IDs of runs in progress, which were omitted.
     pub running: Vec<String>,
     /// Damaged records, whose runs were omitted.
     pub damaged: Vec<Damage>,
 }
 
-/// A run with every attempt at its points.
+/// Run with all attempts at its points.
 type Whole = (RunRecord, Vec<(u32, PointRecord)>);
 
 impl Logbook {
-    /// Keeps a note beside a run, sealed or not; the run's id. `asked` as for [`run`](Self::run),
-    /// `at` in RFC 3339.
+    /// Adds a note to a run, even if sealed. Returns the run's ID. `asked` like for
+    /// [`run`](Self::run), `at` in RFC 3339.
     ///
     /// # Errors
-    /// Like [`run`](Self::run), or where the file cannot be written.
+    /// Like [`run`](Self::run), or if the file cannot be written.
     pub fn note(&mut self, asked: &str, text: &str, at: &str) -> Result<String> {
         let (subject, key) = RunRecord::NOTE;
         self.remark(asked, subject, key, text, format!("qdepth note, {at}"))
     }
 
-    /// Says that a run is not to be relied on, and why; the run's id. It is kept, marked, and left
-    /// out of comparisons.
+    /// Retracts a run, with a reason. Returns the run's ID. The run is kept and marked, and
+    /// excluded from comparisons.
     ///
     /// # Errors
     /// Like [`note`](Self::note).
@@ -60,7 +60,7 @@ impl Logbook {
         self.remark(asked, subject, key, why, format!("qdepth retract, {at}"))
     }
 
-    /// Stores a remark of a user with the environment facts of a run.
+    /// Stores a user's remark as an environment fact of a run.
     fn remark(
         &mut self,
         asked: &str,
@@ -69,7 +69,7 @@ impl Logbook {
         text: &str,
         source: String,
     ) -> Result<String> {
-        let what = "looking for the run";
+        let what = "finding the run";
         let (number, id) = {
             let _snapshot = self.snapshot(what)?;
             self.resolve(asked)?
@@ -85,7 +85,7 @@ impl Logbook {
     }
 
     fn keep_remarks(&mut self, number: i64, remarks: &[Observation]) -> Result<()> {
-        self.write("storing what is said of a run", |transaction, _| {
+        self.write("storing the note", |transaction, _| {
             changed(transaction, number, |_| {
                 remarks.iter().try_for_each(|observation| {
                     write::observation(transaction, number, None, observation)
@@ -95,14 +95,14 @@ impl Logbook {
         })
     }
 
-    /// Adds the runs of another logbook that are not here yet, as they were stored, and to those
-    /// that are, what was noted of them there: a retraction counts wherever the run is. What is
-    /// damaged there, or still being measured, is left out.
+    /// Adds the runs of another logbook that are missing here, unchanged. Also adds their notes to
+    /// runs that exist here: a retraction applies wherever the run is. Damaged runs and runs in
+    /// progress are omitted.
     ///
     /// # Errors
-    /// If either file cannot be read, or this one not be written; what was added before stays.
+    /// If either file cannot be read, or this one cannot be written. What was added before stays.
     pub fn merge(&mut self, other: &Self) -> Result<Merged> {
-        let (what, mut merged) = ("reading the runs to be added", Merged::default());
+        let (what, mut merged) = ("reading the runs to merge", Merged::default());
         let here = self.ids()?;
         let alive = other.alive();
         let there = read::run_numbers(&other.connection).map_err(doing(&other.path, what))?;
@@ -132,9 +132,9 @@ impl Logbook {
         Ok(merged)
     }
 
-    /// Adds what was noted of a run there and is not here; how much that was.
+    /// Adds missing remarks on a run. Returns their number.
     fn merge_remarks(&mut self, other: &Self, number: i64, id: &str) -> Result<u64> {
-        let what = "reading what is said of a run";
+        let what = "reading the notes";
         let (there, damage) = match headlines::kept(&other.connection, number) {
             Ok(Some(line)) if line.notes.is_empty() && line.retracted.is_none() => return Ok(0),
             _ => check::run(&other.connection, number).map_err(doing(&other.path, what))?,
@@ -160,7 +160,7 @@ impl Logbook {
         Ok(remarks.len() as u64)
     }
 
-    /// Keeps a certificate.
+    /// Stores a certificate.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -170,8 +170,8 @@ impl Logbook {
         })
     }
 
-    /// The newest certificate of the machine with this name and this model of CPU that is what was
-    /// written; `None` if there is none.
+    /// Newest undamaged certificate of the machine with this name and CPU model; `None` if there is
+    /// none.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -186,7 +186,7 @@ impl Logbook {
         Ok(all.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// A run with all that is stored of it, or what is damaged.
+    /// Run with everything stored of it, or its damage.
     fn whole(
         &self,
         number: i64,
@@ -215,11 +215,11 @@ impl Logbook {
         Ok(runs.iter().map(|(run, _)| run.id.clone()).collect())
     }
 
-    /// Takes runs away for good, with all that is stored of them.
+    /// Permanently deletes runs with everything stored of them.
     ///
     /// # Errors
-    /// [`LogbookError::NoSuchRun`]; [`LogbookError::Altered`] where the list of runs is damaged;
-    /// where the file cannot be written. Nothing is taken away then.
+    /// [`LogbookError::NoSuchRun`]; [`LogbookError::Altered`] if the list of runs is damaged; or if
+    /// the file cannot be written. Nothing is deleted then.
     pub fn prune(&mut self, ids: &[String]) -> Result<()> {
         let numbers: Vec<i64> = ids
             .iter()
@@ -229,17 +229,17 @@ impl Logbook {
             return Err(LogbookError::Altered {
                 path: self.path.clone(),
                 what: "the list of runs".to_owned(),
-                not_done: "nothing is taken out of it",
+                not_done: "nothing was removed",
                 instead: "qdepth show RUN",
             });
         }
-        self.write("taking runs away", |transaction, _| {
+        self.write("removing runs", |transaction, _| {
             numbers.iter().try_for_each(|number| remove(transaction, *number))?;
             let left: Vec<i64> =
                 read::run_numbers(transaction)?.into_iter().map(|(number, _)| number).collect();
             Ok(Chain::Runs.store(transaction, &left)?)
         })?;
-        // The room is given back to the file system where nobody else is reading; else later.
+        // Returns the space to the file system if nobody else is reading; otherwise later.
         let _ = self.connection.execute_batch("VACUUM");
         Ok(())
     }
@@ -249,9 +249,9 @@ fn lost() -> rusqlite::Error {
     rusqlite::Error::QueryReturnedNoRows
 }
 
-/// A run, what belongs to it first.
+/// Deletes a run, after everything that belongs to it.
 fn remove(connection: &Connection, run: i64) -> std::result::Result<(), Failure> {
-    // What refers to another table goes before it.
+    // Referencing tables must come first.
     let tables = ["io_error", "direction", "interval", "monitor", "trim_error", "trim", "finding"];
     for table in tables {
         let of_points =

@@ -1,7 +1,7 @@
-//! The logbook: the records of every run that was measured, in one SQLite file. This is the only
-//! crate that speaks SQL ([`Logbook`]).
+//! The logbook: records of all measured runs in one SQLite file. Only this crate contains SQL
+//! ([`Logbook`]).
 //!
-//! It reads no clock: times come in as RFC 3339 texts.
+//! This crate reads no clock: times are passed as RFC 3339 texts.
 
 mod alive;
 mod certificate;

@@ -1,13 +1,13 @@
-//! The events of a run that is measured right now, read from its sign beside the logbook.
+//! Events of a run in progress, read from its event file next to the logbook.
 
 use std::io::{Read, Seek, SeekFrom};
 
 use qdepth_files::Kept;
 
-/// Read at once: more than anybody writes between two looks.
+/// Maximum bytes per read: more than is written between two reads.
 const CHUNK: u64 = 8 << 20;
 
-/// The events of a run that a process is measuring, read as they come.
+/// Reader of the events of a run in progress.
 #[derive(Debug)]
 pub struct LiveEvents {
     sign: Kept,
@@ -19,18 +19,18 @@ impl LiveEvents {
         Self { sign, at: 0 }
     }
 
-    /// Position of the next read, in bytes: for [`seek`](Self::seek).
+    /// Position of the next read, bytes: for [`seek`](Self::seek).
     pub fn position(&self) -> u64 {
         self.at
     }
 
-    /// Goes on where an earlier reader stopped.
+    /// Continues where an earlier reader stopped.
     pub fn seek(&mut self, position: u64) {
         self.at = position;
     }
 
-    /// The lines that have come since; none at all once the run has ended and all is read. A writer
-    /// that began its file anew, since it had become too long, is followed.
+    /// New lines; `None` after the end of the run if all were read. Follows a file that was
+    /// restarted because it had become too long.
     pub fn more(&mut self) -> Option<Vec<String>> {
         let gone = !self.sign.is_in_place();
         let lines = self.lines().unwrap_or_default();
@@ -45,7 +45,7 @@ impl LiveEvents {
         file.seek(SeekFrom::Start(self.at))?;
         let mut bytes = Vec::new();
         file.take(CHUNK).read_to_end(&mut bytes)?;
-        // What has no end yet comes whole the next time.
+        // An incomplete last line is returned by the next call.
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         self.at += whole as u64;
         let text = String::from_utf8_lossy(&bytes[..whole]);

@@ -1,4 +1,4 @@
-//! The logbook as its users see it: begin a run, add points, end it; ask for runs and points.
+//! Interface of the logbook: start a run, add points, end it; query runs and points.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -24,38 +24,38 @@ use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
-/// One file of runs. Several processes may write to it at the same time, each its own run.
+/// A file of runs. Several processes may write to it at the same time, each to its own run.
 ///
-/// Whatever is returned as stored is on disk (synchronous writes); a process killed at any moment
-/// loses at most the point that it was adding.
+/// Data is on disk when a function that stores it returns (synchronous writes). A process that is
+/// killed at any moment loses at most the point that it was adding.
 #[derive(Debug)]
 pub struct Logbook {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
-    /// None in memory.
+    /// `None` for a logbook in memory.
     pub(crate) file: Option<Named>,
-    /// The copy that this writes to since the file is no longer in its place.
+    /// Copy that is used since the file was moved, replaced or removed.
     pub(crate) rescued: Option<Named>,
     pub(crate) reserve: Option<Reserve>,
     alive: Option<Arc<Alive>>,
 }
 
 impl Logbook {
-    /// Opens the logbook for writing; makes it where there is no file, or an empty one.
+    /// Opens the logbook for writing. Creates it if the file does not exist or is empty.
     ///
     /// # Errors
-    /// If the file is something else ([`LogbookError::NotALogbook`]; it is left alone), of a
-    /// newer version, damaged, locked for 30 s, or not writable.
+    /// If the file is not a logbook ([`LogbookError::NotALogbook`]; it is not changed), of a newer
+    /// version, damaged, locked for 30 s, or not writable.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_writing(path)?;
         Self::from_connection(connection, Some(file), path)
     }
 
-    /// A logbook that nobody keeps: it goes with the value, and nothing is written anywhere.
+    /// Temporary logbook in memory; nothing is written anywhere.
     ///
     /// # Errors
-    /// If there is not enough memory for it.
+    /// If there is not enough memory.
     pub fn in_memory() -> Result<Self> {
         let path = Path::new(":memory:");
         Self::from_connection(open_in_memory(path)?, None, path)
@@ -64,7 +64,7 @@ impl Logbook {
     /// Opens an existing logbook for reading only; every writing call then fails.
     ///
     /// # Errors
-    /// If the file does not exist, or as [`open`](Self::open).
+    /// If the file does not exist, or like [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_reading(path)?;
@@ -80,19 +80,19 @@ impl Logbook {
         Self { connection, path, file, rescued: None, reserve: None, alive: None }
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Sets `bytes` of disk space aside (usually [`RESERVE_BYTES`](crate::RESERVE_BYTES)) in a file
-    /// without a name on the logbook's file system. When the disk is full it is given up, so that
-    /// the logbook stays whole and readable. It goes away when the `Logbook` is dropped, or the
-    /// process ends. Call it before anything is measured.
+    /// Reserves `bytes` of disk space (usually [`RESERVE_BYTES`](crate::RESERVE_BYTES)) in an
+    /// unnamed file on the logbook's file system. It is released when the disk is full, so that the
+    /// logbook stays intact and readable, when the `Logbook` is dropped, or when the process ends.
+    /// Call it before measuring anything.
     ///
     /// # Errors
-    /// [`LogbookError::Full`] where there is not that much room (nothing is left behind), or where
-    /// the file cannot be made.
+    /// [`LogbookError::Full`] if there is not enough space (nothing is left behind), or if the file
+    /// cannot be created.
     pub fn reserve(&mut self, bytes: u64) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let made = Reserve::make(file.folder(), bytes);
@@ -100,13 +100,14 @@ impl Logbook {
         Ok(())
     }
 
-    /// Marks a run as being measured by this process, until the `Logbook` is dropped or the process
-    /// dies. Call it before anything is done for the run.
+    /// Marks a run as in progress until the `Logbook` is dropped or the process dies. Call it
+    /// before anything is done for the run.
     ///
     /// # Errors
-    /// [`LogbookError::Alive`] where another process measures it, or where the mark cannot be made.
+    /// [`LogbookError::Alive`] if another process is measuring it, or if the marker cannot be
+    /// created.
     pub fn hold(&mut self, run_id: &str) -> Result<()> {
-        // What is in this process's memory is nobody else's.
+        // No other process can use a logbook in memory.
         let Some(file) = &self.file else { return Ok(()) };
         Alive::tidy(file);
         let held =
@@ -116,12 +117,12 @@ impl Logbook {
         Ok(())
     }
 
-    /// The sign of the run that is held, where whoever looks on is told what happens in it.
+    /// Event file of the run that is held, through which observers follow the run.
     pub fn sign(&self) -> Sign {
         Sign(self.alive.as_ref().map(Arc::downgrade).unwrap_or_default())
     }
 
-    /// Ids of the runs that processes are measuring right now, in the order of their beginning.
+    /// IDs of the runs in progress, in the order of their start.
     pub fn alive(&self) -> BTreeSet<String> {
         self.file.as_ref().map(Alive::all).unwrap_or_default()
     }
@@ -131,22 +132,21 @@ impl Logbook {
         Alive::find(self.file.as_ref()?, run_id).map(LiveEvents::new)
     }
 
-    /// Stores a new run with its environment, targets and first findings.
+    /// Stores a new run with its environment, targets and initial findings.
     ///
     /// # Errors
-    /// If a run of this id exists already, or the file cannot be written.
+    /// If a run of this ID exists, or the file cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<()> {
         self.write("storing the run", |transaction, _| Ok(write::run(transaction, run)?))
     }
 
-    /// Stores a finished point of a running run, in one transaction: when this returns `Ok`, it is
-    /// on disk. A point of the same index that was cut short, or is damaged, is superseded, and
-    /// kept.
+    /// Stores a finished point of a run in progress, in one transaction: it is on disk when this
+    /// returns `Ok`. An interrupted or damaged attempt at the same point is superseded and kept.
     ///
     /// # Errors
     /// [`LogbookError::AlreadyMeasured`], [`LogbookError::NotRunning`], [`LogbookError::Sealed`],
-    /// [`LogbookError::NoSuchRun`]; [`LogbookError::Full`] when the disk is full (then measuring
-    /// should stop, and [`end_run`](Self::end_run) be called with [`RunState::Failed`]).
+    /// [`LogbookError::NoSuchRun`]; [`LogbookError::Full`] if the disk is full: then stop
+    /// measuring, and call [`end_run`](Self::end_run) with [`RunState::Failed`].
     pub fn add_point(&mut self, run_id: &str, point: &PointRecord) -> Result<()> {
         self.write("storing a point", |transaction, path| {
             let run = running(transaction, path, run_id)?;
@@ -163,8 +163,8 @@ impl Logbook {
         })
     }
 
-    /// Ends a run, with findings about it as a whole (those that it has already are not doubled).
-    /// With [`RunState::Sealed`] it can never be changed again.
+    /// Ends a run and adds findings about the whole run (existing ones are not duplicated). After
+    /// [`RunState::Sealed`] it can never be changed again.
     ///
     /// # Errors
     /// Like [`add_point`](Self::add_point).
@@ -187,12 +187,12 @@ impl Logbook {
         })
     }
 
-    /// Says that so many points are all that the run will have, where its steps ended early.
+    /// Sets the number of points that the run will have, if its steps end early.
     ///
     /// # Errors
-    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or where the file cannot be written.
+    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
     pub fn plan_points(&mut self, run_id: &str, points: u32) -> Result<()> {
-        self.write("counting the run's points", |transaction, path| {
+        self.write("storing the number of points", |transaction, path| {
             let run = running(transaction, path, run_id)?;
             changed(transaction, run, |_| {
                 let update = "UPDATE run SET points_planned = ?2 WHERE sequence = ?1";
@@ -201,10 +201,10 @@ impl Logbook {
         })
     }
 
-    /// Takes up a run that was interrupted, failed or killed: its state is Running again.
+    /// Reopens a run that was interrupted, failed or killed: its state becomes Running.
     ///
     /// # Errors
-    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or where the file cannot be written.
+    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
     pub fn reopen(&mut self, run_id: &str) -> Result<()> {
         self.write("reopening the run", |transaction, path| {
             let (run, state) = state_of(transaction, path, run_id)?;
@@ -219,13 +219,12 @@ impl Logbook {
         })
     }
 
-    /// The run with this id, or whose id begins so, or `latest` (the one begun last). What of its
-    /// own record is damaged is among its findings; of its points only [`measured`](Self::measured)
-    /// says that.
+    /// Run with this ID or ID prefix, or `latest` (the one started last). Damage of its own record
+    /// is added to its findings; only [`measured`](Self::measured) reports damage of its points.
     ///
     /// # Errors
-    /// [`LogbookError::NoSuchRun`], [`LogbookError::AmbiguousRun`], [`LogbookError::Altered`]
-    /// where the latest is asked for and runs may be missing, or where the file is damaged.
+    /// [`LogbookError::NoSuchRun`], [`LogbookError::AmbiguousRun`], [`LogbookError::Altered`] if
+    /// the latest is requested and runs may be missing, or if the file is damaged.
     pub fn run(&self, asked: &str) -> Result<RunRecord> {
         let what = "reading the run";
         let snapshot = self.snapshot(what)?;
@@ -234,8 +233,8 @@ impl Logbook {
         found.map(|(run, _)| run).map_err(doing(&self.path, what))
     }
 
-    /// A run with its points in the order of the plan, of each the last attempt. What is damaged is
-    /// left out, and said among the findings of the run.
+    /// Run with the last attempt at each point, in the order of the plan. Damaged records are
+    /// omitted and reported in the findings of the run.
     ///
     /// # Errors
     /// Like [`run`](Self::run).
@@ -248,7 +247,7 @@ impl Logbook {
             let points = check::points(&snapshot, number, &id)?;
             run.findings.extend(points.damaged.iter().map(Damage::finding));
             let last = points.last().into_iter().map(|attempt| attempt.point);
-            // A target's row that is lost is said above; nothing can be said of its points.
+            // Lost targets are reported above; their points have no meaning without them.
             let known = |point: &PointRecord| (point.target as usize) < run.targets.len();
             let points = last.filter(known).collect();
             Ok((run, points))
@@ -256,7 +255,7 @@ impl Logbook {
         read().map_err(doing(&self.path, what))
     }
 
-    /// All runs, oldest first, each read whole.
+    /// All runs, the oldest first, each read completely.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -266,8 +265,8 @@ impl Logbook {
         Ok(runs)
     }
 
-    /// The newest runs that are wanted, the newest first, and at most `most`, each read whole:
-    /// others are not read.
+    /// At most `most` of the runs that `wanted` accepts, the newest first, each read completely.
+    /// Others are not read.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -313,8 +312,7 @@ impl Logbook {
         Ok(runs)
     }
 
-    /// These runs of a list as they are found when each is read whole; without those that are gone
-    /// by now.
+    /// Headlines of these runs from their complete records, without runs that no longer exist.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -340,7 +338,7 @@ impl Logbook {
         Ok(all.map_err(doing(&self.path, "reading the list of runs"))?.len())
     }
 
-    /// True if the list of runs is whole: runs may be missing from a damaged one.
+    /// True if the list of runs is undamaged; otherwise runs may be missing.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -349,8 +347,8 @@ impl Logbook {
         check::lists_all_runs(&self.connection).map_err(doing(&self.path, what))
     }
 
-    /// The points of a run in the order of the plan, of each the last attempt; damaged ones are
-    /// left out. `run_id` as for [`run`](Self::run).
+    /// The last attempt at each point of a run, in the order of the plan, without damaged ones.
+    /// `run_id` like for [`run`](Self::run).
     ///
     /// # Errors
     /// Like [`run`](Self::run).
@@ -358,9 +356,9 @@ impl Logbook {
         Ok(self.last_attempts(run_id)?.into_iter().map(|attempt| attempt.point).collect())
     }
 
-    /// Indices of the points that are measured to their end: what a resumed run leaves out. One
-    /// that was interrupted, or whose device was gone or target failed, is to be measured again; so
-    /// is one that is damaged.
+    /// Indices of the completely measured points, which a resumed run skips. Points that were
+    /// interrupted, whose device was gone or whose target failed, and damaged ones are measured
+    /// again.
     ///
     /// # Errors
     /// Like [`run`](Self::run).
@@ -377,15 +375,14 @@ impl Logbook {
         found.map(Points::last).map_err(doing(&self.path, what))
     }
 
-    /// The run begun last, of those that are not sealed, that nobody retracted and that no process
-    /// is measuring, held as by [`hold`](Self::hold).
+    /// The run started last that is not sealed, not retracted and not in progress, held as by
+    /// [`hold`](Self::hold).
     ///
     /// # Errors
-    /// [`LogbookError::Alive`] where the only ones are being measured right now,
-    /// [`LogbookError::Altered`] where its record is not what was written, or where the file is
-    /// damaged.
+    /// [`LogbookError::Alive`] if all such runs are in progress, [`LogbookError::Altered`] if its
+    /// record is damaged, or if the file is damaged.
     pub fn hold_unfinished(&mut self) -> Result<Option<RunRecord>> {
-        let what = "looking for an unfinished run";
+        let what = "finding an unfinished run";
         let ids = read::unsealed(&self.connection).map_err(doing(&self.path, what))?;
         let mut alive = None;
         for id in ids {
@@ -401,9 +398,9 @@ impl Logbook {
         alive.map_or(Ok(None), Err)
     }
 
-    /// A run whose plan, targets and environment can be relied on.
+    /// Run with undamaged plan, targets and environment.
     fn unaltered(&self, id: &str) -> Result<RunRecord> {
-        let what = "looking for an unfinished run";
+        let what = "finding an unfinished run";
         let snapshot = self.snapshot(what)?;
         let number = self.resolve(id)?.0;
         let found = check::run(&snapshot, number);
@@ -418,11 +415,10 @@ impl Logbook {
         }
     }
 
-    /// Reads the whole file and holds it against itself: SQLite's `integrity_check`, and every
-    /// record against its digest.
+    /// Checks the whole file: SQLite's `integrity_check`, and every record against its digest.
     ///
     /// # Errors
-    /// If the file cannot be read at all. Damage is not an error, but the answer.
+    /// If the file cannot be read at all. Damage is part of the result.
     pub fn check(&self) -> Result<Checked> {
         let what = "checking the file";
         let snapshot = self.snapshot(what)?;
@@ -435,15 +431,15 @@ impl Logbook {
         read().map_err(doing(&self.path, what))
     }
 
-    /// One state of the file for several queries, while another process may be adding to it.
+    /// Consistent snapshot for several queries while another process may be writing.
     pub(crate) fn snapshot(&self, what: &'static str) -> Result<Transaction<'_>> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
             .map_err(doing(&self.path, what))
     }
 
-    /// Number and id of a run.
+    /// Number and ID of a run.
     pub(crate) fn resolve(&self, asked: &str) -> Result<(i64, String)> {
-        let what = "looking for the run";
+        let what = "finding the run";
         let fail = |error| LogbookError::sqlite(&self.path, what, error);
         let before =
             asked.strip_prefix("latest").filter(|rest| rest.is_empty() || rest.starts_with('~'));
@@ -451,8 +447,8 @@ impl Logbook {
             return Err(LogbookError::Altered {
                 path: self.path.clone(),
                 what: "the list of runs".to_owned(),
-                not_done: "which run is the latest is not known",
-                instead: "give the run's id",
+                not_done: "the latest run is unknown",
+                instead: "use the ID of the run",
             });
         }
         if let Some(before) = before.and_then(|rest| rest.strip_prefix('~')) {
@@ -469,14 +465,14 @@ impl Logbook {
         }
     }
 
-    /// `latest~N`: the run that is N before the one begun last.
+    /// Resolves `latest~N`: the run N before the one started last.
     fn before_the_latest(&self, asked: &str, before: &str) -> Result<(i64, String)> {
         let no = |why: String| LogbookError::NoEarlierRun { asked: asked.to_owned(), why };
         let number = before.parse::<u32>().map_err(|_| {
-            no("write a number behind the ~, as latest~1 for the run before the last".to_owned())
+            no("add a number after ~, for example latest~1 for the run before the last".to_owned())
         })?;
         let found = read::before_the_latest(&self.connection, number)
-            .map_err(|error| LogbookError::sqlite(&self.path, "looking for the run", error))?;
+            .map_err(|error| LogbookError::sqlite(&self.path, "finding the run", error))?;
         let kept = self.runs_kept()?;
         let plural = if kept == 1 { "" } else { "s" };
         found.ok_or_else(|| no(format!("{} has {kept} run{plural}", self.path.display())))
@@ -494,7 +490,7 @@ fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     }
 }
 
-/// Changes what may change of a run, and stores the digests of what was whole before.
+/// Updates the mutable part of a run, and the digests of the parts that were undamaged.
 pub(crate) fn changed(
     connection: &Connection,
     run: i64,

@@ -1,4 +1,4 @@
-//! Opening: whose file is this, which version, and making a new one.
+//! Opening of logbooks: identification, version check and creation.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::error::LogbookError;
 use crate::file_name::sibling;
 use crate::read::{unreadable, version};
 
-/// Marks the file as ours in SQLite's header: "qdep".
+/// Application ID in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
-/// Version of the newest form of the tables, which is `user_version` of a logbook.
+/// Newest schema version, which is `user_version` of a logbook.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
-/// Name and text of the files of `migrations/`, which `build.rs` lists.
+/// Name and text of the files of `migrations/`, listed by `build.rs`.
 const MIGRATIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
-/// Writes are short; who waits longer than this waits for a stuck process.
+/// Time limit for locks. Writes are short: a longer wait means a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
 /// Number of attempts to create a file while another process creates it.
 const TRIES: usize = 20;
@@ -31,9 +31,9 @@ const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
-/// Opens for writing; makes the file where there is none, or an empty one. A file that a full file
-/// system keeps empty is not left behind. After any other failure, an empty file may be one that
-/// another process is about to fill.
+/// Opens for writing, and creates the file if it does not exist or is empty. A file that stays
+/// empty because the disk is full is removed. After other errors it stays, because another process
+/// may be about to fill it.
 pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
     let was_there = std::fs::symlink_metadata(path).is_ok();
     open_or_make(path).inspect_err(|error| {
@@ -63,23 +63,23 @@ fn open_or_make(path: &Path) -> Result<(Connection, Named)> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "synchronous", "FULL")
     };
-    pragmas(&connection).map_err(doing(path, "setting up the connection"))?;
+    pragmas(&connection).map_err(doing(path, "configuring the connection"))?;
     retrying(&connection, || mark_as_ours(&connection, fresh))
-        .map_err(doing(path, "making the logbook"))?;
+        .map_err(doing(path, "creating the logbook"))?;
     migrate(&mut connection, path)?;
     bring_into_file(&connection);
     Ok((connection, file))
 }
 
-/// Brings the write-ahead log into the file, as far as no reader is in the way: whoever copies the
-/// file alone gets all that was stored. Should it fail, all of it is in the log.
+/// Copies the write-ahead log into the file, as far as readers allow: a copy of the file alone is
+/// then complete. If it fails, everything is still in the log.
 pub(crate) fn bring_into_file(connection: &Connection) {
     let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }
 
-/// Makes one in memory.
+/// Creates a logbook in memory.
 pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
-    let doing = |error| LogbookError::sqlite(path, "making a logbook in memory", error);
+    let doing = |error| LogbookError::sqlite(path, "creating a logbook in memory", error);
     let mut connection = Connection::open_in_memory().map_err(doing)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(doing)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(doing)?;
@@ -87,8 +87,8 @@ pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens an existing logbook for reading only. The file stays as it is, and need not be ours to
-/// write to. Columns that a later schema added are not there, and empty.
+/// Opens an existing logbook for reading only. The file is not changed, and need not be writable.
+/// Columns that a later schema added are missing and read as empty.
 pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
     let kept = Kept::open(path, Trust::Reading, false);
     let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
@@ -105,7 +105,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
         .map_err(doing(path, "opening the logbook for reading"));
     let connection = match ordinary {
         Ok(connection) => connection,
-        // The first failure says more than that of the second best way.
+        // The first error is more informative than that of the fallback.
         Err(error @ (LogbookError::Full { .. } | LogbookError::Sqlite { .. })) => {
             open_without_shared_memory(file.path()).map_err(|_| error)?
         }
@@ -118,10 +118,11 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
     Ok((connection, file))
 }
 
-/// A connection for reading makes a write-ahead log and its index where there are none, and only
-/// one that could write takes them away again (<https://sqlite.org/wal.html#read_only_databases>).
-/// Who may not would leave its owner an index that is somebody else's, and needs none. Where a log
-/// or a journal waits, it is left to whoever writes next.
+/// Connects for reading. A reading connection creates a missing write-ahead log and its index, and
+/// only one that could write removes them again
+/// (<https://sqlite.org/wal.html#read_only_databases>). A user without write permission would leave
+/// the owner an index that belongs to somebody else, and does not need one. An existing log or
+/// journal is left to the next writer.
 fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     let waits = |ending: &str| {
         let found = std::fs::symlink_metadata(sibling(path, ending));
@@ -136,19 +137,19 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
-/// Neither waits on a lock of this process's, nor follows a link.
+/// No mutex within this process, and no links.
 pub(crate) const OPEN: OpenFlags =
     OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
-/// The one way to SQLite, for a place that was looked at.
+/// The only call that opens SQLite files; the path must have been checked.
 #[expect(clippy::disallowed_methods, reason = "SQLite opens its files by itself")]
 pub(crate) fn connect(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, flags)
 }
 
-/// A write-ahead log needs a shared-memory file, which cannot be made on a full disk or in a
-/// directory that we may not write to. With no log left to read, the file itself says all; with
-/// one, its index can be kept in our own memory, as long as no other process wants the file.
+/// Fallback without shared memory, which a write-ahead log needs, but which cannot be created on a
+/// full disk or in a directory without write permission. Without a log, the file itself is
+/// complete. With one, its index can be in our own memory, while no other process needs the file.
 fn open_without_shared_memory(path: &Path) -> rusqlite::Result<Connection> {
     let log = std::fs::metadata(sibling(path, "-wal"));
     if log.is_ok_and(|log| log.len() > 0) { open_alone(path) } else { open_immutable(path) }
@@ -162,8 +163,8 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     connect(format!("file:{escaped}?immutable=1"), flags)
 }
 
-/// SQLite keeps the index of the log in memory for a connection that locks the file for itself,
-/// which needs a handle for writing; nothing is written through it.
+/// Opens with an exclusive lock, for which SQLite keeps the log's index in memory. This needs a
+/// handle for writing, but nothing is written.
 fn open_alone(path: &Path) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -173,14 +174,14 @@ fn open_alone(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Looks at the first bytes before SQLite does, so that nobody else's file is opened for writing,
-/// and at what lies beside it.
+/// Checks the first bytes before SQLite does, so that no other file is opened for writing, and the
+/// files next to it.
 fn checked(kept: Kept, path: &Path) -> Result<Named> {
     let mut head = Vec::new();
     kept.file()
         .take(100)
         .read_to_end(&mut head)
-        .map_err(|error| LogbookError::io(path, "looking at the file", error))?;
+        .map_err(|error| LogbookError::io(path, "inspecting the file", error))?;
     refuse_foreign_bytes(&head, path)?;
     kept.into_name(&BESIDES).map_err(|error| LogbookError::file(path, error))
 }
@@ -195,7 +196,7 @@ fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
         return foreign("it is not an SQLite file");
     }
     let Some(id) = head.get(68..72).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()) else {
-        return foreign("it is cut short");
+        return foreign("it is truncated");
     };
     match i32::from_be_bytes(id) {
         0 | APPLICATION_ID => Ok(()),
@@ -203,7 +204,7 @@ fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
     }
 }
 
-/// True if this is a file without any contents yet.
+/// True if the file has no contents yet.
 fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
     let query = "SELECT (SELECT count(*) FROM sqlite_schema) = 0
                     AND (SELECT user_version FROM pragma_user_version) = 0";
@@ -218,8 +219,8 @@ fn is_marked(connection: &Connection) -> bool {
     id.is_ok_and(|id| id == APPLICATION_ID)
 }
 
-/// The names in a damaged table of contents may be no text, which the SQLite library takes as a bug
-/// of its caller.
+/// Checks that names in the schema are text: in a damaged file they may not be, which the SQLite
+/// library treats as a bug of its caller.
 fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
     let mut query = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
     let mut rows = query.query([])?;
@@ -233,8 +234,8 @@ fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A view in a table's place can be computed without end: only those of the migrations, to the
-/// letter, are let in.
+/// Name of a view or virtual table that is not exactly one of the migrations: a view in place of a
+/// table could run forever.
 fn foreign_view(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let query = "SELECT name, sql FROM sqlite_schema
                  WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'";
@@ -256,7 +257,7 @@ fn foreign_view(connection: &Connection) -> rusqlite::Result<Option<String>> {
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     must_be_text(connection).map_err(doing(path, "reading the table of contents"))?;
     if let Some(name) = foreign_view(connection).map_err(doing(path, "reading the contents"))? {
-        let why = format!("`{name}` in it is a view or a virtual table that is not qdepth's");
+        let why = format!("its view or virtual table `{name}` is not qdepth's");
         return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
     }
     let number = |pragma: &str| -> Result<i64> {
@@ -275,8 +276,8 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The mark goes into the file before write-ahead logging begins, so that the first bytes of a
-/// logbook always tell whose it is.
+/// Writes the application ID before enabling write-ahead logging, so that the first bytes of a
+/// logbook always identify it.
 fn mark_as_ours(connection: &Connection, fresh: bool) -> rusqlite::Result<()> {
     if fresh {
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -288,8 +289,8 @@ fn mark_as_ours(connection: &Connection, fresh: bool) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// SQLite gives up at once where waiting could be a deadlock. So the lock is waited for by itself,
-/// and the work tried again.
+/// Retries work that SQLite gives up at once because waiting could be a deadlock: waits for the
+/// lock separately, then tries again.
 fn retrying<T>(
     connection: &Connection,
     mut work: impl FnMut() -> rusqlite::Result<T>,
@@ -305,13 +306,13 @@ fn retrying<T>(
     work()
 }
 
-/// Version of the SQLite that is in the program.
+/// Version of the built-in SQLite.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Brings the tables up to the newest form. Rows are never changed by that: their digests would be
-/// those of something else.
+/// Migrates the tables to the newest schema. Migrations never change rows, whose digests would then
+/// not match.
 fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     migrate_by(MIGRATIONS, connection, path)
 }
@@ -332,17 +333,17 @@ fn migrate_by(
         if found == texts.len() as i64 {
             return Ok(());
         }
-        // Another process may make the tables between our look and our try: look again.
+        // Another process may create the tables between our check and our attempt: check again.
         failure = steps.to_latest(connection).err();
         if failure.is_some() {
             connection
                 .execute_batch("BEGIN IMMEDIATE; COMMIT")
-                .map_err(doing(path, "waiting for another process to make the tables"))?;
+                .map_err(doing(path, "waiting for another process to create the tables"))?;
         }
     }
     match failure {
         Some(rusqlite_migration::Error::RusqliteError { err, .. }) => {
-            Err(LogbookError::sqlite(path, "making the tables", err))
+            Err(LogbookError::sqlite(path, "creating the tables", err))
         }
         Some(source) => Err(LogbookError::Migration { path: path.to_owned(), source }),
         None => Ok(()),
@@ -372,7 +373,7 @@ mod tests {
         let next = [MIGRATIONS, &[("next", "ALTER TABLE run ADD COLUMN next TEXT")]].concat();
         let (mut connection, _) = open_for_writing(&path).unwrap();
         migrate_by(&next, &mut connection, &path).unwrap();
-        // Twice is once.
+        // A second migration has no effect.
         migrate_by(&next, &mut connection, &path).unwrap();
         assert_eq!(super::version(&connection).unwrap(), next.len() as i64);
         let (read, damage) = crate::check::run(&connection, 1).unwrap();

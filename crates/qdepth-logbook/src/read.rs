@@ -1,4 +1,4 @@
-//! Records out of rows.
+//! Conversion of rows to records.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use qdepth_record::{
     PointRecord, Reason, Record, RunRecord, RunState, Stored, Stores, TargetRecord,
 };
 
-/// A point that was cut short, by the user or because its target was lost, is not measured yet.
+/// Findings of interrupted points (by the user, or by loss of the target), which do not count as
+/// measured.
 const CUT_SHORT: [Code; 4] =
     [Code::Interrupted, Code::DeviceGone, Code::DeviceChanged, Code::TargetFailed];
 
@@ -23,12 +24,12 @@ pub(crate) fn unreadable(
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
 }
 
-/// The other half of `write::bits`.
+/// Unsigned number of a column: the inverse of `write::bits`.
 fn count(row: &Row<'_>, column: &str) -> Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
-/// SQLite stores no NaN: it becomes NULL.
+/// Number of a column. NULL is NaN, which SQLite cannot store.
 fn real(row: &Row<'_>, column: &str) -> Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
@@ -41,12 +42,12 @@ fn histogram_of(row: &Row<'_>, column: &str) -> Result<LatencyHistogram> {
     histogram(row.get_ref(column)?.as_blob().map_err(unreadable)?, column)
 }
 
-/// Version of the tables: `user_version`.
+/// Schema version: `user_version`.
 pub(crate) fn version(connection: &Connection) -> Result<i64> {
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
 
-/// Number and id of the run that is so many before the one begun last.
+/// Number and ID of the run that is `number` runs before the one started last.
 pub(crate) fn before_the_latest(
     connection: &Connection,
     number: u32,
@@ -55,7 +56,7 @@ pub(crate) fn before_the_latest(
     connection.query_row(query, [number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// Numbers and ids. `asked` may be an id, the beginning of one, or `latest`.
+/// Numbers and IDs of matching runs. `asked` is an ID, the beginning of one, or `latest`.
 pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
     let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     if asked == "latest" {
@@ -90,7 +91,7 @@ pub(crate) fn number(connection: &Connection, id: &str) -> Result<Option<i64>> {
     query.query_row([id], |row| row.get(0)).optional()
 }
 
-/// The run, and which of its parts are not what was written.
+/// Reads a run; `parts` collects its damaged parts.
 pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
     let sequence = parts.run;
     let rows = parts.read("run", |rows| {
@@ -137,7 +138,7 @@ fn observations(rows: &mut Rows<'_>, run: i64, target: Option<u32>) -> Result<Ve
     })
 }
 
-/// Findings of a point, or with `None` of the whole run.
+/// Findings of a point, or of the whole run if `None`.
 fn findings(rows: &mut Rows<'_>, run: i64, point: Option<i64>) -> Result<Vec<Finding>> {
     let query = "SELECT * FROM finding WHERE run = ?1 AND point IS ?2 ORDER BY id";
     rows.query(query, params![run, point], finding)
@@ -158,7 +159,7 @@ fn finding(row: &Row<'_>) -> Result<Finding> {
         .into_iter()
         .map(|(name, value)| Ok((name, figure(&value)?)))
         .collect::<Result<_>>()?;
-    // What a newer version found is kept under its own code, not a reason to read nothing.
+    // A finding of a newer version is kept with its code, instead of failing.
     let mut found = match code.parse::<Code>() {
         Ok(code) => Finding { severity, ..Finding::remark(code) },
         Err(_) => Finding::unknown(&code, severity),
@@ -173,25 +174,25 @@ fn figure(value: &Value) -> Result<f64> {
         Value::String(text) => text.parse().ok(),
         other => other.as_f64(),
     };
-    number.ok_or_else(|| unreadable(format!("`{value}` is not a figure")))
+    number.ok_or_else(|| unreadable(format!("`{value}` is not a number")))
 }
 
-/// An attempt at a point.
+/// Attempt at a point.
 pub(crate) struct Attempt {
-    /// Its number.
+    /// Number of the attempt.
     pub(crate) attempt: u32,
     /// Measured point.
     pub(crate) point: PointRecord,
 }
 
 impl Attempt {
-    /// True if the point is to be measured again.
+    /// True if the point was interrupted and must be measured again.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.point.findings.iter().any(|finding| CUT_SHORT.contains(&finding.code))
     }
 }
 
-/// Ids of the runs that are not sealed, the one begun last first.
+/// IDs of the runs that are not sealed, the one started last first.
 pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
     connection
         .prepare_cached("SELECT id FROM run WHERE state <> 'sealed' ORDER BY id DESC")?
@@ -199,9 +200,9 @@ pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
         .collect()
 }
 
-/// Numbers and ids of all runs, the one begun last first. An id begins with the time at which it
-/// was given (UUID version 7); a merge may have written an older run into the file later, and a
-/// comparison starts with the first of its runs.
+/// Numbers and IDs of all runs, the one started last first. An ID starts with the time of its
+/// creation (UUID version 7). A merge may have added an older run later, and a comparison starts
+/// with the first of its runs.
 pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection
         .prepare_cached("SELECT sequence, id FROM run ORDER BY id DESC")?
@@ -209,8 +210,9 @@ pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>
         .collect()
 }
 
-/// Numbers and ids of all runs, in the order in which they were written: out of the index of ids,
-/// which is a hundredth of the table (the `+` keeps SQLite from the order of the table).
+/// Numbers and IDs of all runs, in the order in which they were stored. Uses the index of IDs,
+/// which has a hundredth of the size of the table (the `+` prevents SQLite from using the order of
+/// the table).
 pub(crate) fn run_numbers(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection
         .prepare_cached("SELECT sequence, id FROM run ORDER BY +sequence")?
@@ -218,7 +220,7 @@ pub(crate) fn run_numbers(connection: &Connection) -> Result<Vec<(i64, String)>>
         .collect()
 }
 
-/// Numbers of all rows of a run's points, as far as they can be read.
+/// Row numbers of a run's points, as far as they can be read.
 pub(crate) fn point_numbers(connection: &Connection, run: i64) -> Result<Vec<i64>> {
     let mut query = connection.prepare_cached("SELECT id FROM point WHERE run = ?1 ORDER BY id")?;
     let all = query.query_map([run], |row| row.get(0))?;
@@ -240,7 +242,7 @@ pub(crate) fn points_counted(connection: &Connection, run: i64) -> Result<u32> {
         .query_row([run], |row| row.get(0))
 }
 
-/// Numbers of the rows that are attempts at one point.
+/// Row numbers of the attempts at a point.
 pub(crate) fn attempts(connection: &Connection, run: i64, index: u32) -> Result<Vec<i64>> {
     connection
         .prepare_cached("SELECT id FROM point WHERE run = ?1 AND place = ?2 ORDER BY attempt")?
@@ -248,14 +250,14 @@ pub(crate) fn attempts(connection: &Connection, run: i64, index: u32) -> Result<
         .collect()
 }
 
-/// The largest attempt at a point that is stored, whatever became of it.
+/// Largest stored attempt number of a point, whatever its state.
 pub(crate) fn attempt_max(connection: &Connection, run: i64, index: u32) -> Result<u32> {
     connection
         .prepare_cached("SELECT max(attempt) FROM point WHERE run = ?1 AND place = ?2")?
         .query_row(params![run, index], |row| Ok(row.get::<_, Option<u32>>(0)?.unwrap_or(0)))
 }
 
-/// An attempt at a point; `None` if its row cannot be read.
+/// Reads an attempt at a point; `None` if its row cannot be read.
 pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     let (run, id) = (parts.run, parts.point);
     let query = "SELECT * FROM point WHERE id = ?1";
@@ -284,12 +286,12 @@ fn stored<'a>(value: ValueRef<'a>) -> Result<Stored<'a>> {
     })
 }
 
-/// The record with what a row holds: all but what is not of its columns.
+/// Reads the fields of a record that have columns.
 fn record<R: Record>(row: &Row<'_>) -> Result<R> {
     let mut record = R::default();
     for column in R::columns() {
         let value = match row.get_ref(column.name) {
-            // Logbooks of an older schema, opened for reading only, do not have it.
+            // Logbooks with an older schema, opened for reading only, lack the column.
             Err(rusqlite::Error::InvalidColumnName(_)) => continue,
             value => stored(value?)?,
         };
@@ -320,7 +322,7 @@ fn trims(rows: &mut Rows<'_>, point: i64) -> Result<DirectionRecord> {
     Ok(record)
 }
 
-/// A direction without its errors, which are rows of their own.
+/// Reads a direction without its errors, which are separate rows.
 fn direction_record(row: &Row<'_>) -> Result<DirectionRecord> {
     let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
     let stated: Option<String> = row.get("stated")?;

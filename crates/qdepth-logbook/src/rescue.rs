@@ -1,5 +1,5 @@
-//! A logbook whose file somebody moved, replaced or removed while it was open: what is in it goes
-//! to a new file.
+//! Rescue of a logbook whose file was moved, replaced or removed while it was open: its contents
+//! are copied to a new file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::error::LogbookError;
 use crate::file_name::directory_of;
 use crate::open::{OPEN, connect};
 
-/// Largest number of copies in one directory.
+/// Maximum number of copies in a directory.
 const COPIES_MAX: u32 = 100;
 
-/// Copies all that a connection sees into a new file: in the logbook's directory, or else in the
-/// working directory, or where temporary files are made.
+/// Copies everything that a connection sees to a new file: in the logbook's directory, or else in
+/// the working directory, or in the directory for temporary files.
 ///
 /// # Errors
-/// Why there is no copy in the last of them.
+/// Error of the last of these directories.
 pub(crate) fn copy(from: &Connection, path: &Path) -> Result<(Connection, Named), LogbookError> {
     let folders = [directory_of(path), PathBuf::from("."), std::env::temp_dir()];
     let mut result = Err(LogbookError::Missing { path: path.to_owned() });

@@ -1,6 +1,6 @@
-//! Space kept for the worst day: a file without a name beside the logbook, whose space is given up
-//! when the disk is full, so that what was measured can still be brought to rest. It has no name,
-//! so nothing that has one can be taken for it, and it goes with the process however that ends.
+//! Reserved disk space: an unnamed file next to the logbook, released when the disk is full so that
+//! measured data can still be stored. Without a name it cannot be confused with another file, and
+//! it disappears with the process in any case.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,19 +8,19 @@ use std::io::Write;
 use qdepth_files::{FileError, Folder};
 use qdepth_measure::pattern::Pattern;
 
-/// Size of the reserve of an ordinary run, in bytes: 4 MiB.
+/// Usual size of the reserve, bytes: 4 MiB.
 pub const RESERVE_BYTES: u64 = 4 << 20;
 
 const BLOCK: usize = 64 << 10;
 
-/// The space is there as long as this value is.
+/// Reserved space, released on drop.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     _file: File,
 }
 
 impl Reserve {
-    /// Takes the space in this directory.
+    /// Reserves the space in this directory.
     pub(crate) fn make(folder: &Folder, bytes: u64) -> Result<Self, FileError> {
         let mut file = folder.nameless()?;
         let block = incompressible();
@@ -33,12 +33,12 @@ impl Reserve {
             }
             file.sync_all()
         };
-        fill().map_err(|error| folder.failed("keep space free", &error))?;
+        fill().map_err(|error| folder.failed("reserve space", &error))?;
         Ok(Self { _file: file })
     }
 }
 
-/// Bytes that no file system stores in less space.
+/// Incompressible data, so that the reserve takes its full size on any file system.
 fn incompressible() -> Vec<u8> {
     let mut block = vec![0; BLOCK];
     Pattern::new(0x7164_6570_7468_0001).fill(&mut block, 0.0);

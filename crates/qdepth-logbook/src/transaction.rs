@@ -13,8 +13,8 @@ use crate::rescue;
 type Result<T> = std::result::Result<T, LogbookError>;
 
 impl Logbook {
-    /// One transaction, which counts only if the file is still in its place: else all goes to a
-    /// copy, and the caller is told.
+    /// Runs a transaction, which is valid only if the file is still in place. Otherwise, everything
+    /// is written to a copy, and an error reports it.
     pub(crate) fn write(
         &mut self,
         what: &'static str,
@@ -43,8 +43,8 @@ impl Logbook {
         }
     }
 
-    /// One transaction. On a full disk the reserve is given up, the log brought into the file, and
-    /// the same work tried once more; the caller is told of the full disk in any case.
+    /// Runs a transaction. On a full disk, releases the reserve, copies the log into the file, and
+    /// tries once more; the error reports the full disk in either case.
     fn write_with_room(
         &mut self,
         what: &'static str,
@@ -56,7 +56,7 @@ impl Logbook {
         };
         let Some(reserve) = self.reserve.take() else { return Err(full) };
         drop(reserve);
-        // Best effort: should it fail, all that was committed is in the log beside the file.
+        // Best effort: if it fails, all committed data is in the log next to the file.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         let kept = self.write_once(what, work).is_ok();
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -1,4 +1,4 @@
-//! Rows out of records.
+//! Conversion of records to rows.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use qdepth_record::{
     DirectionRecord, Observation, PointRecord, Reason, Record, RunRecord, Stored, TargetRecord,
 };
 
-/// SQLite's integers have a sign: the same 64 bits are stored, so that no count is refused.
+/// Same 64 bits as a signed integer: SQLite has no unsigned ones, and no count may be refused.
 fn bits(number: u64) -> i64 {
     number.cast_signed()
 }
@@ -109,7 +109,7 @@ fn json(value: &impl Serialize) -> Result<String> {
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// JSON has no infinity; a ratio by zero is kept as the text `inf`, not lost.
+/// JSON has no infinity: a ratio with a denominator of zero is stored as the text `inf`.
 fn number(value: f64) -> Value {
     serde_json::Number::from_f64(value)
         .map_or_else(|| Value::String(value.to_string()), Value::Number)
@@ -133,7 +133,7 @@ pub(crate) fn point(
     for (position, record) in (0i64..).zip(&point.intervals) {
         let keys = [("point", id), ("place", position)];
         let trims = point.trim_share > 0.0;
-        // NULL where nothing was to be discarded.
+        // NULL if the point has no discards.
         insert(connection, &keys, record, |column| trims || !column.starts_with("trim"))?;
     }
     for (position, record) in (0i64..).zip(&point.monitors) {
@@ -147,7 +147,7 @@ pub(crate) fn point(
     Ok(())
 }
 
-/// A value as SQL takes it.
+/// Converts a value to its SQL type.
 fn sql(value: Stored<'_>) -> ToSqlOutput<'_> {
     match value {
         Stored::Null => ToSqlOutput::Owned(SqlValue::Null),
@@ -160,8 +160,7 @@ fn sql(value: Stored<'_>) -> ToSqlOutput<'_> {
     }
 }
 
-/// A row of what it belongs to and of the columns of the table of fields that are wanted; its
-/// number.
+/// Inserts a row with its keys and the wanted columns of a record. Returns the row number.
 fn insert<R: Record>(
     connection: &Connection,
     keys: &[(&str, i64)],

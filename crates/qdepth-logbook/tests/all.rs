@@ -1,4 +1,5 @@
-//! Logbooks that are killed, altered, filled and hostile. One binary for all files of tests.
+//! Tests of logbooks: kills, alterations, full disks, hostile places. A single binary for all
+//! files.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 

@@ -1,4 +1,4 @@
-//! What is read is what was written, or it is said that it is not.
+//! Alterations of a logbook: a read returns the written data or reports damage.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 const OTHER: &str = "01890000-0000-7000-8000-000000000002";
 const END: &str = "2025-03-01T11:00:00Z";
 
-/// Two runs, one of them with a point that was measured twice.
+/// Logbook with two runs, one of them with a point that was measured twice.
 fn good(directory: &Path) -> PathBuf {
     good_with(directory, &trimming(0))
 }
@@ -35,7 +35,7 @@ fn good_with(directory: &Path, first: &PointRecord) -> PathBuf {
     file
 }
 
-/// Another tool than ours, which no trigger stops.
+/// Connection of a foreign tool, without triggers and constraints.
 fn by_hand(file: &Path) -> Connection {
     let connection = Connection::open(file).unwrap();
     let triggers: Vec<String> = connection
@@ -53,7 +53,7 @@ fn by_hand(file: &Path) -> Connection {
     connection
 }
 
-/// Everything that export and report are made of.
+/// All data of exports and reports, as text.
 fn exported_text((run, points): &(RunRecord, Vec<PointRecord>)) -> String {
     format!("{}{}{run:?}{points:?}", export_json(run, points), export_csv(run, points))
 }
@@ -66,7 +66,7 @@ fn says_so((run, _): &(RunRecord, Vec<PointRecord>)) -> bool {
     run.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
 }
 
-/// True if what is read of a run is either what it was, or said to be damaged.
+/// True if a run was altered silently: the read succeeds with other data and reports no damage.
 fn silent(file: &Path, id: &str, before: &str) -> bool {
     read(file, id).is_ok_and(|found| !says_so(&found) && exported_text(&found) != before)
 }
@@ -108,7 +108,7 @@ fn no_column_of_any_table_changes_unnoticed() {
             } else {
                 format!("place = 0 AND {} = 1", columns[0])
             };
-            // One row, to another value of the same type.
+            // Changes one row to another value of the same type.
             let query =
                 format!("SELECT type = 'BLOB' FROM pragma_table_info('{table}') WHERE name = ?1");
             let is_blob: bool = connection.query_row(&query, [column], |row| row.get(0)).unwrap();
@@ -151,7 +151,7 @@ fn no_row_is_lost_or_added_unnoticed() {
              LIMIT 1",
             first = columns[0],
         );
-        // Of a run's id there can be one only.
+        // Ids of runs are unique.
         let again = if table == "run" {
             again.replace("SELECT sequence + 1000, id", "SELECT sequence + 1000, id || '1'")
         } else {
@@ -162,14 +162,14 @@ fn no_row_is_lost_or_added_unnoticed() {
             let connection = by_hand(&file);
             let changed = match connection.execute(&change, []) {
                 Ok(rows) => rows > 0,
-                // The second row of a key is refused by SQLite itself.
+                // SQLite itself refuses a duplicate key.
                 Err(error) => {
                     assert!(error.to_string().contains("UNIQUE"), "{change}: {error}");
                     false
                 }
             };
             drop(connection);
-            // Rows of a run or point that there is not are read by nobody.
+            // Rows of a nonexistent run or point are never read.
             let read_by_none =
                 change.starts_with("INSERT") && !["id", "sequence"].contains(&&*columns[0]);
             assert!(!changed || read_by_none || !checks_whole(&file), "{change}");
@@ -272,7 +272,7 @@ fn digests_do_not_go_away_unnoticed() {
     }
 }
 
-/// A name that is no text must not be a panic.
+/// A name that is not text must not cause a panic.
 #[test]
 fn a_table_of_contents_that_is_no_text_is_damage() {
     let directory = tempfile::tempdir().unwrap();
@@ -281,7 +281,7 @@ fn a_table_of_contents_that_is_no_text_is_damage() {
     let name = b"plan_hash           TEXT NOT NULL";
     let places = (0..whole.len()).filter(|at| whole[*at..].starts_with(name));
     let mut bytes = whole.clone();
-    // An older table of contents may stand in pages that are no longer used.
+    // Unused pages may contain an older table of contents.
     places.for_each(|at| bytes[at + 2] |= 0x80);
     assert_ne!(bytes, whole);
     std::fs::write(&file, bytes).unwrap();
@@ -290,7 +290,7 @@ fn a_table_of_contents_that_is_no_text_is_damage() {
     }
 }
 
-/// `QDEPTH_TRIES` rounds, else a few.
+/// Number of rounds: `QDEPTH_TRIES`, or `few` by default.
 fn tries(few: u64) -> u64 {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }

@@ -1,4 +1,5 @@
-//! Certificates beside runs: kept as written, told by machine, and never told once damaged.
+//! Certificates in a logbook: stored as written, listed by machine, and never returned when
+//! damaged.
 
 use crate::common::certificate;
 use qdepth_logbook::Logbook;
@@ -19,7 +20,7 @@ fn the_newest_of_a_machine_is_told_and_one_that_is_damaged_is_not() {
     assert_eq!(logbook.certificate("three", "").unwrap(), None);
     assert_eq!(logbook.certificate("one", "another CPU").unwrap(), None);
     assert!(logbook.check().unwrap().is_whole());
-    // Another logbook takes them over.
+    // A merge copies them to another logbook.
     let mut into = Logbook::open(directory.path().join("other.db")).unwrap();
     into.merge(&logbook).unwrap();
     into.merge(&logbook).unwrap();

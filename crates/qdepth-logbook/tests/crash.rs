@@ -1,4 +1,4 @@
-//! Killed at any moment, and several processes at once.
+//! Kills at any moment, and concurrent processes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -14,12 +14,12 @@ const FILE: &str = "QDEPTH_TEST_LOGBOOK";
 const RUN: &str = "QDEPTH_TEST_RUN";
 const LIMIT: &str = "QDEPTH_TEST_POINTS";
 
-/// `QDEPTH_TRIES`, else a few.
+/// Number of kills: `QDEPTH_TRIES`, or a few by default.
 fn kills() -> u64 {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(30)
 }
 
-/// Not a test of its own: what the child processes run. Without the variables it does nothing.
+/// Entry point of the child processes; does nothing without their environment variables.
 #[test]
 fn child_adds_points() {
     let (Ok(file), Ok(id)) = (std::env::var(FILE), std::env::var(RUN)) else { return };
@@ -49,10 +49,10 @@ fn child(file: &Path, id: &str, limit: u32) -> Child {
         .unwrap()
 }
 
-/// Number of points that the child said were stored, until its output ends.
+/// Number of points that the child reported as stored, until its output ends.
 fn acknowledged(child: &mut Child) -> u32 {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    // The test harness puts words of its own before the first.
+    // The test harness prefixes the first line with its own text.
     lines.map_while(Result::ok).filter(|line| line.contains("stored ")).count() as u32
 }
 
@@ -65,7 +65,7 @@ fn killed_at_any_moment_no_stored_point_is_lost() {
     let kills = kills();
     for kill in 0..kills {
         let id = format!("01890000-0000-7000-8000-{kill:012}");
-        // A fresh file each fifth time, so that making it is hit as well.
+        // A new file every fifth time, so that creating it is hit as well.
         if kill % 5 == 0 {
             let _ = std::fs::remove_file(&file);
             let _ = std::fs::remove_file(file.with_extension("db-wal"));
@@ -110,7 +110,7 @@ fn several_processes_write_to_one_logbook() {
         assert_eq!(logbook.run(id).unwrap().state, RunState::Sealed);
     }
     assert!(logbook.check().unwrap().is_whole());
-    // The reader leaves SQLite's own files; nothing else lies there.
+    // Only SQLite's own files may be left.
     for entry in std::fs::read_dir(&directory).unwrap() {
         let name = entry.unwrap().file_name();
         assert!(["qdepth.db", "qdepth.db-shm", "qdepth.db-wal"].iter().any(|known| name == *known));

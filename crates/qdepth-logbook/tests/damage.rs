@@ -1,4 +1,4 @@
-//! Files that are not ours, or no longer whole: refused with a reason, left as they are.
+//! Foreign and damaged files: refused with a reason, and left unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn good(directory: &Path) -> PathBuf {
     file
 }
 
-/// Everything that a reader would ask; any answer but a panic will do.
+/// Performs every read operation; any result but a panic is acceptable.
 fn use_it(file: &Path) -> Result<(), LogbookError> {
     for mut logbook in [Logbook::open_read_only(file)?, Logbook::open(file)?] {
         logbook.runs()?;

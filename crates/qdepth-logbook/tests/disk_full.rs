@@ -1,4 +1,4 @@
-//! A full disk ends the run, and loses nothing that was stored before.
+//! A full disk ends the run without losing stored points.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 const ID: &str = "01890000-0000-7000-8000-000000000001";
 const END: &str = "2025-03-01T11:00:00Z";
 
-/// A tmpfs of 2 MiB, gone at the end of the test.
+/// A tmpfs of 2 MiB, unmounted at the end of the test.
 struct Small(tempfile::TempDir);
 
 impl Small {
@@ -30,13 +30,13 @@ impl Small {
         self.0.path()
     }
 
-    /// Bytes that are left.
+    /// Free bytes.
     fn free(&self) -> u64 {
         let found = rustix::fs::statvfs(self.path()).unwrap();
         found.f_bfree * found.f_frsize
     }
 
-    /// Nothing left at all.
+    /// Fills the file system completely.
     fn fill(&self, name: &str) {
         use std::io::Write;
         let mut file = std::fs::File::create(self.path().join(name)).unwrap();
@@ -50,8 +50,8 @@ impl Drop for Small {
     }
 }
 
-/// Adds points until the disk is full; how many are stored, and whether the last one was among
-/// them only thanks to the reserve.
+/// Adds points until the disk is full; returns the number of stored points, and true if the last
+/// one needed the reserve.
 fn until_full(logbook: &mut Logbook) -> (u32, bool) {
     for index in 0..10_000 {
         match logbook.add_point(ID, &point(index)) {
@@ -83,7 +83,7 @@ fn a_full_disk_gives_up_the_reserve_and_keeps_every_point() {
     assert!(small.free() > 0, "the reserve was not given up");
     logbook.end_run(ID, RunState::Failed, END, &[]).unwrap();
 
-    // While the writer is still there, and the rest of the disk has filled up meanwhile.
+    // While the writer is still open, the rest of the disk fills up.
     small.fill("others");
     assert_eq!(Logbook::open_read_only(&file).unwrap().points(ID).unwrap().len() as u32, stored);
     drop(logbook);
@@ -115,8 +115,8 @@ fn a_killed_writer_on_a_full_disk_leaves_a_readable_logbook() {
     logbook.begin_run(&run(ID)).unwrap();
     let (stored, _) = until_full(&mut logbook);
     small.fill("others");
-    // As after SIGKILL and a restart: file and log are there, the shared memory is gone. The copy
-    // lies on another small disk, that is full as well.
+    // State after SIGKILL and a restart: file and log exist, the shared memory is gone. The copy is
+    // on another small disk that is full as well.
     let Some(other) = Small::new() else { return };
     let copy = other.path().join("qdepth.db");
     for ending in ["", "-wal"] {

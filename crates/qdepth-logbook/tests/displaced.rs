@@ -1,4 +1,4 @@
-//! Logbooks that somebody moves, replaces, removes or copies while a run writes to them.
+//! Logbooks that are moved, replaced, removed or copied while a run writes to them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ fn a_copy_without_the_log_holds_every_finished_point() {
     }
 }
 
-/// As a run leaves it that is killed while it makes its logbook.
+/// State after a kill while the logbook was being created.
 #[test]
 fn a_logbook_whose_tables_are_in_a_missing_log_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,5 +94,5 @@ fn a_logbook_whose_tables_are_in_a_missing_log_says_so() {
     made.pragma_update(None, "application_id", i32::from_be_bytes(*b"qdep")).unwrap();
     drop(made);
     let error = Logbook::open_read_only(&file).unwrap_err();
-    assert!(error.is_absent() && error.to_string().contains("-wal file beside it"), "{error}");
+    assert!(error.is_absent() && error.to_string().contains("-wal file next to it"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The pages in `docs/` say what the program does, and the JSON is what its schema says.
+//! The pages in `docs/` match the program, and the JSON matches its schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,9 +15,9 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 
 type Listed = BTreeMap<String, BTreeSet<String>>;
 
-/// The page on the tables of the logbook.
+/// Page about the tables of the logbook.
 const PAGE: &str = "schema.md";
-/// Begin of the line on it that names the fields described on other pages.
+/// Prefix of the line that lists fields described on other pages.
 const ELSEWHERE: &str = "As in [JSON](json.md) and [CSV](reference/csv.md): ";
 
 /// Names in code spans of a line.
@@ -45,7 +45,7 @@ fn text_of(page: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Rows that begin with a code span, by the code span of the heading above.
+/// Names of the rows that begin with a code span, by the code span in the heading above.
 fn listed() -> Listed {
     let text = text_of(PAGE);
     let (mut found, mut heading) = (Listed::new(), String::new());
@@ -65,11 +65,11 @@ fn listed() -> Listed {
     found
 }
 
-/// Type and meaning of a row, by heading and name.
+/// Type and meaning of rows, by heading and name; no meaning if the page words it itself.
 type Rows = BTreeMap<(String, String), (String, Option<String>)>;
 
-/// The rows of a page below headings that are known are these, in the page's order, new ones last.
-/// `QDEPTH_WRITE_REFERENCE=1` writes them anew; a meaning that is none is the page's own.
+/// Asserts that the page has these rows below their headings, in the page's order, new ones last.
+/// `QDEPTH_WRITE_REFERENCE=1` rewrites them; a row without a meaning keeps the page's text.
 fn assert_page(rows: &Rows) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(PAGE);
     let text = text_of(PAGE);
@@ -115,10 +115,10 @@ fn assert_page(rows: &Rows) {
                 let own = line.split_once("): ").unwrap().1.to_owned();
                 written += &line_of(&name.unwrap(), &kind, &meaning.unwrap_or(own));
             }
-            // A row of a heading that is known, and that is none of it, goes.
+            // A row that its heading no longer has is removed.
             None if name.is_some() && rows.keys().any(|(object, _)| *object == heading) => {}
             None => {
-                // A list ends: what the page did not have yet.
+                // At the end of a list, its missing rows are added.
                 if line.is_empty()
                     && written.lines().last().is_some_and(|last| last.starts_with("- `"))
                 {
@@ -139,7 +139,7 @@ fn assert_page(rows: &Rows) {
     }
 }
 
-/// What the columns of a record are, by table and name.
+/// Meanings of a record's columns, by table and name.
 fn meanings<R: Record>() -> Vec<((String, String), String)> {
     let name = |column: &str| (R::TABLE.to_owned(), column.to_owned());
     R::columns().map(|column| (name(column.name), column.meaning.to_owned())).collect()
@@ -191,14 +191,14 @@ fn the_page_on_the_tables_names_every_column() {
             table => described.get(&key(table)),
         };
         let meaning = of_view.cloned();
-        // What a view computes has no type in SQLite.
+        // SQLite has no type for computed columns of a view.
         let kind = if kind.is_empty() { csv[&column].0.to_owned() } else { kind };
         rows.insert((table.clone(), column.clone()), (kind, meaning));
         columns.entry(table).or_default().insert(column);
     }
     assert_page(&rows);
     assert_eq!(listed(), columns);
-    // What is stored is in the tables of fields, but for what only SQL needs.
+    // Stored columns are in the tables of fields, except those that only SQL needs.
     let own = [
         ("run", ["sequence"].as_slice()),
         ("target", &["run"]),
@@ -250,7 +250,7 @@ fn the_page_on_events_names_every_event_and_step() {
     }
 }
 
-/// The part of JSON Schema that ours uses.
+/// Validates a value with the subset of JSON Schema that ours uses.
 fn validate(root: &Value, schema: &Value, value: &Value, path: &str) {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = root.pointer(reference.trim_start_matches('#')).expect(reference);

@@ -1,6 +1,6 @@
-//! Every call by which SQLite changes the logbook's files goes wrong once, in each of its ways: the
-//! n-th fails, fails from then on, writes half, is never reached because the process is killed or
-//! the power is lost. After each: no point that was said to be stored is lost, and none is wrong.
+//! Faults of every call with which SQLite changes the logbook's files: the n-th call fails, fails
+//! permanently, writes half, or is preceded by a kill or a power failure. Afterwards no point that
+//! was reported as stored is lost, and none is wrong.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 const END: &str = "2025-03-01T11:00:00Z";
 const POINTS: u32 = 3;
 
-/// One whose rows are few, so that every call can be tried.
+/// Point with few rows, so that every call can be tested.
 fn short(index: u32) -> PointRecord {
     let whole = point(index);
     PointRecord { intervals: whole.intervals[..2].to_vec(), ..whole }
@@ -27,7 +27,7 @@ fn print_line(what: &str) {
     out.flush().unwrap();
 }
 
-/// Not a test of its own: what runs under faults. It says what was stored, and where it ended.
+/// Entry point of the child process under faults. It prints the stored points and its end.
 #[test]
 fn child_measures() {
     let Ok(file) = std::env::var(FILE) else { return };
@@ -47,7 +47,7 @@ fn child_measures() {
     }
 }
 
-/// The library that makes calls fail; `None` if there is no compiler.
+/// Library that injects the faults; `None` if there is no compiler.
 #[cfg(test)]
 fn library(directory: &Path) -> Option<PathBuf> {
     let made = directory.join("faults.so");
@@ -69,7 +69,7 @@ struct Lab {
     library: PathBuf,
 }
 
-/// What the child said.
+/// Result of the child process, from its output.
 struct ChildReport {
     stored: u32,
     sealed: bool,
@@ -81,7 +81,7 @@ impl Lab {
         self.directory.path().join("faulty.db")
     }
 
-    /// A run under this fault, in files of its own.
+    /// Runs the child with this fault on new files.
     fn child(&self, fault: &str) -> ChildReport {
         for ending in ["", "-wal", "-shm", "-journal"] {
             let _ = std::fs::remove_file(self.directory.path().join(format!("faulty.db{ending}")));
@@ -99,11 +99,12 @@ impl Lab {
         let text = String::from_utf8_lossy(&output.stdout);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!errors.contains("panicked"), "{fault}: {errors}");
-        let stored = text.lines().filter(|line| line.contains("stored ")).count() as u32;
+        let is_stored = |line: &&str| line.contains("stored ") && !line.contains("refused ");
+        let stored = text.lines().filter(is_stored).count() as u32;
         ChildReport { stored, sealed: text.contains("sealed"), refused: text.contains("refused ") }
     }
 
-    /// How many calls there are without a fault.
+    /// Number of calls without a fault.
     fn calls(&self) -> u64 {
         let report = self.child("count");
         assert!(report.sealed && report.stored == POINTS);
@@ -111,7 +112,7 @@ impl Lab {
         count.trim().parse().unwrap()
     }
 
-    /// Nothing that was said to be stored is lost, and nothing is wrong.
+    /// Asserts that no reported point is lost and none is wrong.
     fn holds(&self, fault: &str, report: &ChildReport) {
         let mut logbook = match Logbook::open(self.file()) {
             Ok(logbook) => logbook,
@@ -136,7 +137,7 @@ impl Lab {
         if report.sealed {
             assert_eq!(logbook.run(ID).unwrap().state, RunState::Sealed, "{fault}");
         } else if logbook.hold_unfinished().unwrap().is_some() {
-            // What is left can be taken up to its end.
+            // The run can be resumed to its end.
             logbook.reopen(ID).unwrap();
             for index in logbook.points_done(ID).unwrap().len() as u32..POINTS {
                 logbook.add_point(ID, &short(index)).unwrap();
@@ -147,7 +148,8 @@ impl Lab {
     }
 }
 
-/// Every n-th call, 1 where `QDEPTH_TRIES` asks for many.
+/// Distance between tested calls, from the number of tests that `QDEPTH_TRIES` requests; 1 tests
+/// every call.
 fn stride(calls: u64, ways: u64) -> u64 {
     let wanted: u64 =
         std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);

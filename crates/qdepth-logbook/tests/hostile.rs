@@ -1,4 +1,4 @@
-//! A logbook in a place that others prepared: nothing is written through what they put there.
+//! Logbooks in a directory that others prepared: no write follows their links.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -44,8 +44,8 @@ fn a_view_without_end_in_a_tables_place_is_refused() {
         .unwrap();
     drop(hostile);
     let error = Logbook::open_read_only(&file).unwrap_err().to_string();
-    assert!(error.contains("in it is a view"), "{error}");
-    assert!(refused(&file).contains("is a view"));
+    assert!(error.contains("its view or virtual table"), "{error}");
+    assert!(refused(&file).contains("view or virtual table"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn what_lies_beside_the_logbook_is_never_written_through() {
             assert!(refused(&file).contains(name));
         }
     }
-    // A sign of a run cannot be one that leads elsewhere.
+    // The mark of a live run cannot be a link.
     let directory = tempfile::tempdir().unwrap();
     let victim = directory.path().join("victim");
     std::fs::write(&victim, "dear").unwrap();
@@ -121,14 +121,15 @@ fn a_logbook_is_its_owners_alone() {
         let found = std::fs::metadata(directory.path().join(name)).unwrap();
         assert_eq!(found.permissions().mode() & 0o777, 0o600, "{name}");
     }
-    // Who gave it to others once meant it.
+    // Permissions that the user has set stay.
     drop(logbook);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
     measure(&file).unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o640);
 }
 
-/// An index that another user made would keep the owner from the own logbook.
+/// A read-only user must not create SQLite's index file, which would lock the owner out of the
+/// logbook.
 #[test]
 fn who_may_only_read_leaves_nothing_beside() {
     if !rustix::process::geteuid().is_root() {
@@ -148,7 +149,7 @@ fn who_may_only_read_leaves_nothing_beside() {
         let during = std::fs::read_dir(directory.path()).unwrap().count();
         (points, during)
     };
-    // The user of one thread alone: others of this process stay who they are.
+    // Changes the user of a single thread; other threads keep theirs.
     let found = std::thread::scope(|scope| scope.spawn(read_by_nobody).join().unwrap());
     assert_eq!(found, (1, 1));
 }
@@ -174,6 +175,6 @@ fn another_users_logbook_and_link_in_a_sticky_directory_are_left_alone() {
     }
     assert_eq!(std::fs::read(at("theirs.db")).unwrap(), before);
     assert!(!at("other.db").exists());
-    // To read it harms nobody.
+    // Reading it is harmless.
     Logbook::open_read_only(at("theirs.db")).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Notes, retractions, merging, pruning, and what is told while a run is measured.
+//! Notes, retractions, merging, pruning, and live events of a run.
 
 #[cfg(test)]
 mod tests {
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(opened.runs().unwrap()[0].id, id(1));
     }
 
-    /// The lines as they are kept, held against the runs themselves.
+    /// Compares the stored list of runs with the runs themselves, and returns it.
     fn lines_are_right(file: &Path) -> Vec<RunHeadline> {
         let opened = Logbook::open_read_only(file).unwrap();
         let mut lines = opened.listed(usize::MAX, 0, |_| true).unwrap();
@@ -140,7 +140,8 @@ mod tests {
         assert_eq!(lines[1].points_done, 4, "read whole, since its line is not what was written");
         let found = opened.read_each(&lines.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(found.iter().map(|run| run.damaged).collect::<Vec<_>>(), [false, false, true]);
-        // What is chosen from is what was written; what is found, what is there.
+        // The filter sees the stored headlines; the runs that it returns are read and show their
+        // damage.
         assert!(opened.newest_runs(9, |run| run.plan == plan && !run.damaged).unwrap().len() == 2);
         let damaged: Vec<String> = opened
             .check()
@@ -272,7 +273,7 @@ mod tests {
             assert!(tables().iter().any(|filled| filled == name), "{name}: {:?}", tables());
         }
         logbook.prune(&[id(1)]).unwrap();
-        // The digest of the list of runs, which has none now.
+        // The list of runs has no digest any more.
         assert_eq!(tables(), ["digest"]);
     }
 
@@ -332,7 +333,7 @@ mod tests {
         assert_eq!(live.more().unwrap(), [""; 0]);
         measuring.sign().publish("second", false);
         assert_eq!(live.more().unwrap(), ["second"]);
-        // Days later: the file begins anew, and says again how the run began.
+        // Days later the file starts again, and repeats the start of the run.
         let long = "x".repeat(1 << 20);
         for _ in 0..4 {
             measuring.sign().publish(&long, false);

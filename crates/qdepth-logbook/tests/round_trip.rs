@@ -1,4 +1,4 @@
-//! What goes in comes out.
+//! Round trips: a read returns the written data.
 
 use crate::common::{any_point, filled, histogram, interval, point, run};
 use proptest::prelude::*;
@@ -53,8 +53,8 @@ fn a_run_comes_back_as_it_went_in() {
     assert_eq!(logbook.hold_unfinished().unwrap(), None);
 }
 
-/// Beside a logbook that is not in use there is nothing, whoever read it; what a writer has there
-/// stays as it is.
+/// Reading an unused logbook leaves no files next to it, and reading one in use leaves the writer's
+/// files unchanged.
 #[test]
 fn who_reads_leaves_nothing_beside() {
     let (directory, mut logbook) = fresh();
@@ -166,7 +166,7 @@ fn a_run_that_is_being_measured_is_not_taken_up() {
     }
     let mut other = Logbook::open(&file).unwrap();
     logbook.hold(OTHER).unwrap();
-    // The younger one is alive, the older one is not.
+    // The newer run is alive, the older one is not.
     assert_eq!(other.hold_unfinished().unwrap().unwrap().id, ID);
     let mut third = Logbook::open(&file).unwrap();
     let Err(LogbookError::Alive { run }) = third.hold_unfinished() else { panic!("taken up") };

@@ -1,4 +1,4 @@
-//! The views `runs`, `points` and `samples` say in SQL what JSON says.
+//! The views `runs`, `points` and `samples` have the same values as the JSON.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn rows(file: &std::path::Path, query: &str) -> Vec<Row> {
     query.query_map([], row).unwrap().map(Result::unwrap).collect()
 }
 
-/// True if SQL says what JSON says: a flag is 0 or 1, a count beyond 2^53 a sum of real numbers.
+/// True if SQL and JSON agree: a flag is 0 or 1, and a sum beyond 2^53 is a real number.
 fn is_same(sql: &Sql, json: &Value) -> bool {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
     match (sql, json) {
@@ -42,7 +42,7 @@ fn is_same(sql: &Sql, json: &Value) -> bool {
     }
 }
 
-/// Every column of the view that JSON has, too, is the same; the names of the others.
+/// Asserts that the columns shared with the JSON are equal; returns the names of the others.
 fn compare(row: &Row, entry: &Value) -> Vec<String> {
     let mut others = Vec::new();
     for (name, sql) in row {
@@ -133,7 +133,8 @@ fn a_retraction_and_the_host_are_columns() {
     assert_eq!(row["host"], Sql::Null);
 }
 
-/// Numbers that SQL can add up: beyond 2^63 a count is negative there (docs/schema.md).
+/// Reduces counts to numbers that SQL can add: beyond 2^63 they are negative there
+/// (docs/schema.md).
 fn with_sane_numbers(mut point: PointRecord) -> PointRecord {
     let sane = |number: &mut u64| *number %= 1 << 50;
     for each in [&mut point.reads, &mut point.writes, &mut point.trims, &mut point.syncs] {

@@ -1,70 +1,72 @@
-//! The highest rate of an open loop at which percentiles of the response time stay within their
-//! limits: a search that chooses the rates to probe, and the answer with its error.
+//! Search for the highest rate of an open loop at which percentiles of the response time stay
+//! within their limits. The search chooses the rates to probe, and gives the answer with its error.
 //!
 //! Single probes first enclose the rate at which the share of requests beyond a limit reaches what
 //! the percentile allows (1 % for p99). Rounds of probes then surround it, each round longer than
-//! the one before, and only the last two count: what a device did before it slowed down says
-//! nothing about its answer. Near the answer the logarithm of the share is close to linear in the
-//! rate (exactly so for M/M/1), so that a Poisson regression gives the rate, and Fieller's theorem
-//! its interval. The variance is that of the probes around the line, since requests beyond a limit
-//! come in bursts.
+//! the one before. Only the last two rounds count, because the behaviour of a device before it
+//! slowed down says nothing about the answer. Near the answer the logarithm of the share is close
+//! to linear in the rate (exactly so for M/M/1). A Poisson regression therefore gives the rate, and
+//! Fieller's theorem its interval. The variance is that of the probes around the line, because
+//! requests beyond a limit come in bursts.
 
 mod shares;
 
 use crate::units::Nanos;
 use shares::{Crossing, Level, Line, Point, REACH};
 
-/// First rate, as a share of what a closed loop reached.
+/// First rate, as a share of the rate of a closed loop.
 const FIRST: f64 = 0.5;
-/// Lowest and highest rate that is probed, as shares of what a closed loop reached: an open loop
-/// beyond that falls behind, unless the closed one was not given enough.
+/// Lowest and highest rate to probe, as shares of the rate of a closed loop. Beyond that rate an
+/// open loop falls behind, unless the closed loop had too few requests in flight.
 const ENDS: [f64; 2] = [1e-4, 4.0];
-/// Ratio of the enclosing rates from which on rounds surround the answer.
+/// Ratio of the two enclosing rates below which rounds start to surround the answer.
 const NEAR: f64 = 1.25;
-/// Ratio of the enclosing rates at which they are the answer: a share that jumps has no slope.
+/// Ratio of the two enclosing rates at which they are the answer, because a share that jumps has no
+/// slope.
 const AT_ONCE: f64 = 1.01;
-/// Factor below and above what is allowed between which a share jumps.
+/// A share jumps if it goes from below the allowed share divided by this factor to above the
+/// allowed share times this factor.
 const JUMP: f64 = 3.0;
 /// Fewest probes on each side of a jump.
 const JUMP_LEAST: usize = 2;
-/// Least half-width of the interval at a jump, relative to the rate: a queue next to its capacity
-/// remembers for longer than a window lasts.
+/// Least half-width of the interval at a jump, relative to the rate: a queue near its capacity has
+/// a memory longer than a window.
 const JUMP_MODEL: f64 = 0.019;
-/// Time that the answer at a jump rests on at least: a device that lets bursts pass shows an
+/// Least total time of the probes for an answer at a jump: a device that absorbs bursts shows an
 /// overload late.
 const JUMP_TIME: Nanos = Nanos::from_secs(240);
 /// Rates of a round, as distances from the current answer in units of the round's reach. Rounds
-/// start below and above it in turn, so that drift is not mistaken for slope. The two ends give the
-/// slope. The others give the level and follow each other directly: with pauses at equal intervals,
-/// separate windows could each contain one more pause than their share.
+/// start alternately below and above the answer, so that drift is not mistaken for slope. The two
+/// ends give the slope. The others give the level and follow each other directly: with pauses at
+/// equal intervals, separate windows could each contain one more pause than their share.
 const ROUND: [f64; 6] = [-1.0, -0.2, 0.1, -0.1, 0.2, 1.0];
 /// Distance from the answer, in units of the reach, up to which a probe counts for the level.
 const CENTRE: f64 = 0.4;
-/// Rounds that the answer rests on.
+/// Number of rounds that the answer is computed from.
 const ROUNDS: usize = 2;
 /// Factor between the windows of a round and of the next.
 const GROWTH: f64 = 1.5;
-/// Requests beyond the strictest limit that the first windows are to see.
+/// Expected number of requests beyond the strictest limit in the first windows.
 const BEYOND: f64 = 20.0;
-/// Shortest and longest lead-in, and window, of a probe.
+/// Shortest and longest warm-up, and window, of a probe.
 const LEAD_IN: [Nanos; 2] = [Nanos::from_millis(500), Nanos::from_secs(10)];
 const LENGTH: [Nanos; 2] = [Nanos::from_secs(3), Nanos::from_secs(180)];
-/// Relaxation times that the lead-in and the window last at least.
+/// Least length of the warm-up and of the window, in relaxation times of the queue.
 const RELAXATIONS: [u64; 2] = [5, 25];
-/// Time that the answer rests on at least, unless the search has less.
+/// Least total time of the probes for an answer, unless the search has less time.
 const TIME: Nanos = Nanos::from_secs(60);
-/// Parts of the time of a search that the shortest window, and the answer, take at most.
+/// Divisors of the time of a search. The warm-up and the shortest window take at most 1/60 of it,
+/// the longest window and the least time of the last rounds at most 1/3.
 const PARTS: [u64; 2] = [60, 3];
 /// Half-width of the interval, relative to the rate, at which the search ends.
 const TOLERANCE: f64 = 0.02;
-/// Largest factor between the rate and an end of its interval: beyond it nothing is known.
+/// Largest factor between the rate and an end of its interval. A wider interval gives no answer.
 const WIDEST: f64 = 2.0;
-/// Least half-width of an interval, relative to the rate: the line is not exact.
+/// Least half-width of an interval, relative to the rate, because the line is an approximation.
 const MODEL: f64 = 0.0025;
-/// Largest distance of two rounds, in standard errors, that chance explains.
+/// Largest distance between two rounds, in standard errors, that chance can explain.
 const APART: f64 = 3.5;
-/// Fewest independent bursts beyond a limit that an interval rests on: with fewer its error is not
-/// known either.
+/// Fewest independent bursts beyond a limit for an interval: with fewer, its error is unknown, too.
 const BURSTS_LEAST: f64 = 20.0;
 /// Most probes before the answer is surrounded: some may have to be repeated.
 const ENCLOSING_MOST: usize = 40;
@@ -76,7 +78,7 @@ const INVALID_MOST: usize = 5;
 pub struct Probe {
     /// Offered load, I/Os per second.
     pub rate: f64,
-    /// Unrecorded lead-in.
+    /// Unrecorded warm-up.
     pub lead_in: Nanos,
     /// Length of the measured window.
     pub length: Nanos,
@@ -89,66 +91,67 @@ pub struct Probed {
     pub rate: f64,
     /// Requests completed.
     pub count: u64,
-    /// Those of them with a response time beyond each limit.
+    /// Number of completed requests with a response time beyond each limit.
     pub beyond: Vec<u64>,
     /// True if its figures cannot be used.
     pub invalid: bool,
 }
 
-/// The answer.
+/// Answer of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
-    /// The highest rate, its 95 % interval, and the index of the limit that it is reached by.
+    /// The highest rate.
     Rate {
         /// I/Os per second.
         rate: f64,
         /// Ends of its 95 % interval.
         interval: (f64, f64),
-        /// Index of the limit.
+        /// Index of the limit that is reached at this rate.
         limit: usize,
     },
     /// A limit is exceeded at the lowest rate that was probed.
     Never {
-        /// Offered load, I/Os per second.
+        /// Lowest rate that was probed, I/Os per second.
         lowest: f64,
         /// Index of the limit.
         limit: usize,
     },
     /// No limit is exceeded at the highest rate that was probed.
     Always {
-        /// Offered load, I/Os per second.
+        /// Highest rate that was probed, I/Os per second.
         highest: f64,
     },
     /// Probes were too short for the percentile, or contradicted each other.
     Unknown,
 }
 
-/// The search.
+/// Search for the highest rate at latency limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// Share of the requests that may be beyond each limit.
     allowed: Vec<f64>,
-    /// Time in which a queue forgets its state near the answer.
+    /// Time in which a queue near the answer loses the memory of its state.
     relaxation: Nanos,
     /// Rate of a closed loop, I/Os per second.
     reached: f64,
-    /// Time in which there must be an answer.
+    /// Total time of the search.
     time: Nanos,
     /// Probes that enclosed the answer.
     enclosing: Vec<Probed>,
-    /// Rounds that surround it.
+    /// Rounds that surround the answer.
     rounds: Vec<Vec<Probed>>,
-    /// Length of the windows of each round, together.
+    /// Total length of the windows of each round.
     lengths: Vec<Nanos>,
-    /// Length of all windows.
+    /// Total length of all windows.
     spent: Nanos,
 }
 
 impl Search {
-    /// A search of at most `time` on a target that reached this rate in a closed loop, I/Os per
-    /// second. Each limit is a time and the share of the requests that may take longer, above 0.
+    /// A search of at most `time` on a target that reached the rate `reached` in a closed loop,
+    /// I/Os per second. Each limit is a response time and the share of the requests that may exceed
+    /// it, above 0.
     pub fn new(reached: f64, limits: &[(Nanos, f64)], time: Nanos) -> Self {
-        // Of M/M/1: 4 µ / (µ - λ)², and µ - λ is ln(1 / share) / limit where a limit is reached.
+        // For M/M/1: 4 µ / (µ - λ)², where µ - λ is ln(1 / share) / limit at the limit.
         let relaxation = |(limit, share): &(Nanos, f64)| {
             let decay = (1.0 / share.clamp(1e-9, 0.9)).ln() / limit.as_secs_f64();
             Nanos((4.0 * reached / (decay * decay) * 1e9) as u64)
@@ -165,7 +168,7 @@ impl Search {
         }
     }
 
-    /// Takes the results of the probes that were wanted.
+    /// Adds the results of the probes that [`next`](Self::next) asked for.
     pub fn add(&mut self, probes: Vec<Probed>) {
         let length = Nanos(self.next().iter().map(|probe| probe.length.0).sum());
         self.spent += length;
@@ -177,7 +180,7 @@ impl Search {
         }
     }
 
-    /// The probes that are wanted next; none once there is an answer.
+    /// The next probes; empty once there is an answer.
     pub fn next(&self) -> Vec<Probe> {
         if self.is_over() {
             return Vec::new();
@@ -200,7 +203,7 @@ impl Search {
         rates.into_iter().map(probe).collect()
     }
 
-    /// The answer of the probes so far.
+    /// The answer that the probes so far give.
     pub fn answer(&self) -> Answer {
         match ends(&self.enclosing, &self.allowed) {
             (None, Some(lowest)) if self.is_clearly_exceeded(std::iter::once(lowest), None) => {
@@ -214,13 +217,13 @@ impl Search {
         }
     }
 
-    /// The rates of the enclosing probes that are nearest to the answer.
+    /// The rates of the two enclosing probes that are nearest to the answer.
     fn enclosed(&self) -> (Option<f64>, Option<f64>) {
         let (low, high) = ends(&self.enclosing, &self.allowed);
         (low.map(|probe| probe.rate), high.map(|probe| probe.rate))
     }
 
-    /// The answer of the last rounds; none where they do not agree or their error is not known.
+    /// The answer of the last rounds; `None` if they disagree or their error is unknown.
     fn surrounded(&self) -> Option<Answer> {
         let last = &self.rounds[self.rounds.len().checked_sub(ROUNDS)?..];
         let probes = last.concat();
@@ -234,7 +237,7 @@ impl Search {
         let is_known = bursts >= BURSTS_LEAST
             && interval.0 * WIDEST >= rate
             && interval.1 <= rate * WIDEST
-            // A limit that too few requests exceed for a line may be exceeded nevertheless.
+            // Another limit may be exceeded even if too few requests exceed it for a line.
             && !self.is_clearly_exceeded(below, Some(limit))
             && self.agree(last, limit);
         let least = MODEL * rate;
@@ -242,7 +245,8 @@ impl Search {
         is_known.then_some(Answer::Rate { rate, interval, limit })
     }
 
-    /// True if these probes together exceed a limit, but for one, by more than chance explains.
+    /// True if the probes together exceed a limit, other than the excluded one, by more than chance
+    /// explains.
     fn is_clearly_exceeded<'p>(
         &self,
         probes: impl Iterator<Item = &'p Probed> + Clone,
@@ -258,8 +262,8 @@ impl Search {
         })
     }
 
-    /// True unless the last round exceeds a limit more, or less, often than the one before by more
-    /// than chance explains.
+    /// True unless the shares beyond the limit in the last round and in the round before differ by
+    /// more than chance explains.
     fn agree(&self, rounds: &[Vec<Probed>], limit: usize) -> bool {
         let found: Vec<(f64, f64)> = rounds
             .iter()
@@ -270,9 +274,9 @@ impl Search {
         (a - b).abs() <= APART * error_of_a.hypot(error_of_b)
     }
 
-    /// The answer where the share beyond a limit jumps from little to much between two rates that
-    /// are near each other. Between them probes may contradict each other: a queue next to its
-    /// capacity remembers for longer than a window.
+    /// The answer if the share beyond a limit jumps from small to large between two rates that are
+    /// near each other. Probes between these rates may contradict each other, because a queue near
+    /// its capacity has a memory longer than a window.
     fn jumped(&self, rounds: &[Vec<Probed>]) -> Option<Answer> {
         let probes = rounds.concat();
         let share = |probe: &&Probed| worst(probe, &self.allowed).0;
@@ -295,7 +299,7 @@ impl Search {
         })
     }
 
-    /// True if the last rounds took this time, or as much of it as the search has for them.
+    /// True if the last rounds took the time `least`, or as much of it as the search has for them.
     fn rests_on(&self, least: Nanos) -> bool {
         let last = &self.lengths[self.lengths.len().saturating_sub(ROUNDS)..];
         let time = last.iter().map(|length| length.0).sum::<u64>();
@@ -325,15 +329,16 @@ impl Search {
         is_near && self.rests_on(TIME)
     }
 
-    /// True once rounds are to surround the answer: near it, and where the share jumps, at once.
+    /// True once rounds can surround the answer: the enclosing rates are near each other. If the
+    /// share jumps, they can at once.
     fn is_enclosed(&self) -> bool {
         let (Some(low), Some(high)) = ends(&self.enclosing, &self.allowed) else { return false };
         let jumps = jumps_between(&[low.clone(), high.clone()], low.rate, &self.allowed);
         high.rate <= low.rate * if jumps { AT_ONCE } else { NEAR }
     }
 
-    /// Length of a window: enough requests beyond the strictest limit, and longer in each round,
-    /// since pauses may be rare.
+    /// Length of a window: long enough for requests beyond the strictest limit, and longer in each
+    /// round, because pauses may be rare.
     fn length(&self, rate: f64) -> Nanos {
         let strictest = self.allowed.iter().copied().fold(1.0, f64::min);
         let settled = Nanos(RELAXATIONS[1].saturating_mul(self.relaxation.0)).as_secs_f64();
@@ -344,7 +349,7 @@ impl Search {
         Nanos(((seconds * 1e9) as u64).clamp(shortest, longest))
     }
 
-    /// The middle of the next round, and its reach on each side.
+    /// Centre of the next round, and its reach to each side.
     fn around(&self) -> (f64, f64) {
         let last = &self.rounds[self.rounds.len().saturating_sub(ROUNDS)..];
         let middle = |low: f64, high: f64| ((low + high) / 2.0, (high - low) / 2.0);
@@ -377,7 +382,7 @@ impl Search {
             let judged = all.filter(move |p| (worst(p, &self.allowed).0 > 1.0) == exceeds);
             judged.map(|probe| probe.rate)
         };
-        // Earlier probes show how far to go, though not where the answer is.
+        // Earlier probes show how far to go, but not where the answer is.
         let far = 1.0 + 2.0 * REACH[1];
         match (below, above) {
             (Some(_), Some(_)) => (rate, REACH[1] * rate),
@@ -392,10 +397,11 @@ impl Search {
         }
     }
 
-    /// The line of a limit near the answer: of all probes first, then of those at which between a
-    /// fifth and five times the allowed share is expected, where there are enough. At higher rates
-    /// bursts are longer, and a line is only close to the curve for a short way. What a probe saw
-    /// does not decide whether it counts: a rare pause would be left out.
+    /// The line of a limit near the answer. The first line is through all probes. It is then
+    /// refined with the probes at which it predicts between a fifth and five times the allowed
+    /// share, if there are enough. At higher rates bursts are longer, and a line fits the curve
+    /// only locally. The selection uses the prediction and not the measured share, because that
+    /// would exclude rare pauses.
     fn line(&self, probes: &[Probed], limit: usize) -> Option<Line> {
         let points = points(probes, limit);
         let mut line = Line::through(&points)?;
@@ -410,9 +416,9 @@ impl Search {
         Some(line)
     }
 
-    /// The rate at which the share beyond a limit is what is allowed. The slope is that of the
-    /// line, to which the rates on both sides contribute alike; the level is that of the nearest
-    /// probes, since the curve may be bent.
+    /// The rate at which the share beyond a limit equals the allowed share. The slope is that of
+    /// the line, to which the rates on both sides contribute equally. The level is that of the
+    /// nearest probes, because the curve may be bent.
     fn crossing(&self, probes: &[Probed], limit: usize) -> Option<Crossing> {
         let line = self.line(probes, limit)?;
         let all = points(probes, limit);
@@ -434,22 +440,23 @@ fn usable(probes: &[Probed]) -> impl Iterator<Item = &Probed> + Clone {
     probes.iter().filter(|probe| !probe.invalid && probe.count > 0)
 }
 
-/// The largest share beyond a limit, in units of what is allowed, and the index of that limit.
+/// The largest share beyond a limit, as a multiple of the allowed share, and the index of that
+/// limit.
 fn worst(probe: &Probed, allowed: &[f64]) -> (f64, usize) {
     let share = |(beyond, allowed): (&u64, &f64)| *beyond as f64 / (probe.count as f64 * allowed);
     let shares = probe.beyond.iter().zip(allowed).map(share).zip(0..);
     shares.max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap_or_default()
 }
 
-/// True if the share is little up to this rate, and much above it.
+/// True if the share is small up to the rate `low`, and large above it.
 fn jumps_between(probes: &[Probed], low: f64, allowed: &[f64]) -> bool {
     usable(probes)
         .map(|probe| (probe.rate, worst(probe, allowed).0))
         .all(|(rate, share)| if rate <= low { share < 1.0 / JUMP } else { share > JUMP })
 }
 
-/// The probe of the highest rate that meets all limits below the lowest that exceeds one, and the
-/// probe of that one.
+/// The probe with the lowest rate that exceeds a limit (second), and the probe with the highest
+/// rate below it that meets all limits (first).
 fn ends<'p>(probes: &'p [Probed], allowed: &[f64]) -> (Option<&'p Probed>, Option<&'p Probed>) {
     let judged = |exceeds: bool| {
         usable(probes).filter(move |probe| (worst(probe, allowed).0 > 1.0) == exceeds)

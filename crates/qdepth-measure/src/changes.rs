@@ -1,28 +1,29 @@
-//! Permanent changes in a sequence of figures.
+//! Persistent changes in a sequence of figures.
 //!
 //! E-divisive (Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
-//! Multivariate Data", JASA 109, 2014; for figures of performance over builds: Daly and others,
-//! "The Use of Change Point Detection to Identify Software Performance Regressions in a Continuous
-//! Integration System", ICPE 2020): the place that parts the figures into two sides whose
-//! distributions are farthest apart by the energy distance, accepted where shuffled figures are
-//! seldom parted as far, and then again within each side.
+//! Multivariate Data", JASA 109, 2014; applied to performance over builds: Daly and others, "The
+//! Use of Change Point Detection to Identify Software Performance Regressions in a Continuous
+//! Integration System", ICPE 2020). The algorithm splits the sequence where the distributions of
+//! the two sides are farthest apart by the energy distance. It accepts the split if shuffled
+//! figures are rarely as far apart, and then repeats within each side.
 
 use crate::deals::Draw;
 
-/// Fewest figures on each side of a change: fewer cannot be told from outliers.
+/// Fewest figures on each side of a change: fewer cannot be distinguished from outliers.
 const SIDE_MIN: usize = 3;
-/// More figures than this are not looked at: the last ones are.
+/// Largest number of figures that are examined. Of a longer sequence, only the last ones are.
 pub const FIGURES_MAX: usize = 120;
-/// Shuffles in which the level allows a false alarm, and the fewest shuffles.
+/// Number of shuffles as extreme as the data that the level allows, which sets the number of
+/// shuffles; and the fewest shuffles.
 const ALARMS_EACH: f64 = 10.0;
 const SHUFFLES_MIN: f64 = 199.0;
 
-/// A change for good.
+/// A persistent change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Index of the first figure after it.
     pub at: usize,
-    /// Probability that shuffled figures are parted as far.
+    /// Probability that shuffled figures are as far apart.
     pub p: f64,
     /// Mean of the figures from the change before it to this one.
     pub before: f64,
@@ -30,9 +31,9 @@ pub struct Change {
     pub after: f64,
 }
 
-/// The changes of a sequence, in its order. Of sequences without any, a share of at most `level`
-/// has one: figures in any order must be as likely as in any other there, so a slow drift and
-/// figures that hang on those before them are taken for changes.
+/// The changes of a sequence, in its order. At most a share `level` of sequences without a change
+/// gives a false alarm. That holds only if every order of the figures is equally likely: a slow
+/// drift, or figures that depend on earlier ones, are reported as changes.
 pub fn changes(figures: &[f64], level: f64) -> Vec<Change> {
     let skipped = figures.len().saturating_sub(FIGURES_MAX);
     let figures = &figures[skipped..];
@@ -60,18 +61,18 @@ pub fn changes(figures: &[f64], level: f64) -> Vec<Change> {
     listed
 }
 
-/// The likeliest change within these figures, where chance does not explain it.
+/// The most significant change within these figures; `None` if chance explains it.
 fn change_within(figures: &[f64], level: f64) -> Option<(usize, f64)> {
     let (at, real) = farthest(figures)?;
     let shuffles = (ALARMS_EACH / level).ceil().max(SHUFFLES_MIN);
     let allowed = (level * (shuffles + 1.0)).floor();
     let mut draw = Draw::from(figures);
     let mut shuffled = figures.to_vec();
-    // The real order counts as one (Phipson and Smyth 2010).
+    // The actual order counts as one of the shuffles (Phipson and Smyth 2010).
     let mut far = 1.0;
     for _ in 0..shuffles as u64 {
         draw.shuffle(&mut shuffled);
-        // Sums of the same numbers in another order differ in their last digits.
+        // The sum of the same numbers in another order differs in the last digits.
         if farthest(&shuffled).is_some_and(|(_, shuffled)| shuffled >= real * (1.0 - 1e-9)) {
             far += 1.0;
             if far > allowed {
@@ -82,15 +83,15 @@ fn change_within(figures: &[f64], level: f64) -> Option<(usize, f64)> {
     Some((at, far / (shuffles + 1.0)))
 }
 
-/// The place that parts the figures farthest, and how far. None where there are too few, or all are
-/// alike.
+/// The split with the farthest sides, and their distance. `None` if there are too few figures, or
+/// all are equal.
 fn farthest(figures: &[f64]) -> Option<(usize, f64)> {
     let count = figures.len();
     if count < 2 * SIDE_MIN {
         return None;
     }
-    // Sums of distances within the left side, between the sides, and within the right one, as the
-    // place goes from left to right.
+    // Sums of distances within the left side, between the sides, and within the right side, updated
+    // as the split moves to the right.
     let distances =
         |figure: f64, to: &[f64]| to.iter().map(|other| (figure - other).abs()).sum::<f64>();
     let (mut left, mut between, mut right) = (0.0, 0.0, 0.0);
@@ -182,7 +183,8 @@ mod tests {
         assert_eq!(changes(&[1.0, 1.0, 9.0, 9.0], 0.05), []);
         assert_eq!(changes(&[5.0; 40], 0.05), []);
         assert_eq!(changes(&[f64::NAN; 40], 0.05), []);
-        // Three a side can be ordered in 20 ways: one is no proof at 5 %, as both ends look alike.
+        // Three figures a side can be ordered in 20 ways. One of them is not significant at 5 %,
+        // because its mirror image is equally far apart.
         assert_eq!(changes(&[1.0, 1.0, 1.0, 9.0, 9.0, 9.0], 0.05), []);
     }
 }

@@ -1,5 +1,5 @@
-//! Kinds of findings: one table of code, severity, law, figures and texts. The words
-//! of reports and the page of documentation are held against it by tests.
+//! Codes of findings: one table of code, allowed severities, subject, rule, figures and texts.
+//! Tests compare the texts of the catalogues and the documentation page with this table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,9 @@ use std::str::FromStr;
 /// Severity of a finding (grade A: none, B: warnings, C: invalid).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The number stands, with a remark.
+    /// The figure is valid, with a warning.
     Remark,
-    /// The number must not be used.
+    /// The figure must not be used.
     Invalid,
 }
 
@@ -30,7 +30,7 @@ pub enum Subject {
     Point,
     /// The run as a whole.
     Run,
-    /// One or the other.
+    /// A point or a run.
     Both,
 }
 
@@ -45,7 +45,7 @@ pub struct Meaning {
     pub values: &'static [&'static str],
     /// Names of the texts that it may have.
     pub labels: &'static [&'static str],
-    /// The law that does not hold, with its limits (docs/method/thresholds.md says why those).
+    /// The rule that is broken, with its limits (docs/method/thresholds.md gives the reasons).
     pub law: &'static str,
 }
 
@@ -64,7 +64,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code there is, in the order of declaration.
+            /// All codes, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The text form, as stored.
@@ -93,13 +93,13 @@ codes! {
     LittlesLaw = "littles-law", INVALID, Point, ["integral_ns", "latency_sum_ns", "difference"], [],
         "I/Os in flight and the sum of latencies disagree by more than 1 %";
     DepthNotReached = "depth-not-reached", INVALID, Point, ["asked", "mean"], [],
-        "fewer than 99 % of the requested I/Os were in flight";
+        "on average, fewer than 99 % of the requested I/Os were in flight";
     QueueUnsettled = "queue-unsettled", EITHER, Point, ["mean_ns", "settled_ns", "share"], [],
         "latencies of a closed loop are too short for the number of I/Os in flight: the queue was \
          still filling, or the window is short compared with a latency (B above 5 %, C above 20 % \
          beyond chance)";
     Conservation = "conservation", INVALID, Point, ["expected", "counted"], ["law"],
-        "the numbers of requests, completions and histogram entries differ";
+        "the numbers of submissions, completions and histogram entries differ";
     BytesLaw = "bytes-law", INVALID, Point, ["expected_bytes", "counted_bytes"], [],
         "the number of bytes is not the number of I/Os times their size";
     ForeignIo = "foreign-io", EITHER, Point,
@@ -108,19 +108,19 @@ codes! {
         "the kernel counted more I/O on the device than qdepth issued (B above 0.5 %, C above 2 \
          %; below a file B above 5 %, C above 25 % that cannot be the file system's own)";
     KernelSawLess = "kernel-saw-less", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
-        "the kernel counted less I/O: a cache answered, or requests were merged (B above 0.5 %, C \
-         above 2 %)";
+        "the kernel counted less I/O on the device than qdepth issued: a cache answered, or I/Os \
+         were merged (B above 0.5 %, C above 2 %)";
     AboveLinkLimit = "above-link-limit", INVALID, Point, ["mib_per_s", "link_mib_per_s"], [],
         "the throughput exceeds that of the link";
     ImplausiblyFast = "implausibly-fast", REMARK, Point, ["median_ns"], [],
         "half of the reads of 4 KiB or more took less than 2 µs: memory answered";
     NotDirect = "not-direct", INVALID, Point, [], ["why"],
-        "direct I/O was requested and is not in effect";
+        "direct I/O was requested, but is not in effect";
     Buffered = "buffered", REMARK, Point, [], [],
         "buffered I/O, as requested: the page cache is part of the result, and write errors may \
          be hidden";
     CachedBelow = "cached-below", INVALID, Point, [], ["why", "device"],
-        "the storage is memory, or is on a loop device without direct I/O";
+        "the storage is memory, or a loop device without direct I/O";
     ServedBelow = "served-below", REMARK, Point, [], ["file_system"],
         "a FUSE program or another host serves the file system, and its caches cannot be seen";
     ControlGroupLimit = "control-group-limit", INVALID, Point,
@@ -137,7 +137,7 @@ codes! {
     IoErrors = "io-errors", INVALID, Point, ["failed"], ["errors"],
         "I/Os failed; counted by direction and error";
     ShortTransfers = "short-transfers", REMARK, Point, ["short"], [],
-        "transfers were short and were completed by further requests";
+        "transfers were short and were completed by further I/Os";
     DeviceGone = "device-gone", INVALID, Point,
         ["size_bytes", "offset_bytes"],
         ["evidence", "direction", "device"],
@@ -150,9 +150,10 @@ codes! {
         "syncs take more than 10 % of the time of a durable write: its latency is not that of the \
          write alone";
     Saturated = "saturated", EITHER, Point, ["backlog_max", "limit"], [],
-        "the load of an open loop could not be issued (C); on a staircase this is expected (B)";
+        "the load of an open loop could not be issued on time (C); on a staircase this is expected \
+         (B)";
     Interrupted = "interrupted", INVALID, Point, [], [],
-        "stopped by the user early";
+        "the user stopped the point early";
     RateNotKept = "rate-not-kept", INVALID, Point,
         ["least_per_s", "reached_per_s"],
         ["direction", "unit"],
@@ -169,7 +170,7 @@ codes! {
         "fewer than 1 000 I/Os: even the 99th percentile has fewer than ten samples beyond it";
     EngineFallback = "engine-fallback", REMARK, Point, [],
         ["engine", "refused", "operation", "why"],
-        "`io_uring` could not be used, and another engine was";
+        "the preferred engine, `io_uring`, could not be used, and another engine was used instead";
     EngineFeature = "engine-feature", REMARK, Point, [], ["feature", "why"],
         "a feature of the engine is missing on this machine";
     Steal = "steal", EITHER, Point, ["share"], [],
@@ -237,7 +238,7 @@ codes! {
     FrequencyChanged = "frequency-changed", REMARK, Point, ["share"], [],
         "the mean CPU frequency changed by more than 5 %";
     Swapping = "swapping", REMARK, Point, ["pages"], [],
-        "memory was swapped";
+        "pages were swapped in or out";
     BackgroundWork = "background-work", INVALID, Point, [], ["device"],
         "an array below the target was rebuilt, scrubbed or checked";
     FarDrive = "far-drive", REMARK, Run, [], ["device", "node", "cpus"],
@@ -263,7 +264,7 @@ impl FromStr for Code {
             .iter()
             .copied()
             .find(|code| code.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is not a finding that this version knows"))
+            .ok_or_else(|| format!("`{text}` is not a known finding"))
     }
 }
 

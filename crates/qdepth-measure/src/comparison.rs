@@ -1,14 +1,14 @@
-//! Comparing what was measured apart: quotients with their intervals, and how alike the parts of a
-//! whole are.
+//! Comparison of independent measurements: ratios with their intervals, and the evenness of the
+//! parts of a whole.
 
 use crate::estimate::Estimate;
 
-/// `above` ÷ `below`, which were measured apart, with its 95 % interval; nothing where `below` is
-/// not above 0. The interval is none where one of the two has none, or where `below` is not known
-/// to be above 0.
+/// Ratio `above` ÷ `below` of independent measurements, with its 95 % interval; `None` if `below`
+/// is not above 0. The ratio has no interval if one of the two has none, or if the interval of
+/// `below` contains 0.
 ///
 /// Method: Fieller (1954), *Some problems in interval estimation*, for independent means, with the
-/// half-widths of both intervals in the place of t times the standard errors.
+/// half-widths of both intervals instead of t times the standard errors.
 ///
 /// ```
 /// use qdepth_measure::{Estimate, quotient};
@@ -31,7 +31,7 @@ pub fn quotient(above: &Estimate, below: &Estimate) -> Option<Estimate> {
     let interval = half(above).zip(half(below)).and_then(|(a, b)| {
         let (a2, b2) = (above.value.powi(2) - a.powi(2), below.value.powi(2) - b.powi(2));
         let product = above.value * below.value;
-        // Less than nothing only by rounding, where both are exact.
+        // The exact value is not negative, but rounding can make it so if both estimates are exact.
         let root = (product.powi(2) - a2 * b2).max(0.0).sqrt();
         (b2 > 0.0).then(|| ((product - root) / b2, (product + root) / b2))
     });
@@ -39,13 +39,13 @@ pub fn quotient(above: &Estimate, below: &Estimate) -> Option<Estimate> {
     Some(Estimate { value, interval, degrees, autocorrelation: 0.0 })
 }
 
-/// Half the width of an interval.
+/// Half-width of the interval.
 fn half(estimate: &Estimate) -> Option<f64> {
     estimate.interval.map(|(low, high)| (high - low) / 2.0)
 }
 
-/// The shade of an increase, a share (0.3 is 30 %): 0 up to 30 % and of every decrease, 1 up to
-/// 60 %, 2 up to 120 %, 3 above.
+/// Shading class of an increase, given as a share (0.3 is 30 %): 0 up to 30 % and for any decrease,
+/// 1 up to 60 %, 2 up to 120 %, 3 above.
 ///
 /// ```
 /// use qdepth_measure::shade;

@@ -5,15 +5,16 @@ use std::str::FromStr;
 
 use crate::estimate::BEYOND_MIN;
 
-/// Rarest percentile that can be waited for: ten samples beyond it are ten billion.
+/// Rarest percentile that can be requested: ten samples beyond it need ten billion samples in all.
 const RAREST: f64 = 0.999_999_999;
 
-/// A percentile that shall be known: ten samples beyond it, the least with which one is printed.
+/// A percentile that a measurement must reach, with ten samples beyond it, the fewest with which a
+/// percentile is reported.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Credible(f64);
 
 impl Credible {
-    /// From a quantile, 0.9999 for p99.99; none outside 0.5 to 0.999999999.
+    /// From a quantile, for example 0.9999 for p99.99; `None` outside 0.5 to 0.999999999.
     pub fn from_quantile(quantile: f64) -> Option<Self> {
         (0.5..=RAREST).contains(&quantile).then_some(Self(quantile))
     }
@@ -21,9 +22,9 @@ impl Credible {
     pub const fn quantile(self) -> f64 {
         self.0
     }
-    /// Samples that it takes.
+    /// Number of samples that the percentile needs.
     pub fn samples(self) -> u64 {
-        // 1 − 0.9999 is not quite 0.0001: a whole number of samples is meant.
+        // In floating point, 1 − 0.9999 is not exactly 0.0001, so the quotient is rounded.
         (BEYOND_MIN / (1.0 - self.0)).round() as u64
     }
 }
@@ -31,13 +32,13 @@ impl Credible {
 impl fmt::Display for Credible {
     /// In percent, as [`FromStr`] reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Seven digits behind the point hold the rarest.
+        // Seven decimal places are enough for the rarest percentile.
         let text = format!("{:.7}", self.0 * 100.0);
         f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
-/// A text that is no percentile.
+/// Error for a text that is not a percentile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseCredibleError(String);
 

@@ -2,18 +2,18 @@
 
 use crate::split_mix::SplitMix;
 
-/// Up to so many ways all are looked at; beyond, so many that are drawn.
+/// Up to this number of assignments all are enumerated; for more, this number is drawn at random.
 const DEALS_MAX: f64 = 9999.0;
 
-/// In how many ways runs can be dealt to sides of these sizes.
+/// Number of ways to assign runs to two sides of these sizes.
 pub(crate) fn deals(a: u32, b: u32) -> f64 {
     (1..=b).fold(1.0, |ways, n| ways * f64::from(a + n) / f64::from(n)).round()
 }
 
-/// The share of deals in which the means of the sides are as far apart as they are, or farther. Of
-/// drawn deals the real one counts as one (Phipson and Smyth, Statistical Applications in Genetics
-/// and Molecular Biology 9, 2010), so the share is never too small. The draws follow from the
-/// figures: the same runs give the same share, in whatever order they come.
+/// Share of assignments in which the means of the two sides are at least as far apart as observed.
+/// If assignments are drawn, the observed one is counted in (Phipson and Smyth, Statistical
+/// Applications in Genetics and Molecular Biology 9, 2010), so that the share is never too small.
+/// The draws are seeded by the figures: the same runs give the same share, in any order.
 pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
     let [a, b] = [a, b].map(|side| {
         let mut side = side.to_vec();
@@ -24,7 +24,7 @@ pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
     let sum: f64 = all.iter().sum();
     let (of_a, of_b) = (a.len() as f64, b.len() as f64);
     let apart = |sum_a: f64| (sum_a / of_a - (sum - sum_a) / of_b).abs();
-    // Sums of the same numbers in another order differ in their last digits.
+    // The sum of the same numbers in another order differs in the last digits.
     let real = apart(a.iter().sum()) * (1.0 - 1e-9);
     if deals(a.len() as u32, b.len() as u32) <= DEALS_MAX {
         let (mut far, mut ways) = (0.0, 0.0);
@@ -46,7 +46,7 @@ pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
     far / (DEALS_MAX + 1.0)
 }
 
-/// The sum of each choice of so many of them.
+/// Calls `see` with the sum of each choice of `count` figures.
 fn each_choice(figures: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
     if count == 0 {
         return see(sum);
@@ -56,7 +56,7 @@ fn each_choice(figures: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64
     }
 }
 
-/// Even draws, and orders of things.
+/// Uniform draws and shuffles.
 pub(crate) struct Draw(SplitMix);
 
 impl Draw {
@@ -65,8 +65,8 @@ impl Draw {
         Self(SplitMix(seed))
     }
 
-    /// Draws that follow from figures, but not from their last digits, which are others once they
-    /// were written and read.
+    /// Seeded by figures, without their last digits, which change when figures are written and read
+    /// back.
     pub(crate) fn from(figures: &[f64]) -> Self {
         let mixed = figures.iter().fold(0u64, |mixed, figure| {
             let bits = u64::from((*figure as f32).to_bits());
@@ -79,7 +79,7 @@ impl Draw {
         self.0.draw()
     }
 
-    /// Fisher and Yates.
+    /// Shuffles in place (Fisher and Yates).
     pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
         for index in 0..all.len() {
             let other = index + self.below(all.len() - index);
@@ -88,7 +88,7 @@ impl Draw {
     }
 
     fn below(&mut self, end: usize) -> usize {
-        // The upper half of the product: even but for 2^-64 of each.
+        // The upper half of the product is uniform to within 2^-64.
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 }
@@ -98,7 +98,7 @@ impl Draw {
     pub(crate) fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
-    /// Box and Muller.
+    /// A draw of the standard normal distribution (Box and Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         let (u, v) = (1.0 - self.uniform(), self.uniform());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn few_deals_are_all_looked_at() {
         assert!((deals(3, 3) - 20.0).abs() < 1e-9 && (deals(10, 10) - 184_756.0).abs() < 1e-9);
-        // Of 20 ways two part the low from the high.
+        // Two of 20 assignments separate the low figures from the high ones.
         let share = share_as_far(&[1.0, 2.0, 3.0], &[7.0, 8.0, 9.0]);
         assert!((share - 0.1).abs() < 1e-12, "{share}");
         assert!((share_as_far(&[5.0; 3], &[5.0; 3]) - 1.0).abs() < 1e-12);

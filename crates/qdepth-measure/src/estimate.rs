@@ -1,5 +1,5 @@
-//! Numbers that never travel without their error: the interval of a mean from an autocorrelated
-//! series, and percentiles with their order-statistic interval.
+//! Estimates with their uncertainty: the mean of an autocorrelated series with its interval, and
+//! percentiles with their order-statistic intervals.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -9,15 +9,15 @@ use crate::units::Nanos;
 
 /// Fewest samples beyond a percentile for it to be reported (docs/method/thresholds.md).
 pub(crate) const BEYOND_MIN: f64 = 10.0;
-/// Two-sided 95 %.
+/// Upper quantile of a two-sided 95 % interval.
 const UPPER_QUANTILE: f64 = 0.975;
 
-/// Cost of repeated checks: the interval of a point that ended when it was narrow enough is this
-/// much wider (found by simulation, `tests/coverage.rs`).
+/// Factor by which interim checks widen the interval of a point that ended when its interval was
+/// narrow enough (found by simulation, `tests/coverage.rs`).
 const INTERIM_WIDENING: f64 = 1.13;
 
-/// A visit that lasts for so many requests one after another on each place in the queue has left
-/// behind that they all began together (found by simulation, `tests/short_visits.rs`).
+/// Turnovers of the queue after which a segment is no longer affected by the simultaneous start of
+/// its requests (found by simulation, `tests/short_visits.rs`).
 const SETTLED: f64 = 6.0;
 
 /// A value with its 95 % interval.
@@ -28,7 +28,7 @@ pub struct Estimate {
     /// Lower and upper end of the 95 % interval; `None` if the series is too short or too
     /// correlated to give one honestly.
     pub interval: Option<(f64, f64)>,
-    /// Degrees of freedom of the interval; 0 where there is none.
+    /// Degrees of freedom of the interval; 0 without an interval.
     pub degrees: usize,
     /// Lag-1 autocorrelation of the series.
     pub autocorrelation: f64,
@@ -41,17 +41,17 @@ impl Estimate {
         (self.value > 0.0).then(|| (high - low) / 2.0 / self.value)
     }
 
-    /// The estimate where its own precision ended the measurement: the interval is 1.1 times as
-    /// wide, for the interim checks that were taken.
+    /// The estimate of a measurement that ended because its interval was narrow enough. The
+    /// interval is 1.13 times as wide, because each interim check costs coverage.
     pub fn interim(self) -> Self {
         let wider = |end: f64| self.value + (end - self.value) * INTERIM_WIDENING;
         Self { interval: self.interval.map(|(low, high)| (wider(low), wider(high))), ..self }
     }
 
-    /// The estimate from visits that lasted only for so many requests one after another on each
-    /// place in the queue. Where those come in step, half of one more or less fits in each visit
-    /// alike, which no difference of visits tells: the interval is that much wider, and there is
-    /// none where not even one fits.
+    /// The estimate from interleaved segments of only a few turnovers of the queue each. If
+    /// requests complete in step, each segment may contain up to half a request per place in the
+    /// queue more or less than its share, and segments do not differ in that. The interval is wider
+    /// by that amount, and `None` below one turnover.
     #[must_use]
     pub fn of_short_visits(self, turnovers: f64) -> Self {
         if turnovers >= SETTLED {
@@ -63,12 +63,13 @@ impl Estimate {
     }
 }
 
-/// Mean of an evenly spaced series with a 95 % interval that allows for correlation in time: the
-/// variance at frequency zero from the lowest 3 to 16 cosine ordinates, as far up as the spectrum
-/// is flat (by an autoregressive model, and by tests for peaks and slopes), then Student's t.
+/// Mean of an evenly spaced series, with a 95 % interval that allows for autocorrelation. The
+/// variance at frequency zero comes from the lowest 3 to 16 cosine ordinates, as far up as the
+/// spectrum is flat (by an autoregressive model, and by tests for peaks and slopes); then Student's
+/// t.
 ///
-/// Method: equal-weighted cosine estimator (Lazarus, Lewis, Stock and Watson 2018). Its coverage is
-/// held by `tests/coverage.rs`.
+/// Method: equal-weighted cosine estimator (Lazarus, Lewis, Stock and Watson 2018).
+/// `tests/coverage.rs` checks its coverage.
 ///
 /// ```
 /// use qdepth_measure::series_mean;
@@ -82,12 +83,12 @@ pub fn series_mean(series: &[f64]) -> Estimate {
     series_mean_in(&mut Workspace::for_samples(series.len()), series)
 }
 
-/// Fewest visits of which an interval is made.
+/// Fewest interleaved segments for an interval.
 const VISITS_MIN: usize = 4;
 
-/// Mean of visits that were long apart against what they lasted, with a 95 % interval by Student's
-/// t over the visits: what goes on within a visit needs no model, and what changes from one to the
-/// next is in the interval. Its coverage is held by `tests/coverage.rs`.
+/// Mean of interleaved segments that are short compared with the pauses between them, with a 95 %
+/// interval by Student's t over the segments. Variation within a segment needs no model, and
+/// variation between segments is in the interval. `tests/coverage.rs` checks its coverage.
 ///
 /// ```
 /// use qdepth_measure::visits_mean;
@@ -107,10 +108,10 @@ pub fn visits_mean(visits: &[f64]) -> Estimate {
     Estimate { value, interval: Some((value - half, value + half)), degrees, autocorrelation }
 }
 
-/// Mean of rounds that followed one another, of which `series` are the slices, with a 95 %
-/// interval: by Student's t over the rounds or from the spectrum of the series, whichever is wider.
-/// None where the spectrum gives none: what hangs together for longer than a round is in no
-/// difference of rounds. Its coverage is held by `tests/coverage.rs`.
+/// Mean of consecutive rounds, whose samples are `series`, with a 95 % interval: by Student's t
+/// over the rounds, or from the spectrum of the series, whichever is wider. There is no interval if
+/// the spectrum gives none: correlation over more than a round does not show in the differences of
+/// rounds. `tests/coverage.rs` checks its coverage.
 pub fn rounds_mean(rounds: &[f64], series: &[f64]) -> Estimate {
     let (of_rounds, of_series) = (visits_mean(rounds), series_mean(series));
     let half = |estimate: &Estimate| estimate.interval.map(|(low, high)| (high - low) / 2.0);
@@ -158,7 +159,7 @@ pub struct Percentile {
     pub interval: (Nanos, Nanos),
 }
 
-/// The percentile at `quantile`, or nothing with fewer than ten samples beyond it.
+/// The percentile at `quantile`; `None` with fewer than ten samples beyond it.
 ///
 /// Ranks of the interval: n·q ± z·√(n·q·(1−q)) (David and Nagaraja, *Order Statistics*, 7.1).
 pub fn percentile(histogram: &LatencyHistogram, quantile: f64) -> Option<Percentile> {
@@ -177,7 +178,7 @@ pub fn percentile(histogram: &LatencyHistogram, quantile: f64) -> Option<Percent
     })
 }
 
-/// The percentiles of a report (50, 90, 99, 99.9 … 99.9999) that the number of samples bears.
+/// The percentiles of a report (50, 90, 99, 99.9 … 99.9999) that the number of samples supports.
 pub fn reported_percentiles(histogram: &LatencyHistogram) -> Vec<Percentile> {
     [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999]
         .into_iter()

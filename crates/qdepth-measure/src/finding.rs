@@ -1,5 +1,5 @@
-//! Doubts as data: what was found wrong or questionable about a point or a run, stored, worded by
-//! the report, never only printed.
+//! Findings: problems detected in a point or a run, stored as codes with figures and texts. The
+//! report words them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,9 +11,9 @@ use crate::code::{Code, Severity, Subject};
 pub enum Grade {
     /// Nothing was found.
     A,
-    /// Remarks only.
+    /// Warnings only.
     B,
-    /// Not valid.
+    /// Invalid.
     C,
 }
 
@@ -27,11 +27,11 @@ impl fmt::Display for Grade {
     }
 }
 
-/// Label of a finding that another rank made of its own machine, in any row of the table: the rank
-/// and its host.
+/// Label of a finding that another rank raised about its own machine, allowed for every code: the
+/// rank and its host.
 pub const RANK: &str = "rank";
 
-/// A recorded doubt: what kind, how heavy, and the figures that it was drawn from.
+/// A detected problem: its kind, its severity, and the figures behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Code.
@@ -45,18 +45,18 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The finding that a newer version stored under a code that this one does not know.
+    /// A finding that a newer version stored under a code that this version does not know.
     pub fn unknown(code: &str, severity: Severity) -> Self {
         Self { severity, ..Self::remark(Code::Unknown) }.label("code", code)
     }
-    /// The code's text as stored, also where this version does not know it.
+    /// The code as stored, even if this version does not know it.
     pub fn code_text(&self) -> &str {
         match (self.code, self.labels.get("code")) {
             (Code::Unknown, Some(stored)) => stored,
             (code, _) => code.as_str(),
         }
     }
-    /// A remark without figures yet.
+    /// A warning, without figures yet.
     pub fn remark(code: Code) -> Self {
         Self { code, severity: Severity::Remark, values: BTreeMap::new(), labels: BTreeMap::new() }
     }
@@ -64,22 +64,22 @@ impl Finding {
     pub fn invalid(code: Code) -> Self {
         Self { severity: Severity::Invalid, ..Self::remark(code) }
     }
-    /// One of this weight, without figures yet.
+    /// A finding of this severity, without figures yet.
     pub fn new(code: Code, severity: Severity) -> Self {
         Self { severity, ..Self::remark(code) }
     }
-    /// Checks that it matches the table of codes; the error is the mismatch.
+    /// Checks the finding against the table of codes.
     ///
     /// # Errors
-    /// If its weight, what it is about, a figure or a text is not in its code's row.
+    /// If its severity, its subject, a figure or a text is not in the code's row.
     pub fn check(&self, is_of_run: bool) -> Result<(), String> {
         let (code, row) = (self.code, self.code.meaning());
         let about = if is_of_run { Subject::Run } else { Subject::Point };
         if !row.severities.contains(&self.severity) {
-            return Err(format!("`{code}` is never a {}", self.severity.as_str()));
+            return Err(format!("`{code}` cannot be a {}", self.severity.as_str()));
         }
         if row.subject != Subject::Both && row.subject != about {
-            return Err(format!("`{code}` is not about a {about:?}"));
+            return Err(format!("`{code}` cannot be about a {about:?}"));
         }
         let unknown =
             |name: &&String, known: &[&str]| !known.contains(&name.as_str()) && *name != RANK;
@@ -90,13 +90,13 @@ impl Finding {
             None => Ok(()),
         }
     }
-    /// The same finding with one more figure.
+    /// Adds a figure.
     #[must_use]
     pub fn value(mut self, name: &str, value: f64) -> Self {
         self.values.insert(name.to_owned(), value);
         self
     }
-    /// The same finding with one more text.
+    /// Adds a text.
     #[must_use]
     pub fn label(mut self, name: &str, text: impl Into<String>) -> Self {
         self.labels.insert(name.to_owned(), text.into());
@@ -105,7 +105,7 @@ impl Finding {
 }
 
 impl Grade {
-    /// The grade that these findings leave.
+    /// The grade that results from these findings.
     pub fn from_findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
         findings.into_iter().fold(Self::A, |grade, finding| {
             grade.max(match finding.severity {

@@ -1,29 +1,31 @@
-//! Two groups of runs of one load: by what factor B differs from A, and what may be said of it.
+//! Comparison of two groups of runs of one load: the ratio of B to A, and the verdict on it.
 //!
-//! The run is the unit. What varies within a run tells nothing of what varies from run to run:
-//! two single runs compared by their samples raise up to 89 % false alarms (Kalibera and Jones,
+//! The unit is the run. Variation within a run says nothing about variation from run to run: two
+//! single runs compared by their samples raise up to 89 % false alarms (Kalibera and Jones,
 //! "Rigorous Benchmarking in Reasonable Time", ISMM 2013, on why the highest level counts). Ratios
-//! are differences of logarithms; their interval is Welch's (Biometrika 34, 1947), with the pooled
-//! variance where one side has a single run. From three runs a side on, the figures of a table
-//! borrow strength from one another ([`pooled`]), so that few runs can decide: a loss of 10 % of
-//! one figure among 60 was found with 4 + 4 runs of 2 % scatter in 98 % of simulated tables, where
-//! a permutation test held over the table found it in none, since 70 deals have none that is rare
-//! enough. A difference must also be as rare as it can be among the ways to deal the same runs to
-//! two sides: storage has modes, and where it has, Welch's test alone raised false alarms over 7 %
-//! of tables where 5 % are promised. Significance is held over a whole table by Holm's step down
-//! (Scandinavian Journal of Statistics 6, 1979). Equality is an interval that lies whole within the
+//! are differences of logarithms. Their interval is Welch's (Biometrika 34, 1947), with the pooled
+//! variance if one side has a single run. From three runs a side, the figures of a table borrow
+//! strength from one another ([`pooled`]), so that few runs can decide. In 98 % of simulated
+//! tables, a loss of 10 % of one figure among 60 was found with 4 + 4 runs of 2 % scatter. A
+//! permutation test over the whole table found it in none, because none of the 70 assignments is
+//! rare enough.
+//!
+//! A difference must also be as rare as possible among the ways to assign the same runs to two
+//! sides. Storage has modes, with which Welch's test alone raised false alarms in 7 % of tables
+//! instead of 5 %. Holm's step-down method (Scandinavian Journal of Statistics 6, 1979) limits
+//! false alarms over the whole table. Two sides are equal if the whole interval is within the
 //! practical threshold (Schuirmann, 1987, at 2.5 % a side).
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::deals::{deals, share_as_far};
 
-/// False alarms over a whole table, and what an interval may miss.
+/// Share of tables with a false alarm, and of intervals that may miss the true value.
 const ALPHA: f64 = 0.05;
-/// Fewer runs a side than this decide nothing by themselves: two modes of a storage were called a
-/// difference in 12 % of simulated tables with two a side, in 4.5 % with three.
+/// Fewest runs a side that can decide on their own. In simulated tables, two modes of a storage
+/// device were called a difference in 12 % with two runs a side, and in 4.5 % with three.
 const RUNS_MIN: u32 = 3;
-/// More runs than this are not foretold.
+/// Largest number of additional runs that is estimated.
 const MORE_MAX: f64 = 999.0;
 
 /// Variation between runs of one load: standard deviation of the logarithm of a figure, and its
@@ -45,7 +47,7 @@ impl Spread {
     }
 }
 
-/// A ratio B ÷ A of mean figures (geometric means over runs) with its 95 % interval.
+/// Ratio B ÷ A of mean figures (geometric means over runs), with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// The ratio.
@@ -54,7 +56,7 @@ pub struct Ratio {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Probability of so large a difference where there is none.
+    /// Probability of a difference at least this large if there is none.
     pub p: f64,
     /// Degrees of freedom of the interval.
     pub degrees: f64,
@@ -62,7 +64,8 @@ pub struct Ratio {
     pub runs: [u32; 2],
     /// Variance of the logarithms within the sides, pooled.
     variance: f64,
-    /// Share of the deals of these runs to two sides that are as far apart; 1 if not tried.
+    /// Share of the assignments of these runs to two sides that are at least as far apart; 1 if not
+    /// computed.
     dealt: f64,
 }
 
@@ -86,8 +89,8 @@ impl Logs {
     }
 }
 
-/// The geometric mean of a figure over runs with its 95 % interval; none of fewer than three, or
-/// where one is not above 0.
+/// The geometric mean of a figure over runs, with its 95 % interval; `None` for fewer than three
+/// runs, or if a figure is not above 0.
 pub fn mean_over_runs(figures: &[f64]) -> Option<(f64, [f64; 2])> {
     let (logs, spread) = (Logs::from_figures(figures)?, Spread::from_figures(figures)?);
     let student = StudentsT::new(0.0, 1.0, spread.degrees).ok()?;
@@ -95,8 +98,8 @@ pub fn mean_over_runs(figures: &[f64]) -> Option<(f64, [f64; 2])> {
     Some((logs.mean.exp(), [(logs.mean - half).exp(), (logs.mean + half).exp()]))
 }
 
-/// B ÷ A from a figure of each run; `None` if nothing can be known: a figure that is not above 0,
-/// or one run a side and no `history` of how such runs differ.
+/// Ratio B ÷ A from one figure of each run. `None` if nothing can be known: a figure is not above
+/// 0, or each side has one run and there is no `history` of the variation between runs.
 pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
     let runs = [a.len() as u32, b.len() as u32];
     let both = [a, b].map(|side| side.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
@@ -130,11 +133,11 @@ pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
     Some(Ratio { value, low, high, p, degrees, runs, variance, dealt })
 }
 
-/// Probability of a difference of logarithms as large as this where there is none, by Student's t.
+/// Probability by Student's t of a difference of logarithms at least this large if there is none.
 fn probability(difference: f64, error: f64, degrees: f64) -> Option<f64> {
     Some(match (error > 0.0, difference.abs() > 0.0) {
         (true, _) => 2.0 * StudentsT::new(0.0, 1.0, degrees).ok()?.sf((difference / error).abs()),
-        // Figures that never vary, as those of one seed in virtual time.
+        // Figures without variation, for example of runs in virtual time with one seed.
         (false, differs) => f64::from(u8::from(!differs)),
     })
 }
@@ -142,10 +145,10 @@ fn probability(difference: f64, error: f64, degrees: f64) -> Option<f64> {
 /// The ratios of one figure over the loads of a table. A row with at least three runs a side gets
 /// the larger of its own variance and the median of all rows, with 2 − 1/rows times its degrees of
 /// freedom: few runs of one load may scatter little by chance, but not those of most loads. That
-/// keeps false alarms over a whole table at 5 % where loads scatter differently, have modes or
-/// outliers, or where whole runs differ (simulated in `groups/tests.rs`). The idea is that of
-/// Smyth's moderated t (Statistical Applications in Genetics and Molecular Biology 3, 2004), with a
-/// bound in place of a weighted mean, which raised up to 21 % with modes.
+/// keeps false alarms over a whole table at 5 %, even if loads scatter differently, have modes or
+/// outliers, or if whole runs differ (simulated in `groups/tests.rs`). The idea is that of Smyth's
+/// moderated t (Statistical Applications in Genetics and Molecular Biology 3, 2004), with a lower
+/// bound instead of a weighted mean, which raised up to 21 % false alarms with modes.
 pub fn pooled(ratios: &[Option<Ratio>]) -> Vec<Option<Ratio>> {
     let has_enough = |ratio: &Ratio| ratio.runs[0].min(ratio.runs[1]) >= RUNS_MIN;
     let mut variances: Vec<f64> = ratios
@@ -172,7 +175,7 @@ pub fn pooled(ratios: &[Option<Ratio>]) -> Vec<Option<Ratio>> {
         let difference = ratio.value.ln();
         let half = error * StudentsT::new(0.0, 1.0, degrees).ok()?.inverse_cdf(1.0 - ALPHA / 2.0);
         let p = probability(difference, error, degrees)?;
-        // No deal is rarer than this and its mirror image.
+        // The rarest case is one assignment and its mirror image.
         let rarest = 2.0 / deals(ratio.runs[0], ratio.runs[1]);
         let is_rarest = ratio.dealt <= rarest * (1.0 + 1e-9) || error <= 0.0;
         let [low, high] = [difference - half, difference + half].map(f64::exp);
@@ -182,8 +185,8 @@ pub fn pooled(ratios: &[Option<Ratio>]) -> Vec<Option<Ratio>> {
     ratios.iter().map(|ratio| ratio.as_ref().and_then(pool)).collect()
 }
 
-/// The median of a variance of so many degrees of freedom, as a share of the true one (Wilson and
-/// Hilferty's approximation of chi-squared).
+/// Median of an estimated variance with these degrees of freedom, as a share of the true variance
+/// (Wilson and Hilferty's approximation of chi-squared).
 fn median_share(degrees: f64) -> f64 {
     (1.0 - 2.0 / (9.0 * degrees)).powi(3)
 }
@@ -191,15 +194,16 @@ fn median_share(degrees: f64) -> f64 {
 /// Verdict on B compared with A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The figure of B is higher, by more than chance over the whole table.
+    /// The figure of B is significantly higher, with the false alarms of the whole table limited.
     Higher,
-    /// It is lower.
+    /// The figure of B is significantly lower.
     Lower,
     /// The whole interval lies within the practical threshold.
     Equal,
-    /// Neither; so many more runs a side would decide, as far as can be foretold.
+    /// None of these. More runs a side may decide.
     CannotTell {
-        /// None where it cannot be foretold.
+        /// Estimated number of additional runs a side that would decide; `None` if it cannot be
+        /// estimated.
         more: Option<u32>,
     },
 }
@@ -210,7 +214,7 @@ impl Ratio {
         f64::from(self.runs[0] + self.runs[1]) - 2.0
     }
 
-    /// The interval that misses the truth in so small a share, in place of 5 %.
+    /// The interval that misses the true value with probability `share` instead of 5 %.
     fn missing(&self, share: f64) -> (f64, f64) {
         let factor = StudentsT::new(0.0, 1.0, self.degrees).map_or(f64::INFINITY, |student| {
             student.inverse_cdf(1.0 - share / 2.0) / student.inverse_cdf(1.0 - ALPHA / 2.0)
@@ -221,10 +225,10 @@ impl Ratio {
     }
 }
 
-/// Verdicts over a whole table: at most 5 % of tables without any difference have one that is
-/// called a difference. `threshold` is the practical one, 0.02 for 2 %. Where runs were added until
-/// the verdicts were clear, `interim_checks` is how often that may be asked: each check has its
-/// part of the 5 % (Bonferroni), since any of them may be the one that is wrong; else 1.
+/// Verdicts over a whole table: at most 5 % of tables without a difference have a row that is
+/// called different. `threshold` is the practical one, 0.02 for 2 %. If runs are added until the
+/// verdicts are clear, `interim_checks` is the maximum number of such checks, else 1. Each check
+/// gets an equal part of the 5 % (Bonferroni), because any of them may be the wrong one.
 pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, interim_checks: u32) -> Vec<Verdict> {
     let alpha = ALPHA / f64::from(interim_checks.max(1));
     let all = ratios.iter().map(|ratio| ratio.map(|r| r.p)).collect::<Vec<_>>();
@@ -248,7 +252,7 @@ pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, interim_checks: u32) -
     ratios.iter().zip(significant).map(verdict).collect()
 }
 
-/// Significance of these probabilities at `alpha` over all of them.
+/// True for each probability that is significant at `alpha` over all of them (Holm).
 fn holm(all: &[Option<f64>], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..all.len()).filter(|index| all[*index].is_some()).collect();
     order.sort_by(|a, b| all[*a].partial_cmp(&all[*b]).unwrap_or(std::cmp::Ordering::Equal));
@@ -263,9 +267,9 @@ fn holm(all: &[Option<f64>], alpha: f64) -> Vec<bool> {
     significant
 }
 
-/// More runs a side after which the interval would be as narrow as half the threshold on each side,
-/// or a difference that is there already could be told in a table of so many rows. An interval
-/// shrinks with the root of their number.
+/// Additional runs a side after which the interval would be as narrow as half the threshold on each
+/// side, or an existing difference would be significant in a table of `rows` rows. The width of an
+/// interval is inversely proportional to the square root of the number of runs.
 fn more(ratio: &Ratio, threshold: f64, rows: f64) -> Option<u32> {
     let half = (ratio.high / ratio.low).ln() / 2.0;
     let there = f64::from(ratio.runs[0].min(ratio.runs[1]));

@@ -1,8 +1,8 @@
 //! The latency histogram.
 //!
-//! Log-linear: each power of two is cut into 256 buckets of equal width, below 512 ns every
-//! nanosecond has its own. A bucket is at most 1/256 of its lower edge wide; a reported value is
-//! the bucket's middle, so it is off by at most 1/512 = 0.195 % (bar: 0.4 %).
+//! Log-linear: each power of two is divided into 256 buckets of equal width; below 512 ns every
+//! nanosecond has its own. A bucket is at most 1/256 of its lower edge wide. A reported value is
+//! the middle of a bucket, so its error is at most 1/512 = 0.195 % (threshold: 0.4 %).
 //!
 //! | value          | bucket width | worst error of a reported value |
 //! |----------------|--------------|---------------------------------|
@@ -13,7 +13,7 @@
 //! | 1 h            | 8.6 s        | 0.12 %                          |
 //!
 //! The largest bucket ends at 2^42 ns (73 min). Longer values are counted in it, and their number
-//! and the true maximum are kept. Minimum, maximum and sum are exact beside the buckets.
+//! is kept. Minimum, maximum and sum are stored separately, and are exact.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ use crate::units::Nanos;
 const GROUPING_POWER: u8 = 8;
 /// Values from 2^42 ns on are counted in the last bucket.
 const MAX_VALUE_POWER: u8 = 42;
-/// Largest value with a bucket of its own.
+/// Largest value that is not counted as overflow.
 const LIMIT: u64 = (1 << MAX_VALUE_POWER) - 1;
 /// Number of buckets.
 const BUCKETS: usize = bucket_of(LIMIT) + 1;
@@ -40,7 +40,7 @@ const FORMAT: u8 = 1;
 /// }
 /// assert_eq!((h.count(), h.quantile(0.5), h.max()), (100, Some(Nanos(50)), Some(Nanos(100))));
 /// ```
-// One cache line, and one more for the bucket, is what a latency touches.
+// A latency touches one cache line, and one more for its bucket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "EncodedHistogram", try_from = "EncodedHistogram")]
 #[repr(align(64))]
@@ -53,7 +53,7 @@ pub struct LatencyHistogram {
     overflow: u64,
 }
 
-/// Bytes that are no stored histogram.
+/// Error for bytes that are not a stored histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptHistogram;
 
@@ -82,7 +82,7 @@ impl LatencyHistogram {
     /// An empty histogram.
     #[expect(clippy::missing_panics_doc, reason = "as many buckets as are asked for")]
     pub fn new() -> Self {
-        // Not made on the stack first.
+        // Allocated on the heap directly, not built on the stack first.
         let buckets = vec![0; BUCKETS].into_boxed_slice();
         let buckets = buckets.try_into().expect("as many buckets as there are");
         Self { buckets, count: 0, sum: 0, min: u64::MAX, max: 0, overflow: 0 }
@@ -94,7 +94,7 @@ impl LatencyHistogram {
         let value = value.0;
         self.count += 1;
         self.sum += u128::from(value);
-        // What seldom changes is a branch that is foretold, and no store.
+        // Minimum and maximum rarely change: a predicted branch costs less than a store.
         if value < self.min {
             self.widen(value);
         }
@@ -149,13 +149,13 @@ impl LatencyHistogram {
         self.buckets.iter().sum()
     }
 
-    /// The value of rank ⌈q·n⌉, as the middle of its bucket, kept within minimum and maximum.
+    /// The value of rank ⌈q·n⌉: the middle of its bucket, limited to minimum and maximum.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let rank = (q * self.count as f64).ceil() as u64;
         self.at_rank(rank.clamp(1, self.count.max(1)))
     }
 
-    /// The value of the `rank`th smallest, from 1.
+    /// The value with this rank in ascending order, from 1.
     pub fn at_rank(&self, rank: u64) -> Option<Nanos> {
         if rank == 0 || rank > self.count {
             return None;
@@ -194,15 +194,15 @@ impl LatencyHistogram {
         self.overflow += overflow;
     }
 
-    /// Empties it, keeping its memory.
+    /// Removes all values, and keeps the memory.
     pub fn clear(&mut self) {
         let span = self.span();
         self.buckets[span].fill(0);
         (self.count, self.sum, self.min, self.max, self.overflow) = (0, 0, u64::MAX, 0, 0);
     }
 
-    /// Buckets that can hold something: all others are empty, so work on an interval's histogram
-    /// costs its spread and not the 9 000 buckets there are.
+    /// Index range of the buckets that can hold values. All others are empty, so that work on an
+    /// interval's histogram is proportional to its spread, not to all 9,000 buckets.
     fn span(&self) -> std::ops::Range<usize> {
         if self.count == 0 { 0..0 } else { bucket_index(self.min)..bucket_index(self.max) + 1 }
     }
@@ -234,7 +234,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// The length of the stored form in bytes, without making it.
+    /// Length of the stored form in bytes, computed without encoding.
     pub fn encoded_len(&self) -> usize {
         let buckets = &self.buckets[self.span()];
         let occupied = buckets.iter().filter(|count| **count > 0).count();
@@ -269,7 +269,7 @@ impl LatencyHistogram {
             total = total.checked_add(count).ok_or(CorruptHistogram)?;
         }
         let ordered = histogram.count == 0 || histogram.min <= histogram.max;
-        // Counts outside the span of minimum and maximum would be lost in a merge.
+        // Counts outside the range from minimum to maximum would be lost in a merge.
         let inside: u64 = if total == 0 || !ordered {
             0
         } else {
@@ -281,13 +281,13 @@ impl LatencyHistogram {
     }
 }
 
-/// A histogram in its stored form: a few hundred bytes where the open form takes 70 KB. A series
-/// of thousands of slices is held in this.
+/// A histogram in its stored form: a few hundred bytes instead of 70 KB. A series of thousands of
+/// intervals keeps its histograms in this form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedHistogram(pub Vec<u8>);
 
 impl EncodedHistogram {
-    /// The histogram; no bytes at all are the empty one.
+    /// Decodes the histogram; no bytes at all give the empty one.
     ///
     /// # Errors
     /// Like [`LatencyHistogram::decode`].
@@ -321,8 +321,8 @@ impl From<&LatencyHistogram> for EncodedHistogram {
     }
 }
 
-/// Lower and upper edge (inclusive) of the bucket with this index: the layout of the `histogram`
-/// crate (H2), which a test holds against the crate.
+/// Lower and upper edge (inclusive) of the bucket with this index. The layout is that of the
+/// `histogram` crate (H2); a test compares the two.
 fn bucket_range(index: usize) -> (u64, u64) {
     let index = index as u64;
     let linear = 1 << (GROUPING_POWER + 1);
@@ -340,10 +340,10 @@ fn bucket_index(value: u64) -> usize {
     bucket_of(value.min(LIMIT))
 }
 
-/// The same for a value that has a bucket; for any other an index beyond the last.
+/// The index of the bucket of a value up to [`LIMIT`]; larger values give an index beyond the last.
 #[inline(always)]
 const fn bucket_of(value: u64) -> usize {
-    // The bit spares values below it a question, and changes no other.
+    // The extra bit replaces a branch for values below it, and changes no other value.
     let octave = 63 - GROUPING_POWER as u32 - (value | 1 << GROUPING_POWER).leading_zeros();
     (((octave as u64) << GROUPING_POWER) + (value >> octave)) as usize
 }

@@ -1,5 +1,5 @@
-//! Texts of findings that are codes: they are stored as they are, and catalogues word them. Every
-//! other text is a name, a number, or words of the system or another program.
+//! Codes used as texts of findings: stored as they are, and worded by the catalogues. Any other
+//! text is a name, a number, or output of the system or another program.
 
 /// The machine was suspended while the point was measured.
 pub const SUSPENDED: &str = "suspended";
@@ -7,9 +7,9 @@ pub const SUSPENDED: &str = "suspended";
 pub const STEAL: &str = "cpu-steal";
 /// The kernel's counters of a device.
 pub const DEVICE_COUNTERS: &str = "device-counters";
-/// The kernel took a request for direct I/O and did buffered I/O.
+/// The kernel accepted direct I/O and did buffered I/O.
 pub const IGNORED: &str = "ignored-by-the-kernel";
-/// A file system took direct writes and wrote through the page cache.
+/// A file system accepted direct writes and wrote through the page cache.
 pub const DIRECT_WRITES_CACHED: &str = "direct-writes-cached";
 /// The storage is memory.
 pub const IN_MEMORY: &str = "in-memory";
@@ -17,49 +17,49 @@ pub const IN_MEMORY: &str = "in-memory";
 pub const LOOP_WITHOUT_DIRECT_IO: &str = "loop-without-direct-io";
 /// Parts of a file are the same blocks of the device.
 pub const SHARED_EXTENTS: &str = "shared-extents";
-/// The file system holds what is read compressed.
+/// The file system stores the data compressed.
 pub const COMPRESSED: &str = "compressed";
-/// Errors that came before or behind the measured window alone.
+/// Errors that occurred only before or after the measured window.
 pub const OUTSIDE: &str = "outside-the-window";
-/// A target of which no identity can be read any more.
+/// A target whose identity can no longer be read.
 pub const NO_ANSWER: &str = "no-answer";
-/// Reads of an emulated medium are held against nothing.
+/// An emulated device stores no data, so that reads cannot be verified.
 pub const NOTHING_TO_VERIFY: &str = "nothing-to-verify";
-/// Writes of an emulated medium are forced out by nothing.
+/// An emulated device completes all writes alike, so that a sync has nothing to force out.
 pub const NOTHING_TO_FORCE: &str = "nothing-to-force";
-/// Buffers that the kernel knows before the first request.
+/// Buffers registered with the kernel before the first request.
 pub const REGISTERED_BUFFERS: &str = "registered-buffers";
-/// A ring that the kernel knows by its number.
+/// A ring that system calls name by its registered index.
 pub const REGISTERED_RING: &str = "registered-ring";
-/// One issuer, whose tasks run when it waits.
+/// A ring with a single issuer, whose kernel tasks run only when it waits.
 pub const DEFERRED_TASKS: &str = "deferred-tasks";
-/// Requests that the kernel hands on without a thread of its own.
+/// Requests that the kernel starts without a kernel thread.
 pub const NEVER_BLOCKS: &str = "never-blocks";
-/// A time limit that repeats.
+/// A repeating timeout.
 pub const REPEATING_LIMIT: &str = "repeating-limit";
-/// A transfer inside the area that moved nothing.
+/// A transfer inside the area that moved zero bytes.
 pub const NOTHING_MOVED: &str = "nothing-moved";
-/// A target in whose place nothing answers.
+/// A path at which no target answers.
 pub const NOT_THERE: &str = "not-there";
-/// A system call of an engine that concerns all requests.
+/// A failed system call of an engine that affects all requests.
 pub const CALL_FAILED: &str = "call-failed";
 /// An engine whose threads have all ended.
 pub const THREADS_ENDED: &str = "threads-ended";
-/// A rank that gives no sign of life.
+/// A rank that sends no heartbeat.
 pub const RANK_SILENT: &str = "rank-silent";
-/// A rank that does not end when it is asked to.
+/// A rank that does not stop when it is asked to.
 pub const RANK_NOT_ENDING: &str = "rank-not-ending";
 /// A rank that MPI does not reach.
 pub const RANK_UNREACHABLE: &str = "rank-unreachable";
-/// A rank that says that it cannot go on.
+/// A rank that reported that it cannot continue.
 pub const RANK_FAILED: &str = "rank-failed";
-/// An `io_uring` that lacks what a ring needs.
+/// An `io_uring` without features that a ring needs.
 pub const RING_TOO_OLD: &str = "ring-too-old";
-/// An operation that the kernel's `io_uring` does not have.
+/// An operation that the kernel's `io_uring` does not support.
 pub const NO_OPERATION: &str = "no-operation";
 /// More memory than one registered buffer may hold.
 pub const BUFFERS_TOO_LARGE: &str = "buffers-too-large";
-/// A file of the kernel that says something else than it should.
+/// A kernel file with unexpected contents.
 pub const NOT_IN_ITS_FORM: &str = "not-in-its-form";
 /// The record of a run itself.
 pub const RUN_RECORD: &str = "run-record";
@@ -79,7 +79,7 @@ pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 pub const ROUNDS: [&str; 5] = ["too-short", "steady", "cyclic", "drifting", "never-steady"];
 /// Counts that must be equal.
 pub const COUNTS: [&str; 2] = ["issued", "histogram"];
-/// Between codes that stand in one text.
+/// Separator between codes in one text.
 pub const BETWEEN: &str = "; ";
 
 /// Labels whose text may be a code.
@@ -101,8 +101,8 @@ const CODED: [&str; 15] = [
     "why",
 ];
 
-/// True if the text of this label may be a code. Other labels have names from users, the kernel or
-/// other programs: a directory called `steady` is not a state.
+/// True if the text of this label may be a code. Other labels hold names given by users, the kernel
+/// or other programs: a directory named `steady` is not a state.
 pub fn may_be_code(label: &str) -> bool {
     CODED.contains(&label)
 }
@@ -157,7 +157,8 @@ mod tests {
     use super::{CODED, ROUNDS};
     use crate::{Code, SteadyState};
 
-    /// A new label is decided upon here: names that others give are never words of ours.
+    /// Each new label must be listed here as a code or as a name, because names must never be
+    /// translated.
     #[test]
     fn every_label_of_a_finding_is_a_code_or_a_name() {
         const NAMED: [&str; 23] = [

@@ -1,44 +1,46 @@
-//! The laws that every point must obey (docs/method/thresholds.md), checked on its own counts. What
-//! breaks one becomes a finding; nothing here corrects a figure.
+//! Consistency checks that every point must pass (docs/method/thresholds.md), computed from its own
+//! counts. A failed check becomes a finding; no figure is corrected.
 
 use crate::code::{Code, Severity};
 use crate::finding::{Finding, Grade};
 use crate::label;
 
-/// Largest difference for Little's law.
+/// Largest relative difference for Little's law.
 const LITTLE_MAX: f64 = 0.01;
-/// Smallest share of the asked in-flight I/Os that must be reached.
+/// Smallest share of the requested queue depth that must be in flight.
 const DEPTH_MIN: f64 = 0.99;
-/// By how much latencies may fall short of the queue that they come from, beyond what chance does.
+/// Share by which latencies may fall short of the queue depth, beyond chance, without a warning.
 const UNSETTLED_REMARK: f64 = 0.05;
 const UNSETTLED_INVALID: f64 = 0.2;
-/// Standard deviations that are chance.
+/// Standard deviations that are attributed to chance.
 const CHANCE: f64 = 3.0;
-/// Ceiling over rate: below ten a remark, below two not valid (docs/method/thresholds.md).
+/// Ratio of the ceiling to the rate: below 10 a warning, below 2 invalid
+/// (docs/method/thresholds.md).
 const CEILING_REMARK: f64 = 10.0;
 const CEILING_INVALID: f64 = 2.0;
-/// Difference between the kernel's bytes and ours that is a remark, and one that makes the point
-/// invalid (docs/method/thresholds.md).
+/// Relative difference between the kernel's bytes and qdepth's that gives a warning, and the one
+/// that makes the point invalid (docs/method/thresholds.md).
 const KERNEL_REMARK: f64 = 0.005;
 const KERNEL_INVALID: f64 = 0.02;
-/// The same below a file, where others use the device too and a file system has I/O of its own.
+/// The same for the device below a file, which others use, too, and on which the file system has
+/// I/O of its own.
 const FILE_FOREIGN_REMARK: f64 = 0.05;
 const FILE_FOREIGN_INVALID: f64 = 0.25;
 const FILE_FOREIGN_BYTES: f64 = 1024.0 * 1024.0;
 
-/// The counts of a point that the laws tie together. Window figures unless said otherwise.
+/// Counts of a point that the checks compare. Figures refer to the window unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointFacts {
     /// Length of the window, ns.
     pub duration_ns: f64,
-    /// I/Os that should have been in flight all the time (closed loop), else none.
+    /// I/Os that should always have been in flight; `None` for an open loop.
     pub outstanding_asked: Option<f64>,
-    /// Time-integral of the I/Os in flight, sampled by the loop, I/O·ns.
+    /// Time integral of the I/Os in flight, sampled by the loop, I/O·ns.
     pub in_flight_integral_ns: f64,
     /// Sum of the parts of all latencies that lie in the window, from the stamps, ns.
     pub latency_in_window_ns: f64,
-    /// Sum of the whole latencies of what completed in the window, ns, of a closed loop that
-    /// nothing ended early and in which nothing failed, else none.
+    /// Sum of the whole latencies of the I/Os completed in the window, ns. `None` for an open loop,
+    /// for a window that ended early, and after failed I/Os.
     pub latency_completed_ns: Option<f64>,
     /// Requests issued over the whole point, warm-up and drain included.
     pub issued: u64,
@@ -54,38 +56,41 @@ pub struct PointFacts {
     pub histogram_sum: u64,
     /// Bytes of the completed reads and writes.
     pub bytes: u64,
-    /// Bytes that completed reads and writes must have, where all have one size: I/Os × size.
+    /// Bytes of the completed reads and writes, computed as I/Os × size; `None` unless all have one
+    /// size.
     pub bytes_expected: Option<u64>,
-    /// Bytes that the kernel counted on the device, where it is a raw direct target.
+    /// Bytes that the kernel counted on the device; `None` unless the target is a device with
+    /// direct I/O.
     pub kernel_bytes: Option<u64>,
-    /// Bytes that we moved over the same span as the kernel's counters (warm-up and drain
+    /// Bytes that qdepth moved in the time span of the kernel's counters (warm-up and drain
     /// included).
     pub our_bytes_in_kernel_span: u64,
-    /// I/Os that the kernel counted and that we issued over that span, where no request of ours is
-    /// so large that the kernel splits it: foreign I/O in small requests shows here.
+    /// I/Os that the kernel counted and that qdepth issued in that time span, for the detection of
+    /// small foreign I/O. `None` if requests are so large that the kernel splits them.
     pub ios_in_kernel_span: Option<(u64, u64)>,
-    /// Bytes that the kernel counted on the device below a file, of a direct load.
+    /// Bytes that the kernel counted on the device below a file, for a direct load.
     pub below_file: Option<BelowFile>,
     /// Practical limit of the link, bytes per second.
     pub link_bytes_per_s: Option<f64>,
-    /// The generator's ceiling at this intensity, I/Os per second.
+    /// The generator's ceiling at this queue depth, I/Os per second.
     pub ceiling_io_per_s: Option<f64>,
 }
 
-/// Bytes on the device below a file, over the same span as ours.
+/// Bytes that the kernel counted on the device below a file, in the time span of qdepth's own
+/// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BelowFile {
     /// Read.
     pub read: u64,
     /// Written.
     pub written: u64,
-    /// Share of the load that are reads, 0 to 1.
+    /// Share of reads in the load, 0 to 1.
     pub read_share: f64,
 }
 
 impl BelowFile {
-    /// Bytes in the directions of the load, and those that are certainly not of it. A file system
-    /// writes for itself, but not more than the load does; it reads little.
+    /// Bytes in the directions of the load, and bytes that certainly are foreign. A file system
+    /// writes on its own account, but not more than the load does, and it reads little.
     fn own_and_foreign(self, ours: f64) -> (f64, f64) {
         let (read, written) = (self.read as f64, self.written as f64);
         if self.read_share >= 1.0 {
@@ -104,7 +109,7 @@ impl PointFacts {
     }
 }
 
-/// Every law that these facts break.
+/// Checks all rules, and returns a finding for each that is broken.
 pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
     [
         little(facts),
@@ -123,13 +128,13 @@ pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
     .collect()
 }
 
-/// The grade that findings leave; see [`Grade::from_findings`].
+/// The grade that findings result in; see [`Grade::from_findings`].
 pub fn grade(findings: &[Finding]) -> Grade {
     Grade::from_findings(findings)
 }
 
-/// L = λ·W (Little 1961), with the parts of latencies outside the window cut off, so that it holds
-/// exactly for every window and not only on average.
+/// L = λ·W (Little 1961). The parts of latencies outside the window are cut off, so that the law
+/// holds exactly for every window and not only on average.
 fn little(facts: &PointFacts) -> Option<Finding> {
     let (integral, latency) = (facts.in_flight_integral_ns, facts.latency_in_window_ns);
     let difference = (integral - latency).abs() / integral.max(latency).max(1.0);
@@ -151,11 +156,11 @@ fn depth(facts: &PointFacts) -> Option<Finding> {
         .then(|| Finding::invalid(Code::DepthNotReached).value("asked", asked).value("mean", mean))
 }
 
-/// L = λ·W again, now with the whole latencies, as people read them: what they lack are parts of
-/// requests that the window cuts off at its end and does not get back at its beginning, since the
-/// queue was not yet full when they were issued. Both edges hold L requests each; with latencies as
-/// unlike as those of an exponential distribution their difference has a standard deviation of
-/// √(2·L) times the mean latency.
+/// L = λ·W with the whole latencies, as reported. Requests cut off by the end of the window are
+/// missing from them. At its beginning the window gets less back, if the queue was not yet full
+/// when those requests were issued. Each edge holds L requests. With latencies that vary as much as
+/// an exponential distribution, the difference of the edges has a standard deviation of √(2·L)
+/// times the mean latency.
 fn unsettled(facts: &PointFacts) -> Option<Finding> {
     let (sum, integral) = (facts.latency_completed_ns?, facts.in_flight_integral_ns);
     let completed = facts.completed as f64;
@@ -209,7 +214,7 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
     let kernel = facts.kernel_bytes? as f64;
     let ours = facts.our_bytes_in_kernel_span as f64;
     let of_bytes = (kernel - ours) / ours.max(1.0);
-    // Requests of ours may be merged, so too few of them say nothing; too many are another's.
+    // The kernel may merge requests, so that too few I/Os mean nothing; too many are foreign.
     let of_ios = facts
         .ios_in_kernel_span
         .map_or(0.0, |(kernel, ours)| (kernel as f64 - ours as f64) / (ours as f64).max(1.0));
@@ -223,8 +228,9 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
     Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
 }
 
-/// Below a file, the file system has I/O of its own, and others use the same device: more than ours
-/// weighs less than on a device of our own. Less than ours came from a cache, or from nowhere.
+/// Below a file, the file system has I/O of its own, and others use the same device: an excess
+/// weighs less than on a device used by qdepth alone. A shortfall means that a cache answered, or
+/// that no storage was involved.
 fn kernel_below_file(facts: &PointFacts) -> Option<Finding> {
     let below = facts.below_file?;
     let ours = facts.our_bytes_in_kernel_span as f64;
@@ -357,7 +363,7 @@ mod tests {
         assert_eq!(severity(0, 9_000_000, 0.0), None);
         assert_eq!(severity(0, 14_000_000, 0.0), Some((Code::ForeignIo, Severity::Remark)));
         assert_eq!(severity(4_000_000, 5_000_000, 0.5), None);
-        // Another program that writes while we read.
+        // Another program writes while the load reads.
         assert_eq!(severity(8_273_920, 1_500_000, 1.0), Some((Code::ForeignIo, Severity::Remark)));
     }
 
@@ -375,13 +381,13 @@ mod tests {
         assert_eq!(severity(0.96, 1000), None);
         assert_eq!(severity(0.9, 1000), Some(Severity::Remark));
         assert_eq!(severity(0.75, 1000), Some(Severity::Invalid));
-        // Of forty I/Os with eight in flight a quarter can be chance.
+        // With eight I/Os in flight and forty in all, a quarter can be chance.
         assert_eq!(severity(0.75, 40), None);
         assert_eq!(severity(1.3, 1000), None);
     }
 
     /// 100 points with 1 % of foreign I/O, as Poisson arrivals of small requests, and 100 without:
-    /// docs/method/thresholds.md asks for at least 99 % and none.
+    /// docs/method/thresholds.md requires that at least 99 % are found, and no false alarm.
     #[test]
     fn one_per_cent_of_foreign_io_is_found_and_none_is_invented() {
         let mut draws = crate::SplitMix(7);

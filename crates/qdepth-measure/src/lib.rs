@@ -1,8 +1,8 @@
-//! Arithmetic on measurements: units as types, the latency histogram, estimates that never travel
-//! without their error, the laws every point must obey, and the doubts (findings) that remain.
+//! Statistics of measurements: units as types, the latency histogram, estimates with their
+//! uncertainty, consistency checks for every point, and findings.
 //!
-//! This crate never does I/O, never reads a clock and holds no `unsafe`. Time is integer
-//! nanoseconds. Start with [`Nanos`], [`LatencyHistogram`] and [`Finding`].
+//! This crate does no I/O, reads no clock and has no `unsafe` code. Time is integer nanoseconds.
+//! Start with [`Nanos`], [`LatencyHistogram`] and [`Finding`].
 
 mod answer;
 mod changes;

@@ -1,11 +1,11 @@
-//! The longest latency that a person accepts, as `p99.9=2ms`.
+//! Highest acceptable latency, for example `p99.9=2ms`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::units::Nanos;
 
-/// A figure of a distribution of latencies.
+/// Statistic of a latency distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Statistic {
     /// The mean.
@@ -14,7 +14,7 @@ pub enum Statistic {
     Quantile(f64),
 }
 
-/// The longest latency that is accepted.
+/// Highest acceptable latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     /// Statistic that the limit applies to.
@@ -23,11 +23,11 @@ pub struct Limit {
     pub at_most: Nanos,
 }
 
-/// Words that name no limit.
+/// Error for a text that is not a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` names no limit: give a figure and a time, as p99.9=2ms or mean=500us (percentiles from \
-     p50 to p99.9999999)"
+    "`{0}` is not a limit: use a statistic and a time, for example p99.9=2ms or mean=500us \
+     (percentiles from p50 to p99.9999999)"
 )]
 pub struct UnknownLimit(String);
 

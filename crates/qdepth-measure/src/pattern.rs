@@ -1,12 +1,12 @@
-//! The data pattern: what a run writes, so that a later run knows it again.
+//! The data pattern: content that a run writes and a later run can recognise.
 //!
-//! Each sector of 512 bytes is some zero words, a nonce, and words that a keyed function makes of
-//! the nonce. No storage can compress what follows the zeros, and nobody else writes such a sector:
-//! data that is not ours has 64 bits or more to match.
+//! Each sector of 512 bytes consists of some zero words, a nonce, and words that a keyed function
+//! derives from the nonce. No storage can compress the words after the zeros, and no other program
+//! writes such a sector: foreign data would have to match 64 bits or more.
 
 use crate::split_mix::SplitMix;
 
-/// Bytes of a piece that says for itself whether a run wrote it.
+/// Size of the unit that can be recognised on its own, in bytes.
 pub const SECTOR_BYTES: usize = 512;
 
 const WORD: usize = 8;
@@ -14,17 +14,17 @@ const WORD: usize = 8;
 const SPREAD: usize = 8;
 const KEY: u64 = 0x7164_6570_7468_2e31;
 
-/// Draws the pattern from a seed.
+/// Generator of the pattern, from a seed.
 #[derive(Debug)]
 pub struct Pattern(SplitMix);
 
 impl Pattern {
-    /// Two of one seed fill alike.
+    /// Two generators with the same seed fill identically.
     pub fn new(seed: u64) -> Self {
         Self(SplitMix(seed))
     }
 
-    /// Fills `bytes`, of which so large a share is zero, 0..=1.
+    /// Fills `bytes` so that this share of them is zero, 0..=1.
     #[inline(never)]
     pub fn fill(&mut self, bytes: &mut [u8], zero_share: f64) {
         let zero_words =
@@ -35,7 +35,7 @@ impl Pattern {
             let zeros = WORD * (before(index % SPREAD + 1) - before(index % SPREAD));
             let (zero, rest) = sector.split_at_mut(zeros.min(sector.len()));
             zero.fill(0);
-            // Not zero, or it would be taken for one of the zeros.
+            // Set the lowest bit, so that the nonce cannot be taken for a zero word.
             let nonce = self.0.draw() | 1;
             let (words, end) = rest.as_chunks_mut();
             for (word, value) in words.iter_mut().zip(words_of(nonce)) {
@@ -47,18 +47,19 @@ impl Pattern {
     }
 }
 
-/// The nonce and what follows it.
+/// The nonce and the words derived from it.
 fn words_of(nonce: u64) -> impl Iterator<Item = u64> {
     let mut keyed = SplitMix(nonce ^ KEY);
     std::iter::once(nonce).chain(std::iter::repeat_with(move || keyed.draw()))
 }
 
-/// The last two words of a piece that is written more than once, with this content.
+/// The last two words of a piece with this content, which is written more than once.
 pub fn repeated(content: u64) -> [u64; 2] {
     [content, SplitMix::mixed(content ^ KEY)]
 }
 
-/// Offset of the first sector in `bytes`, which begin at a multiple of 512, that no run wrote.
+/// Offset of the first sector in `bytes` that no run wrote. `bytes` must begin at a multiple of
+/// 512.
 pub fn first_foreign(bytes: &[u8]) -> Option<usize> {
     let at = bytes.chunks(SECTOR_BYTES).position(|sector| !is_ours(sector))?;
     Some(at * SECTOR_BYTES)

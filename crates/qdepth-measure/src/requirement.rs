@@ -57,7 +57,7 @@ pub enum Met {
 }
 
 impl Met {
-    /// The answer for an interval; `beyond` is true for an end beyond the limit.
+    /// The answer for the ends of an interval; `beyond` is true for an end beyond the limit.
     fn from_ends(ends: (f64, f64), beyond: impl Fn(f64) -> bool) -> Self {
         match (beyond(ends.0), beyond(ends.1)) {
             (false, false) => Self::Pass,
@@ -68,8 +68,8 @@ impl Met {
 }
 
 impl Limit {
-    /// The value of the statistic of these latencies, its 95 % interval and the answer, ns; `None`
-    /// with too few latencies. The interval of a mean is its value.
+    /// Value of the statistic of these latencies, its 95 % interval and the answer, ns; `None` with
+    /// too few latencies. The interval of a mean is the mean itself.
     pub fn answer(&self, latencies: &LatencyHistogram) -> Option<(f64, (f64, f64), Met)> {
         let (value, ends) = match self.statistic {
             Statistic::Mean => latencies.mean().map(|mean| (mean, (mean, mean)))?,
@@ -84,8 +84,8 @@ impl Limit {
 }
 
 impl Requirement {
-    /// The answer for a rate with its interval, I/Os per second. One without an interval decides
-    /// only where it is at least twice, or at most half, the limit.
+    /// Answer for a rate with its interval, I/Os per second. Without an interval, only a rate of at
+    /// least twice the limit or at most half of it decides.
     pub fn answer_of_rate(least: f64, rate: f64, ends: Option<(f64, f64)>) -> Met {
         let ends = ends.unwrap_or((rate / 2.0, rate * 2.0));
         Met::from_ends(ends, |end| end < least)

@@ -1,22 +1,22 @@
-//! The smallest difference that a machine can tell from none.
+//! The smallest difference that a machine can resolve.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Variation of a repeated figure, and the conclusions from it.
+/// Variation of a repeated figure, and the smallest difference that follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repeatability {
     /// Standard deviation over mean.
     pub variation: f64,
-    /// Smallest difference, as a share, that two sides of so many runs each tell from none: found
-    /// in 80 % of cases, invented in 5 %.
+    /// Smallest difference, as a share, that a comparison with this number of runs a side detects
+    /// in 80 % of cases, with 5 % false alarms.
     pub smallest_difference: f64,
 }
 
-/// From repeated figures of one thing, for two sides of `runs` each; `None` if there are fewer
-/// than three figures, their mean is not positive, or a side has fewer than two runs.
+/// Computes the repeatability from repeated figures, for two sides of `runs` each. `None` for fewer
+/// than three figures, for a mean that is not positive, or for fewer than two runs a side.
 ///
-/// The difference is (t(0.975) + t(0.8)) · s · √(2/n) with 2n − 2 degrees of freedom, the usual one
-/// of a two-sided t-test (Cohen 1988, chapter 2), for normal scatter.
+/// The difference is (t(0.975) + t(0.8)) · s · √(2/n) with 2n − 2 degrees of freedom, the usual
+/// formula of a two-sided t-test (Cohen 1988, chapter 2) for normal scatter.
 pub fn repeatability(figures: &[f64], runs: u32) -> Option<Repeatability> {
     let n = figures.len() as f64;
     if figures.len() < 3 || runs < 2 {

@@ -1,5 +1,5 @@
-//! Rounds of one load that go on until its rate is steady: what is known of them after each, and
-//! whether to go on.
+//! Rounds of one load that are repeated until its rate is steady: the verdict after each round, and
+//! the decision to stop.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,19 @@ use crate::spectrum::{join_neighbours, mean};
 use crate::steady::{ROUNDS_MAX, Steadiness, SteadyState, WINDOW_ROUNDS, Window, steadiness};
 use crate::units::Nanos;
 
-/// Samples that a round is cut into for our own rule.
+/// Samples that a round is divided into for qdepth's own rule.
 const SAMPLES_EACH: u64 = 20;
-/// Longer series are halved until they fit, as those of a point.
+/// Longer series are halved until they fit, like the samples of a point.
 const SAMPLES_MAX: usize = 600;
 /// Number of times that random writes must have covered the area before qdepth's rule decides
 /// (docs/method/steady.md).
 const WRITTEN_LEAST: f64 = 2.0;
-/// A drifting rate is given up later: a decline of 1 + 9·exp(−written) needs nine times the area,
-/// and for a check or two it neither drifts nor is steady.
+/// The same for a drifting rate. A decline of 1 + 9·exp(−written) needs nine times the area, and
+/// for one or two checks it is neither drifting nor steady.
 const WRITTEN_MOST_DRIFTING: f64 = 16.0;
 const AIMLESS_CHECKS: u32 = 3;
-/// Rounds between interim checks grow by this, since each may be the one that is wrong: as in the
-/// campaigns that say how often our own rule is.
+/// Factor between the numbers of rounds of successive interim checks, as in the simulated campaigns
+/// that give the error rate of qdepth's rule: each check may be the wrong one.
 const CHECK_FACTOR: f64 = 1.25;
 
 /// By which rule rounds are steady.
@@ -37,7 +37,7 @@ pub enum SteadyRule {
 }
 
 impl SteadyRule {
-    /// Fewest rounds that a verdict needs.
+    /// Fewest rounds for a verdict.
     pub const ROUNDS_MIN: u32 = WINDOW_ROUNDS as u32;
 
     /// Name as written and stored.
@@ -48,7 +48,8 @@ impl SteadyRule {
         }
     }
 
-    /// Most rounds where nobody says otherwise: SNIA's 25; of ours a day of minutes.
+    /// Default maximum number of rounds: 25 for SNIA's rule; a day of one-minute rounds for
+    /// qdepth's own.
     pub fn rounds_most(self) -> u32 {
         match self {
             Self::Own => 1440,
@@ -57,7 +58,7 @@ impl SteadyRule {
     }
 }
 
-/// The rounds of a load on one target, so far.
+/// The rounds of a load on one target so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyRounds {
     rule: SteadyRule,
@@ -67,9 +68,9 @@ pub struct SteadyRounds {
     samples: Vec<f64>,
     /// Number of times that the area was written.
     written: f64,
-    /// The next interim check, or this one, is after so many rounds.
+    /// Number of rounds at the next interim check, or at the current one.
     next_check: usize,
-    /// So many interim checks in a row found neither a level nor a drift.
+    /// Number of consecutive interim checks that found neither a level nor a drift.
     aimless: u32,
 }
 
@@ -79,7 +80,8 @@ pub struct SteadyVerdict {
     /// State of the rate. By SNIA's rule: steady, never steady, or too short (fewer than five
     /// rounds).
     pub state: SteadyState,
-    /// Rate that it rests on, I/Os per second: of SNIA's window, or of the last half.
+    /// Rate that the verdict is based on, I/Os per second: the mean of SNIA's window, or of the
+    /// last half.
     pub level: f64,
     /// Range of the rounds, or of parts of the last half, relative to the level.
     pub range_share: f64,
@@ -90,18 +92,18 @@ pub struct SteadyVerdict {
 }
 
 impl SteadyRounds {
-    /// An area that was written so often is given up by our own rule, after 25 rounds at least,
-    /// where the last three interim checks found its rate neither steady nor drifting: the end of
-    /// SNIA's write saturation test.
+    /// Number of times that an area is written before qdepth's own rule gives up, after at least 25
+    /// rounds, if the last three interim checks found the rate neither steady nor drifting: the end
+    /// of SNIA's write saturation test.
     pub const WRITTEN_MOST: f64 = 4.0;
 
-    /// Before the first round of a load that had written its area so often.
+    /// No rounds yet; the load has written its area `written` times before.
     pub fn new(rule: SteadyRule, written: f64) -> Self {
         Self { rule, written, next_check: WINDOW_ROUNDS, ..Self::default() }
     }
 
-    /// One round more: its slices, each with what it completed and how long it was, and how often
-    /// the round wrote the area.
+    /// Adds a round: the completed I/Os and the length of each interval, and the number of times
+    /// that the round wrote the area.
     pub fn push(&mut self, slices: &[(u64, Nanos)], written: f64) {
         let (completed, took) = slices.iter().fold((0, 0), |(n, t), (m, l)| (n + m, t + l.0));
         let rate = |completed: u64, ns: u64| completed as f64 / (ns.max(1) as f64 / 1e9);
@@ -139,8 +141,8 @@ impl SteadyRounds {
         self.written
     }
 
-    /// True if it is asked now if they are steady: SNIA's rule after each round from the fifth on,
-    /// ours after 5, 7, 9, 12, 16 and so on.
+    /// True if the rule is evaluated after this round: SNIA's after each round from the fifth on,
+    /// qdepth's own after 5, 7, 9, 12, 16 rounds and so on.
     pub fn is_checked(&self) -> bool {
         match self.rule {
             SteadyRule::Snia => self.count() >= WINDOW_ROUNDS,
@@ -148,14 +150,14 @@ impl SteadyRounds {
         }
     }
 
-    /// True if they end now since a level is known.
+    /// True if the rounds end now because the level is known.
     pub fn is_settled(&self) -> bool {
         self.is_checked() && self.verdict().state.has_level()
     }
 
-    /// The first round of those that tell the level, where there is one: of the last half by our
-    /// own rule, of the last five by SNIA's. Rounds that ended since there were enough are asked
-    /// too, whatever their number, so that they have a level or a doubt, and never neither.
+    /// Index of the first round that the level is computed from: the last half by qdepth's own
+    /// rule, the last five by SNIA's. `None` if there is no level. Also evaluated, at any number of
+    /// rounds, if the rounds ended at their maximum, so that they have either a level or a finding.
     pub fn steady_from(&self) -> Option<usize> {
         let first = match self.rule {
             SteadyRule::Own => self.count() / 2,
@@ -164,8 +166,8 @@ impl SteadyRounds {
         self.verdict().state.has_level().then_some(first)
     }
 
-    /// True if there are enough rounds: the maximum, or by our own rule 25 in which the area was
-    /// written four times, or sixteen times if the rate drifts.
+    /// True if the rounds reached the maximum. By qdepth's own rule also after at least 25 rounds
+    /// in which the area was written four times, or sixteen times if the rate drifts.
     pub fn is_over(&self, most: u32) -> bool {
         let enough =
             if self.aimless >= AIMLESS_CHECKS { Self::WRITTEN_MOST } else { WRITTEN_MOST_DRIFTING };
@@ -300,7 +302,7 @@ mod tests {
         for _ in 0..60 {
             let height = 1.0 + 8.0 * draw.uniform();
             let tau = 3.0 + 57.0 * draw.uniform();
-            // What falls is used up when the area was written once.
+            // The decline has ended when the area was written once.
             let falls = (height, tau, 1.0 / tau);
             let own = cliff((SteadyRule::Own, 1440), falls, &mut draw);
             assert!(own.written() >= WRITTEN_LEAST - 1e-9);
@@ -329,7 +331,7 @@ mod tests {
         }
         assert_eq!(rounds.count(), 32, "half the area a round, sixteen times");
         assert_eq!(rounds.verdict().state, SteadyState::Drifting { rises: false });
-        // Of an area that is not written twice nothing is claimed, however level it is.
+        // No claim is made before the area was written twice, however level the rate is.
         let mut level = SteadyRounds::new(SteadyRule::Own, 0.0);
         while !level.is_settled() && !level.is_over(40) {
             level.push(&round(&[1e5; 20]), 0.04);

@@ -1,13 +1,14 @@
-//! Sums over loads that ran at the same time, and the smallest sufficient number.
+//! Sums over loads that ran at the same time, and the smallest number of threads or drives that
+//! saturates.
 
 use crate::estimate::Estimate;
 
 /// A rate within this share of the best counts as reached.
 const SATURATED: f64 = 0.95;
 
-/// The rate of loads that ran at the same time, of which each moved `amount` in `seconds`: all
-/// amounts over the longest time, as they began together. Its 95 % interval has the loads' own
-/// half-widths, taken as independent; `None` if one of them has none.
+/// Total rate of loads that ran at the same time, each of which moved `amount` in `seconds`: the
+/// sum of the amounts over the longest time, because all began together. Its 95 % interval combines
+/// the loads' own half-widths as independent; `None` if a load has none.
 pub fn together(loads: &[(f64, f64, Estimate)]) -> Estimate {
     let amount: f64 = loads.iter().map(|(amount, _, _)| amount).sum();
     let longest = loads.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
@@ -27,18 +28,19 @@ pub fn together(loads: &[(f64, f64, Estimate)]) -> Estimate {
     }
 }
 
-/// Smallest number that saturates.
+/// Smallest number that saturates, with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The smallest number whose rate is at least 95 % of the best.
     pub number: u32,
-    /// The smallest number that may be that one, and the smallest that surely is; `None` if no
-    /// measured number is sure. By the 95 % intervals; not given where a rate has none.
+    /// Smallest number that may saturate, and the smallest that certainly does, by the 95 %
+    /// intervals. The second is `None` if no measured number is certain; the pair is `None` if a
+    /// rate has no interval.
     pub interval: Option<(u32, Option<u32>)>,
 }
 
-/// The smallest of some numbers (of threads, of drives) that saturates, from the rate of each, in
-/// ascending order; none for no rates.
+/// The smallest number (of threads, of drives) that saturates, from the rates by number in
+/// ascending order; `None` without rates.
 pub fn saturation(rates: &[(u32, Estimate)]) -> Option<Saturation> {
     let best = rates.iter().map(|(_, rate)| rate).max_by(|a, b| a.value.total_cmp(&b.value))?;
     let first = |enough: &dyn Fn(&Estimate) -> bool| {
@@ -67,7 +69,7 @@ mod tests {
     fn loads_that_end_at_different_times_are_counted_to_the_last_end() {
         let sum = together(&[(100.0, 1.0, rate(100.0, 3.0)), (100.0, 2.0, rate(50.0, 4.0))]);
         assert!((sum.value - 100.0).abs() < 1e-9);
-        // √(3² + 4²) = 5 of 150 is a thirtieth.
+        // √(3² + 4²) = 5, which is a thirtieth of 150.
         let (low, high) = sum.interval.unwrap();
         assert!((high - low - 2.0 * 100.0 / 30.0).abs() < 1e-9, "{low} {high}");
         let unknown = Estimate { interval: None, ..rate(1.0, 0.0) };
@@ -82,7 +84,7 @@ mod tests {
         let found = saturation(&exact).unwrap();
         assert_eq!(found, Saturation { number: 4, interval: Some((4, Some(4))) });
         let wide: Vec<(u32, Estimate)> = rates.map(|(n, v)| (n, rate(v, 10.0))).into();
-        // 390 is enough by 0.95 × 390, and surely by 0.95 × 410 = 389.5; 388 is not.
+        // 390 may be enough (0.95 × 390), and certainly is (0.95 × 410 = 389.5); 388 is not.
         assert_eq!(saturation(&wide).unwrap().interval, Some((4, Some(16))));
         let wider: Vec<(u32, Estimate)> = rates.map(|(n, v)| (n, rate(v, 100.0))).into();
         assert_eq!(saturation(&wider).unwrap().interval, Some((2, None)));

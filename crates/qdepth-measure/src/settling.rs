@@ -1,5 +1,5 @@
-//! A load that ends once a window of samples, which moves with it, hardly differs from its mean: a
-//! criterion that several programs have, and that says less than [`SteadyRule`](crate::SteadyRule).
+//! Rule that ends a load once the samples of a moving window hardly differ from their mean. Several
+//! programs have such a criterion; it says less than [`SteadyRule`](crate::SteadyRule).
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::steady::Line;
 
 /// Most samples of a window.
 const SAMPLES_MAX: u64 = 100_000;
-/// Longest part of it, nanoseconds.
+/// Longest window, and latest start of the first sample, nanoseconds.
 const LONGEST_NS: u64 = 7 * 86_400_000_000_000;
 
 /// Figure of the samples.
@@ -47,7 +47,7 @@ pub struct Settling {
     pub from_ns: u64,
 }
 
-/// A sample of a second or so.
+/// One sample, usually of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Requests a second.
@@ -58,16 +58,16 @@ pub struct Sample {
     pub latency_ns: f64,
 }
 
-/// Statistics of the figure over the samples of the window.
+/// Statistics of the figure over the window of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settled {
-    /// Largest distance from the mean.
+    /// Largest distance of a sample from the mean.
     pub deviation: f64,
-    /// Slope of their line, from one sample to the next.
+    /// Slope of the regression line, per sample.
     pub slope: f64,
-    /// The one that counts, in per cent of the mean where the limit is.
+    /// The statistic that is compared with the limit, in per cent of the mean if the limit is.
     pub criterion: f64,
-    /// True if it is below the limit.
+    /// True if the statistic is below the limit.
     pub attained: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Settled {
 pub struct Slice {
     /// Requests completed.
     pub ios: u64,
-    /// Bytes of those.
+    /// Bytes of the completed requests.
     pub bytes: u64,
     /// Sum of their service times, ns.
     pub latency_ns: u64,
@@ -84,11 +84,11 @@ pub struct Slice {
     pub length: Nanos,
 }
 
-/// The samples of a load on its way.
+/// Samples of a running load.
 #[derive(Clone, Debug)]
 pub struct SettlingSamples {
     rule: Settling,
-    /// Samples of a full window.
+    /// Number of samples in a full window.
     full: usize,
     samples: VecDeque<Sample>,
     passed: u64,
@@ -96,17 +96,18 @@ pub struct SettlingSamples {
 }
 
 impl Settling {
-    /// Checks its lengths and its limit.
+    /// Checks the lengths and the limit.
     ///
     /// # Errors
-    /// Problem in words, if any.
+    /// The problem, as a sentence.
     pub fn check(&self) -> Result<(), String> {
         let Self { limit, over_ns, every_ns, from_ns, .. } = *self;
         let fits = every_ns > 0 && over_ns >= every_ns && over_ns / every_ns <= SAMPLES_MAX;
         let is_limit = (0.0..=f64::MAX).contains(&limit);
         if !fits || over_ns > LONGEST_NS || from_ns > LONGEST_NS || !is_limit {
             return Err(format!(
-                "steady over {} in samples of {}: one sample at least, a limit of 0 at least",
+                "steady over {} in samples of {}: needs at least one sample and a limit of at \
+                 least 0",
                 Nanos(over_ns),
                 Nanos(every_ns)
             ));
@@ -116,14 +117,14 @@ impl Settling {
 }
 
 impl SettlingSamples {
-    /// Before the first slice. Nothing is allocated after this.
+    /// No samples yet. Nothing is allocated after this.
     pub fn new(rule: Settling) -> Self {
         let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
         let samples = VecDeque::with_capacity(full);
         Self { rule, full, samples, passed: 0, current: Slice::default() }
     }
 
-    /// A slice has ended. Whether the load has settled with it.
+    /// Adds an interval, and returns true if the load has settled.
     pub fn closed(&mut self, slice: Slice) -> bool {
         self.passed += slice.length.0;
         if self.passed <= self.rule.from_ns {
@@ -151,12 +152,12 @@ impl SettlingSamples {
         self.settled().attained
     }
 
-    /// The samples of the window, as far as there are some.
+    /// The samples in the window so far.
     pub fn samples(&self) -> impl ExactSizeIterator<Item = &Sample> {
         self.samples.iter()
     }
 
-    /// Statistics; `None` before the window is full.
+    /// Statistics of a full window; all zero before it is full.
     pub fn settled(&self) -> Settled {
         if self.samples.len() < self.full {
             return Settled::default();
@@ -167,7 +168,7 @@ impl SettlingSamples {
         let slope = Line::through(&values, 0).slope;
         let figure = if self.rule.slope { slope.abs() } else { deviation };
         let criterion = if self.rule.percent { figure / mean * 100.0 } else { figure };
-        // Of a load that does nothing there is no share.
+        // A load that does nothing has no relative deviation.
         let is_known = self.full > 1 || !self.rule.slope;
         let attained = is_known && criterion < self.rule.limit;
         Settled { deviation, slope, criterion, attained }
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// After how many tenths of a second, and what was said then.
+    /// Tenths of a second until the load settled, and the statistics at that time.
     fn after(rule: Settling, ios: impl Fn(u64) -> u64) -> (u64, Settled) {
         let mut samples = SettlingSamples::new(rule);
         for tenth in 0..1000 {

@@ -1,33 +1,35 @@
-//! Error of the mean of an evenly spaced series: its variance at frequency zero, from the lowest
-//! cosine ordinates, as far as the spectrum is flat.
+//! Error of the mean of an evenly spaced series: its variance at frequency zero, estimated from the
+//! lowest cosine ordinates, as far up as the spectrum is flat.
 
 use std::f64::consts::PI;
 
 use statrs::distribution::{Beta, ContinuousCDF, FisherSnedecor};
 
-/// Most ordinates: more would sharpen the interval by less than 5 %, and reach up into frequencies
-/// that say nothing about zero.
+/// Largest number of ordinates. More would narrow the interval by less than 5 %, and include
+/// frequencies that say nothing about frequency zero.
 const ORDINATES_MAX: usize = 16;
-/// Fewest ordinates for an interval: below, Student's factor is above 4 and hangs on one draw.
+/// Fewest ordinates for an interval: with fewer, Student's factor is above 4 and depends on a
+/// single draw.
 const ORDINATES_MIN: usize = 3;
-/// Fewest degrees of freedom on which a measurement may be ended.
+/// Fewest degrees of freedom for a decision to end a measurement.
 pub(crate) const DEGREES_TO_END: usize = 5;
-/// Samples for each ordinate at least.
+/// Fewest samples per ordinate.
 const SAMPLES_EACH: usize = 4;
 /// Highest order of the autoregressive model.
 const ORDER_MAX: usize = 8;
 /// Largest deviation of the model's mean spectrum over the ordinates from its value at zero.
 const FLAT: f64 = 0.1;
-/// Share of the corner frequency that the ordinates may reach, of a process as persistent as the
-/// series may be at one standard error.
+/// Largest frequency of the ordinates, as a share of the corner frequency. The process is taken as
+/// persistent as the series allows at one standard error.
 const CORNER_SHARE: f64 = 0.45;
-/// Chances below which a peak or a slope among the ordinates is taken for real.
+/// Probabilities below which a peak or a slope among the ordinates is considered real.
 const PEAK_CHANCE: f64 = 0.005;
 const SLOPE_CHANCE: f64 = 0.02;
-/// Longer series are halved by joining neighbours until they fit, which bounds the time of a look.
+/// Longer series are halved by joining neighbours until they fit, which limits the time of an
+/// interim check.
 const SAMPLES_MAX: usize = 1024;
 
-/// Room to work in, so that a look allocates nothing.
+/// Buffers, so that an interim check allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     series: Vec<f64>,
@@ -35,7 +37,7 @@ pub(crate) struct Workspace {
     backward: Vec<f64>,
 }
 
-/// Squared standard error of a mean, and what it rests on.
+/// Squared standard error of a mean, and its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeanError {
     /// Variance of the mean.
@@ -75,8 +77,8 @@ impl Workspace {
             .then(|| MeanError { variance: mean(flat) / count as f64, degrees: flat.len() })
     }
 
-    /// Burg's recursion (Marple, *Digital Spectral Analysis*, 8.5), the order by the corrected
-    /// information criterion of Akaike (Hurvich and Tsai 1989).
+    /// Fits a model by Burg's recursion (Marple, *Digital Spectral Analysis*, 8.5), with the order
+    /// that minimises the corrected Akaike information criterion (Hurvich and Tsai 1989).
     fn model(&mut self) -> Model {
         let Self { series, forward, backward } = self;
         let count = series.len() as f64;
@@ -112,7 +114,7 @@ impl Workspace {
     }
 }
 
-/// An autoregressive model: each sample from those before it.
+/// An autoregressive model: predicts each sample from the preceding ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Model {
     weights: [f64; ORDER_MAX],
@@ -141,7 +143,7 @@ impl Model {
         1.0 / (real * real + imaginary * imaginary).max(f64::MIN_POSITIVE)
     }
 
-    /// Number of ordinates at which the spectrum is as at zero.
+    /// Number of ordinates up to which the spectrum equals that at zero.
     fn flat_ordinates(&self, count: usize) -> usize {
         let step = PI / count as f64;
         let zero = self.power(0.0);
@@ -154,7 +156,7 @@ impl Model {
     }
 
     /// Corner frequency of a first-order process whose persistence is one standard error above the
-    /// model's: a short series of a slow process often looks faster than it is.
+    /// model's: a short series of a slow process often appears faster than it is.
     fn corner(&self, count: usize) -> f64 {
         let sum: f64 = self.weights[..self.order].iter().sum();
         let persistence = sum.clamp(0.0, 1.0);
@@ -181,20 +183,20 @@ fn cosine_ordinate(series: &[f64], j: usize) -> f64 {
     sum * sum * 2.0 / count
 }
 
-/// The ordinates below the first peak or slope that chance does not explain: a cycle, a trend, a
-/// slow part that the model missed.
+/// The ordinates below the first significant peak or slope: a cycle, a trend, or a slow component
+/// that the model missed.
 fn without_features(all: &[f64]) -> &[f64] {
     let mut kept = all;
     while kept.len() >= ORDINATES_MIN {
         let half = kept.len() / 2;
         if let Some(peak) = peak(kept) {
-            // Its foot leaks into its neighbours.
+            // A peak leaks into its neighbours.
             kept = &kept[..peak * 3 / 5];
             continue;
         }
         match slope(kept) {
             Slope::Falling => kept = &kept[..half],
-            // What rises makes the interval too wide, which is no reason to give none.
+            // A rising spectrum only makes the interval too wide, which is no reason to give none.
             Slope::Rising if half >= DEGREES_TO_END => kept = &kept[..half],
             Slope::Rising | Slope::None => break,
         }
@@ -202,8 +204,8 @@ fn without_features(all: &[f64]) -> &[f64] {
     kept
 }
 
-/// Place of an ordinate that is too large a part of the sum (Fisher's test; for ordinates of one
-/// degree of freedom the part has a beta distribution).
+/// Index of an ordinate that is too large a part of the sum (Fisher's test; for ordinates with one
+/// degree of freedom, the part has a beta distribution).
 fn peak(ordinates: &[f64]) -> Option<usize> {
     let sum: f64 = ordinates.iter().sum();
     let (index, largest) =

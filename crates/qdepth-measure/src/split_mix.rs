@@ -1,20 +1,21 @@
-//! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): draws that are cheap and as even as noise, and
-//! no secret. Here, since this crate is optimised in every build: at `opt-level = 0` files were
-//! filled with 171 MB/s where 577 are possible.
+//! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): cheap, statistically uniform draws, without
+//! cryptographic strength. It is in this crate because this crate is optimised in every build: at
+//! `opt-level = 0` files were filled at 171 MB/s instead of 577 MB/s.
 
-/// A sequence of draws, by where it stands.
+/// Generator, given by its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitMix(pub u64);
 
 impl SplitMix {
-    /// The next draw, of 64 even bits.
+    /// The next draw: 64 uniform bits.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         Self::mixed(self.0)
     }
 
-    /// The finaliser: a permutation of all words, in which each bit of `word` reaches every bit.
+    /// The finaliser: a permutation of all 64-bit words, in which each bit of `word` affects every
+    /// bit of the result.
     #[inline]
     pub const fn mixed(word: u64) -> u64 {
         let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,14 +30,14 @@ impl SplitMix {
     }
 }
 
-/// From one state to the next: 2^64 over the golden ratio.
+/// Increment of the state: 2^64 divided by the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Those of Vigna's program (prng.di.unimi.it/splitmix64.c) from the seed 1234567.
+    /// The draws of Vigna's program (prng.di.unimi.it/splitmix64.c) from the seed 1234567.
     #[test]
     fn its_draws_are_those_of_the_reference() {
         let mut draws = SplitMix(1_234_567);

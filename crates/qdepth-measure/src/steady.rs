@@ -1,10 +1,10 @@
 //! Steady state of a figure: SNIA's rule, and qdepth's stricter one.
 //!
-//! SNIA's (Solid State Storage Performance Test Specification 2.0.2, steady state): of the last
-//! five rounds the largest and the smallest are no farther apart than 20 % of their mean, and the
-//! line of least squares rises or falls over the window by no more than 10 % of it. On a slow decay
-//! it is met long before the end (notes in docs/method/steady.md), so ours looks at the last half
-//! of all that was seen, however long that is, and three conditions must agree.
+//! SNIA's rule (Solid State Storage Performance Test Specification 2.0.2, steady state) uses the
+//! last five rounds: the largest and the smallest differ by at most 20 % of their mean, and the
+//! regression line rises or falls over the window by at most 10 % of it. A slow decay meets this
+//! rule long before its end (see docs/method/steady.md). qdepth's rule therefore uses the last half
+//! of the whole series, however long it is, and three conditions must agree.
 
 use std::f64::consts::TAU;
 
@@ -15,52 +15,52 @@ use crate::spectrum::{join_neighbours, mean};
 pub const WINDOW_ROUNDS: usize = 5;
 /// Rounds after which SNIA's search ends without steady state.
 pub const ROUNDS_MAX: usize = 25;
-/// SNIA's limits, as shares of the window's mean.
+/// SNIA's limits for range and slope, as shares of the window's mean.
 const RANGE_MOST: f64 = 0.20;
 const SLOPE_MOST: f64 = 0.10;
 
-/// Ours, of the means of five parts of the last half.
+/// qdepth's limits for range and slope of the means of five parts of the last half.
 const OWN_RANGE_MOST: f64 = 0.10;
 const OWN_SLOPE_MOST: f64 = 0.05;
 /// Fewest samples for a verdict.
 const SAMPLES_MIN: usize = 20;
-/// Parts of the last half, and the finer ones in which a change is looked for.
+/// Number of parts of the last half, and of the finer parts in which a change is searched.
 const PARTS: usize = 5;
 const FINE_PARTS: usize = 20;
-/// Chance below which a change within the last half is taken for real, and the least that matters,
-/// over the level.
+/// Probability below which a change within the last half is considered real, and the smallest
+/// relevant change, as a share of the level.
 const CHANGE_LEVEL: f64 = 0.01;
 const CHANGE_MOST: f64 = 0.02;
-/// A truncation by MSER-5 in the last half matters if the level without it differs by more than
-/// this share: with little noise, MSER-5 also removes remainders of a thousandth.
+/// Share of the level by which a truncation by MSER-5 in the last half must change the level to
+/// matter: with little noise, MSER-5 also removes differences of a thousandth.
 const CUT_MOST: f64 = 0.002;
-/// Ratio of von Neumann below which the parts hang on one another (1 in 30 of independent ones),
-/// and the least that they must vary for that to matter, over the level.
+/// Von Neumann's ratio below which the parts depend on one another (1 in 30 if they are
+/// independent), and the least variation for that to matter, as a share of the level.
 const WANDERING: f64 = 1.2;
 const WANDERING_MIN: f64 = 0.02;
 /// Longer series are halved by joining neighbours until they fit, before a cycle is looked for.
 const CYCLE_SAMPLES_MAX: usize = 512;
-/// Chance below which a peak of the spectrum is taken for a cycle, and what share of the variance
-/// and of the mean it must be to matter.
+/// Probability below which a peak of the spectrum is considered a cycle, and its least shares of
+/// the variance and of the mean.
 const CYCLE_CHANCE: f64 = 1e-4;
 const CYCLE_SHARE: f64 = 0.5;
 const CYCLE_HEIGHT: f64 = 0.05;
-/// Cycles that the last half must hold.
+/// Fewest cycles in the last half.
 const CYCLES_MIN: usize = 5;
-/// Share of the variance of the parts that a line explains where a figure is called drifting.
+/// Share of the variance of the parts that a line must explain for a figure to be called drifting.
 const LINE_SHARE: f64 = 0.6;
 
-/// A line of least squares.
+/// A regression line by least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     /// Rise from one figure to the next.
     pub slope: f64,
-    /// Its value at the figure before the first (round 0).
+    /// Value at round 0.
     pub intercept: f64,
 }
 
 impl Line {
-    /// Through figures of which the first is that of round `first`.
+    /// The line through figures, the first of which is that of round `first`.
     pub(crate) fn through(figures: &[f64], first: usize) -> Self {
         let centre = first as f64 + (figures.len() as f64 - 1.0) / 2.0;
         let level = mean(figures);
@@ -80,11 +80,11 @@ impl Line {
 pub struct Window {
     /// Number of its last round; rounds are counted from 1.
     pub last: usize,
-    /// Mean of the five.
+    /// Mean of the five rounds.
     pub mean: f64,
-    /// Largest less smallest.
+    /// Difference between the largest and the smallest.
     pub range: f64,
-    /// The line through them, over the rounds' numbers.
+    /// The regression line over the round numbers.
     pub line: Line,
 }
 
@@ -105,19 +105,19 @@ impl Window {
             line: Line::through(five, first + 1),
         })
     }
-    /// By how much the line rises or falls from the first of the five to the last.
+    /// Rise or fall of the line from the first of the five rounds to the last.
     pub fn slope_excursion(&self) -> f64 {
         (self.line.slope * (WINDOW_ROUNDS as f64 - 1.0)).abs()
     }
-    /// The most that the range may be.
+    /// Largest allowed range.
     pub fn range_allowed(&self) -> f64 {
         RANGE_MOST * self.mean
     }
-    /// The most that the line may rise or fall.
+    /// Largest allowed rise or fall of the line.
     pub fn slope_allowed(&self) -> f64 {
         SLOPE_MOST * self.mean
     }
-    /// True if both are kept.
+    /// True if range and slope are within their limits.
     pub fn is_steady(&self) -> bool {
         self.range <= self.range_allowed() && self.slope_excursion() <= self.slope_allowed()
     }
@@ -133,18 +133,18 @@ pub fn first_steady(rounds: &[f64]) -> Option<Window> {
 /// State of a figure, by qdepth's rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SteadyState {
-    /// Nothing can be said yet.
+    /// Too few samples for a verdict.
     TooShort,
-    /// It stays where it is.
+    /// Steady: it stays at its level.
     Steady,
-    /// It goes up and down around a level that stays, with this period in samples.
+    /// Cyclic: it oscillates around a constant level.
     Cyclic {
         /// Samples from one cycle to the next.
         period: f64,
     },
-    /// It goes up or down.
+    /// Drifting: it rises or falls.
     Drifting {
-        /// Up.
+        /// True if it rises.
         rises: bool,
     },
     /// None of these.
@@ -152,7 +152,7 @@ pub enum SteadyState {
 }
 
 impl SteadyState {
-    /// A level can be told.
+    /// True if the figure has a level: it is steady or cyclic.
     pub fn has_level(self) -> bool {
         matches!(self, Self::Steady | Self::Cyclic { .. })
     }
@@ -169,31 +169,31 @@ impl SteadyState {
     }
 }
 
-/// A verdict, and the figures that it rests on.
+/// A verdict with the figures behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steadiness {
-    /// The verdict.
+    /// Verdict.
     pub state: SteadyState,
-    /// Index of the first sample that was looked at; all later ones were.
+    /// Index of the first sample that was examined, together with all later ones.
     pub from: usize,
-    /// Mean of those.
+    /// Mean of the examined samples.
     pub level: f64,
-    /// Range of the means of five parts, relative to the level.
+    /// Range of the means of five parts of the examined samples, relative to the level.
     pub range_share: f64,
-    /// Rise of the line through those means, relative to the level.
+    /// Rise of the regression line through those means, relative to the level.
     pub slope_share: f64,
     /// Standard deviation of the samples over the level.
     pub variation: f64,
 }
 
-/// State of an evenly spaced series, of which at least `least` samples are required: the number
-/// that the load needs to write every position of its area twice.
+/// State of an evenly spaced series. At least `least` samples are required: the number that the
+/// load needs to write every position of its area twice.
 ///
-/// Three conditions must agree: the means of five equal parts of the last half keep 10 % range and
-/// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it,
-/// unless what it cuts off changes the level by less than 0.2 %; and it holds no change for good
-/// ([`changes`], at 1 %) of more than 2 %, nor parts that hang on one another. Where the spectrum
-/// of the last half has a peak that chance does not explain, the parts are whole cycles.
+/// Three conditions must agree. The means of five equal parts of the last half keep 10 % range and
+/// 5 % slope. The truncation point of MSER-5 (White, Simulation 69, 1997) is not in the last half,
+/// unless the truncation changes the level by less than 0.2 %. The last half has no persistent
+/// change ([`changes`], at 1 %) of more than 2 %, and its parts do not depend on one another. If
+/// its spectrum has a significant peak, the parts are whole cycles.
 pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     let from = series.len() / 2;
     let tail = &series[from..];
@@ -235,7 +235,7 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
         let changes = changes(fine, CHANGE_LEVEL);
         changes.iter().any(|c| (c.after - c.before).abs() > CHANGE_MOST * level)
     };
-    // Parts that are not whole cycles change by themselves.
+    // Parts that are not whole cycles differ by themselves.
     let seen_in = if period.is_some() { &parts } else { &fine };
     let changed = step(seen_in) || (period.is_none() && wanders(&fine, level));
     let state = match period {
@@ -251,7 +251,7 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     seen(state, &parts)
 }
 
-/// Range of the parts, and rise of the line over them, over the level.
+/// Range of the parts, and rise of the regression line over them, relative to the level.
 fn shares(parts: &[f64], level: f64) -> (f64, f64) {
     let most = parts.iter().copied().fold(f64::MIN, f64::max);
     let least = parts.iter().copied().fold(f64::MAX, f64::min);
@@ -259,7 +259,7 @@ fn shares(parts: &[f64], level: f64) -> (f64, f64) {
     ((most - least) / level, rise / level)
 }
 
-/// Means of so many parts that are as equal as whole samples allow.
+/// Means of `parts` parts that are as equal as whole samples allow.
 fn means(series: &[f64], parts: usize) -> Vec<f64> {
     let parts = parts.min(series.len());
     let end = |part: usize| part * series.len() / parts;
@@ -271,7 +271,7 @@ fn variance(series: &[f64]) -> f64 {
     series.iter().map(|x| (x - level).powi(2)).sum::<f64>() / (series.len() as f64 - 1.0).max(1.0)
 }
 
-/// The share of the variance that a line explains.
+/// Share of the variance that a regression line explains.
 fn line_share(figures: &[f64]) -> f64 {
     let Line { slope, intercept } = Line::through(figures, 1);
     let left: Vec<f64> =
@@ -280,8 +280,8 @@ fn line_share(figures: &[f64]) -> f64 {
     if all > 0.0 { 1.0 - variance(&left) / all } else { 0.0 }
 }
 
-/// True if parts follow those before them (von Neumann, Annals of Mathematical Statistics 12,
-/// 1941): a figure that walks about has no level, though it may stay near one for a while.
+/// True if parts depend on the preceding ones (von Neumann, Annals of Mathematical Statistics 12,
+/// 1941): a random walk has no level, although it may stay near one for a while.
 fn wanders(parts: &[f64], level: f64) -> bool {
     let variance = variance(parts);
     let steps: f64 = parts.windows(2).map(|two| (two[1] - two[0]).powi(2)).sum();
@@ -289,15 +289,15 @@ fn wanders(parts: &[f64], level: f64) -> bool {
     variance.sqrt() > WANDERING_MIN * level && ratio < WANDERING
 }
 
-/// Truncation point of MSER-5, as an index of the series: after it, the mean of batches of five has
-/// the smallest standard error. `None` for fewer than ten batches.
+/// Truncation point of MSER-5, as an index of the series: the point after which the mean of batches
+/// of five has the smallest standard error. `None` for fewer than ten batches.
 fn truncation(series: &[f64]) -> Option<usize> {
     const BATCH: usize = 5;
     let batches: Vec<f64> = series.chunks_exact(BATCH).map(mean).collect();
     if batches.len() < 10 {
         return None;
     }
-    // The last five batches are too few to tell their own error.
+    // The last five batches are too few for an estimate of their own error.
     let indices = 0..batches.len() - 5;
     let error = |index: usize| {
         let rest = &batches[index..];
@@ -308,9 +308,10 @@ fn truncation(series: &[f64]) -> Option<usize> {
     Some(best * BATCH)
 }
 
-/// The period of a cycle, in samples, where there is one that matters: the largest ordinate of the
-/// periodogram without the line, by Fisher's test (Proceedings of the Royal Society A 125, 1929),
-/// of five whole cycles at least and of a height that is no small part of the level.
+/// Period of a relevant cycle, in samples; `None` if there is none. The largest ordinate of the
+/// periodogram of the detrended series must pass Fisher's test (Proceedings of the Royal Society A
+/// 125, 1929), have at least five whole cycles, and an amplitude that is a relevant share of the
+/// level.
 fn cycle(series: &[f64]) -> Option<f64> {
     let count = series.len();
     let Line { slope, intercept } = Line::through(series, 1);
@@ -328,7 +329,7 @@ fn cycle(series: &[f64]) -> Option<f64> {
     let all: Vec<f64> = (1..count / 2).map(|k| power(k as f64)).collect();
     let sum: f64 = all.iter().sum();
     let (index, _) = all.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
-    // Its neighbours are its foot, where the cycles are not whole.
+    // If the cycles are not whole, the peak extends to its neighbours.
     let around = &all[index.saturating_sub(1)..(index + 2).min(all.len())];
     let share = around.iter().sum::<f64>() / sum;
     let ordinates = all.len() as f64;
@@ -338,7 +339,7 @@ fn cycle(series: &[f64]) -> Option<f64> {
         && share >= CYCLE_SHARE
         && chance < CYCLE_CHANCE
         && height >= CYCLE_HEIGHT;
-    // Between two ordinates the period is where the power is largest.
+    // The period is refined to the largest power between two ordinates.
     let near = (-10..=10).map(|tenth| (index + 1) as f64 + f64::from(tenth) / 10.0);
     let best = near.max_by(|a, b| power(*a).total_cmp(&power(*b)))?;
     is_one.then(|| count as f64 / best)

@@ -1,4 +1,4 @@
-//! Units as files write them: as a text, read as on the command line.
+//! Serde forms of units: the texts of the command line.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,15 @@ use crate::until::{EarlyEnd, Tolerance};
 
 macro_rules! text {
     ($($unit:ty),+) => {$(
-        /// Reads a text through `FromStr`, so that TOML holds `"8KiB"` and errors keep their place.
+        /// Parses a text with `FromStr`, so that TOML can hold `"8KiB"` and errors keep their
+        /// position.
         impl<'de> Deserialize<'de> for $unit {
             fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
                 String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
             }
         }
 
-        /// Text that [`Deserialize`] reads.
+        /// Writes the text that [`Deserialize`] reads.
         impl Serialize for $unit {
             fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
                 output.collect_str(self)

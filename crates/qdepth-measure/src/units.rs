@@ -1,4 +1,4 @@
-//! Units as types, so that a comment is never the only thing that says what a number means.
+//! Units as types, so that the meaning of a number never depends on a comment alone.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -11,7 +11,7 @@ use crate::split_mix::SplitMix;
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
     /// Longer than any measurement: 584 years.
     pub const MAX: Self = Self(u64::MAX);
@@ -36,7 +36,7 @@ impl Nanos {
     pub fn as_micros_f64(self) -> f64 {
         self.0 as f64 / 1e3
     }
-    /// The difference, or zero where `other` is longer.
+    /// The difference; zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -54,17 +54,17 @@ impl AddAssign for Nanos {
     }
 }
 
-/// A stamp of a target's clock: nanoseconds since that target's epoch.
+/// A time stamp of a target's clock: nanoseconds since that target's epoch.
 ///
 /// Stamps of two targets must not be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(pub u64);
 
 impl Instant {
-    /// Later than any measurement.
+    /// Later than the end of any measurement.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// Time passed since `earlier`; zero where `earlier` is in fact later.
+    /// Time since `earlier`; zero if `earlier` is actually later.
     pub const fn since(self, earlier: Self) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
@@ -83,7 +83,7 @@ impl Sub<Nanos> for Instant {
     }
 }
 
-/// A text that is no length of time.
+/// Error for a text that is not a length of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseNanosError(String);
 
@@ -101,8 +101,8 @@ impl std::error::Error for ParseNanosError {}
 impl FromStr for Nanos {
     type Err = ParseNanosError;
 
-    /// Reads `500ms`, `1.5s`, `2min`, `1h`, `30us`, `0`; a bare number other than 0 has no unit
-    /// and is refused.
+    /// Parses `500ms`, `1.5s`, `2min`, `1h`, `30us`, `0`. A bare number other than 0 has no unit
+    /// and is an error.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseNanosError(text.to_owned());
         let (number, unit) = split_unit(text).ok_or_else(error)?;
@@ -116,7 +116,7 @@ impl FromStr for Nanos {
             "" if number == 0.0 => 1,
             _ => return Err(error()),
         };
-        // A whole number is exact beyond what a fraction can be: 104 days.
+        // A whole number is exact even beyond 104 days, where a fraction no longer is.
         let digits = text.trim().trim_end_matches(unit).trim_end();
         let whole = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(scale));
         whole.or_else(|| to_whole(number * scale as f64)).map(Self).ok_or_else(error)
@@ -141,14 +141,13 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// A number of bytes. Request sizes, areas and throughputs count in powers of two
-/// (1 MiB = 2^20 B); capacities of media are printed in powers of ten
-/// (docs/method/checklist.md, item 8).
+/// A number of bytes. Block sizes, areas and throughputs are in powers of two (1 MiB = 2^20 B);
+/// capacities of drives are printed in powers of ten (docs/method/checklist.md, item 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// `n` KiB (2^10 bytes each).
@@ -172,7 +171,7 @@ impl Add for Bytes {
     }
 }
 
-/// A text that is no size.
+/// Error for a text that is not a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseBytesError(String);
 
@@ -191,8 +190,8 @@ impl std::error::Error for ParseBytesError {}
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 
-    /// Reads `4096`, `8KiB`, `1.5GiB` (powers of two), `800GB` (powers of ten) and the bare
-    /// letters `8k`, `1M`, `1G`, `1T` as powers of two, as fio and IOR do.
+    /// Parses `4096`, `8KiB`, `1.5GiB` (powers of two), `800GB` (powers of ten), and the bare
+    /// letters `8k`, `1M`, `1G`, `1T` as powers of two, like fio and IOR.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseBytesError(text.to_owned());
         let (number, unit) = split_unit(text).ok_or_else(error)?;
@@ -229,7 +228,8 @@ impl fmt::Display for Bytes {
 }
 
 impl Bytes {
-    /// For people: three digits in powers of ten, as drives are sold: `1 TB`, `67.1 MB`.
+    /// Text for people: three digits in powers of ten, as drives are sold, for example `1 TB`,
+    /// `67.1 MB`.
     pub fn for_people(self) -> String {
         let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
         let bytes = self.0 as f64;
@@ -245,14 +245,14 @@ impl Bytes {
     }
 }
 
-/// Seed of all random numbers of a run: the same seed gives the same addresses, directions and
+/// Seed of all random numbers of a run. The same seed gives the same addresses, directions and
 /// payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// A seed of its own for a part of the whole, so that adding a part does not reshuffle the
-    /// others. FNV-1a over the name, then the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    /// Derived seed for a part, so that adding a part does not change the draws of the others.
+    /// FNV-1a over the name, then the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
     pub fn derive(self, part: &str) -> Self {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.0;
         for byte in part.bytes() {
@@ -269,7 +269,7 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim_start()))
 }
 
-/// Whole and within the range in which an f64 holds every integer (2^53), else nothing.
+/// The value as an integer, if it is whole and within the range in which an f64 is exact (2^53).
 fn to_whole(value: f64) -> Option<u64> {
     let whole = value.round();
     let exact = (value - whole).abs() <= 1e-6 * value.abs().max(1.0);

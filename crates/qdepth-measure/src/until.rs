@@ -8,10 +8,10 @@ use crate::rounds::SteadyRule;
 use crate::spectrum::{DEGREES_TO_END, Workspace};
 use crate::units::Nanos;
 
-/// Time from interim check to check: geometric, since each further check of the same data costs
-/// coverage.
+/// Factor between the times of successive interim checks. They are geometric, because each further
+/// check of the same data costs coverage.
 const CHECK_FACTOR: f64 = 1.5;
-/// Range that a user may request.
+/// Allowed range of a tolerance.
 const SHARE_MIN: f64 = 0.0005;
 const SHARE_MAX: f64 = 0.5;
 
@@ -20,7 +20,7 @@ const SHARE_MAX: f64 = 0.5;
 pub struct Tolerance(f64);
 
 impl Tolerance {
-    /// From a share, 0.02 for ±2 %; none outside ±0.05 % to ±50 %.
+    /// From a share, for example 0.02 for ±2 %; `None` outside ±0.05 % to ±50 %.
     pub fn from_share(share: f64) -> Option<Self> {
         (SHARE_MIN..=SHARE_MAX).contains(&share).then_some(Self(share))
     }
@@ -32,19 +32,19 @@ impl Tolerance {
 
 impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Two digits behind the point hold all that can be asked for.
+        // Two decimal places are enough for any allowed tolerance.
         let text = format!("{:.3}", self.0 * 100.0);
         write!(f, "±{}%", text.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
-/// A text that is no tolerance.
+/// Error for a text that is not a tolerance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseToleranceError(String);
 
 impl fmt::Display for ParseToleranceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not a tolerance: use ±0.05% to ±50%, written 2% or ±2%", self.0)
+        write!(f, "`{}` is not a tolerance: use 0.05% to 50%, for example 2% or ±2%", self.0)
     }
 }
 impl std::error::Error for ParseToleranceError {}
@@ -60,10 +60,10 @@ impl FromStr for Tolerance {
     }
 }
 
-/// Condition that ends a point early: a known rate, or steady state.
+/// Condition that ends a point early: a precise rate, or steady state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EarlyEnd {
-    /// The 95 % interval of the rate is as narrow as this.
+    /// The 95 % interval of the rate is within this tolerance.
     Precise(Tolerance),
     /// The rate is steady by this rule.
     Steady(SteadyRule),
@@ -79,7 +79,7 @@ impl fmt::Display for EarlyEnd {
     }
 }
 
-/// A text that says no such end.
+/// Error for a text that is not such a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseEarlyEndError(ParseToleranceError);
 
@@ -101,11 +101,12 @@ impl FromStr for EarlyEnd {
     }
 }
 
-/// Watches a series as it grows and says when its mean is known within the tolerance.
+/// Watches a growing series, and decides when its mean is known within the tolerance.
 ///
-/// It checks when the least time has passed and then at 1.5 times the time of the former check. The
-/// interval that it checks is [`Estimate::interim`](crate::Estimate::interim), so that the
-/// one reported afterwards meets the tolerance too. Nothing is allocated after [`new`](Self::new).
+/// The first check is at the least time, and each further check at 1.5 times the time of the one
+/// before. It uses the interval of [`Estimate::interim`](crate::Estimate::interim), so that the
+/// interval reported afterwards meets the tolerance too. Nothing is allocated after
+/// [`new`](Self::new).
 #[derive(Clone, Debug)]
 pub struct Precision {
     tolerance: Tolerance,
@@ -117,7 +118,7 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// A rule that does not look before `least` has passed, with room for this many intervals.
+    /// A rule that makes no check before `least` has passed, with room for this many intervals.
     pub fn new(tolerance: Tolerance, least: Nanos, intervals: usize) -> Self {
         Self {
             tolerance,
@@ -129,7 +130,7 @@ impl Precision {
         }
     }
 
-    /// Takes an interval of the series into account; true once the tolerance is met.
+    /// Adds an interval of the series; returns true once the tolerance is met.
     pub fn closed(&mut self, completed: u64, length: Nanos) -> bool {
         if length == Nanos::ZERO || self.series.len() == self.series.capacity() {
             return false;
@@ -146,7 +147,7 @@ impl Precision {
         estimate.degrees >= DEGREES_TO_END && estimate.half_width_share().is_some_and(met)
     }
 
-    /// Number of checks.
+    /// Number of interim checks so far.
     pub fn interim_checks(&self) -> u32 {
         self.interim_checks
     }
@@ -179,7 +180,7 @@ mod tests {
         assert!(wrong.contains("`stedy`") && wrong.contains("steady-snia"), "{wrong}");
     }
 
-    /// Intervals until the rule is met, at most 1000.
+    /// Number of intervals until the rule is met, at most 1,000.
     fn intervals(mut rule: Precision, rate: impl Fn(u64) -> u64) -> (u64, u32) {
         let ended = (0..1000).find(|n| rule.closed(rate(*n), Nanos::from_millis(100)));
         (ended.map_or(1000, |n| n + 1), rule.interim_checks())
@@ -195,7 +196,7 @@ mod tests {
         };
         assert_eq!(intervals(rule(), |n| 1000 + noise(n)), (50, 1));
         assert_eq!(intervals(rule(), |_| 1000), (50, 1));
-        // A trend never is: 50, 75, 113, 170, 255, 383, 575, 863 intervals.
+        // The rate of a trend never is. Checks at 50, 75, 113, 170, 255, 383, 575, 863 intervals.
         assert_eq!(intervals(rule(), |n| 1000 + n), (1000, 8));
         // Nothing completed: there is no rate to be precise about.
         assert_eq!(intervals(rule(), |_| 0).0, 1000);

@@ -6,18 +6,18 @@ use qdepth_measure::{Answer, Nanos, Probe, Probed, Search, SplitMix};
 /// Mean service time, s.
 const SERVICE: f64 = 50e-6;
 
-/// A server before which requests queue.
+/// Server with a queue.
 #[derive(Clone, Copy, Debug)]
 enum Queue {
     /// Exponential service times: M/M/1.
     Random,
     /// Constant ones: M/D/1.
     Constant,
-    /// A limit of requests per second, with a burst of this size: no queue below it.
+    /// Limit of I/Os per second with a burst of this size; no queue below the limit.
     Capped(f64, f64),
-    /// M/M/1 that stops for so long, s, every ten seconds.
+    /// M/M/1 that stops for this time, s, every ten seconds.
     Stalls(f64),
-    /// M/M/1 that is slower by this factor after 30 s of work.
+    /// M/M/1 whose service takes this factor longer after 30 s.
     Degrades(f64),
 }
 
@@ -72,7 +72,7 @@ impl Server {
                     Queue::Constant => mean,
                     _ => self.exponential(mean),
                 };
-            // What has not completed by the end is not seen.
+            // Requests that complete after the end are not counted.
             if arrival >= begin + warm_up && free < begin + warm_up + window {
                 count += 1;
                 beyond += u64::from(free - arrival > limit);
@@ -87,7 +87,7 @@ fn uniform(random: &mut SplitMix) -> f64 {
     random.share().max(1e-15)
 }
 
-/// The answer of a search, and the time that its probes took, s.
+/// Runs a search, and returns its answer and the time of its probes, s.
 fn search(queue: Queue, quantile: f64, limit: f64, seed: u64) -> (Answer, f64) {
     let mut server = Server::new(queue, seed);
     let limits = [(Nanos((limit * 1e9) as u64), 1.0 - quantile)];
@@ -112,10 +112,10 @@ struct Case {
 }
 
 impl Case {
-    /// Asserts that at least these numbers out of ten searches contain the true rate, and are
-    /// within 2 % of it. In the long run 93 of 100 contain it: of 24, fewer than 18 do in 1 of
-    /// 5,000 cases. Returns the share of searches whose answer is more than 2 % off.
-    /// `QDEPTH_TRIES` sets their number.
+    /// Asserts that at least these shares of the searches have an interval that contains the true
+    /// rate, and an answer within 2 % of it. In the long run 93 of 100 contain it: of 24, fewer
+    /// than 18 do in 1 of 5,000 cases. Returns the share of searches whose answer is more than 2 %
+    /// off. `QDEPTH_TRIES` sets their number.
     fn is_found(&self, [held_least, near_least]: [f64; 2]) -> f64 {
         let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
         let tries: u32 = tries.unwrap_or(24);
@@ -180,17 +180,17 @@ fn the_interval_holds_the_truth_where_they_are_constant() {
 
 #[test]
 fn a_limit_that_only_an_overload_exceeds_is_reached_near_capacity() {
-    // 40 service times; the truth is of simulations of 4,000 s (`truth`).
+    // 40 service times; the true value is from simulations of 4,000 s (`truth`).
     let (queue, limit) = (Queue::Constant, 40.0 * SERVICE);
     Case { queue, quantile: 0.99, limit, truth: 18_845.0 }.is_found([0.7, 0.9]);
 }
 
-/// A device whose requests per second are limited, with bursts, and a queue next to its capacity:
-/// the share jumps, and queues remember for longer than windows last. Of these searches one of two
-/// may end without an answer; an answer is within 2 % nearly always.
+/// A device with limited I/Os per second and bursts, and a queue close to its capacity: the share
+/// above the limit jumps, and queues have longer memory than the windows. Half of these searches
+/// may end without an answer; nearly all answers are within 2 %.
 #[test]
 fn limited_devices_get_an_answer_within_two_per_cent_or_none() {
-    // The truths are of simulations of 4,000 s (`truth`).
+    // True values are from simulations of 4,000 s (`truth`).
     for (queue, limit, truth) in [
         (Queue::Capped(2000.0, 200.0), 20e-3, 1982.0),
         (Queue::Capped(16_000.0, 1600.0), 5e-3, 15_979.0),
@@ -205,12 +205,12 @@ fn limited_devices_get_an_answer_within_two_per_cent_or_none() {
 fn stalls_every_ten_seconds_and_a_device_that_becomes_slower_are_seen() {
     let found =
         |queue, truth, least| Case { queue, quantile: 0.99, limit: 1e-3, truth }.is_found(least);
-    // The truths are of simulations of 4,000 s (`truth`).
+    // True values are from simulations of 4,000 s (`truth`).
     found(Queue::Stalls(0.02), 14_251.0, [0.75, 0.8]);
     found(Queue::Degrades(1.25), 11_389.0, [0.75, 0.9]);
 }
 
-/// Long stalls take half an hour each, and are for campaigns.
+/// Searches with long stalls take half an hour each, so they run in campaigns only.
 #[test]
 #[ignore = "a campaign: QDEPTH_TRIES=1000, some minutes"]
 fn long_stalls_are_seen() {
@@ -249,7 +249,8 @@ fn a_search_whose_probes_are_all_invalid_ends_without_an_answer() {
     assert_eq!((probes, search.answer()), (5, Answer::Unknown));
 }
 
-/// Of the second limit too few requests are beyond for a line, and thirty times too many.
+/// Too few requests exceed the second limit for a fitted line, yet thirty times as many as it
+/// allows.
 #[test]
 fn a_limit_without_a_line_is_not_left_out() {
     let limits = [(Nanos::from_millis(1), 0.5), (Nanos::from_millis(9), 1e-4)];
@@ -278,7 +279,7 @@ fn a_limit_without_a_line_is_not_left_out() {
 fn a_limit_that_no_rate_keeps_is_told_and_one_that_all_keep_too() {
     let (answer, _) = search(Queue::Constant, 0.9, SERVICE / 2.0, 1);
     assert!(matches!(answer, Answer::Never { limit: 0, .. }), "{answer:?}");
-    // Windows are shorter than a thousand seconds.
+    // No request can exceed a limit that is longer than the windows.
     let (answer, _) = search(Queue::Constant, 0.9, 1000.0, 1);
     assert!(matches!(answer, Answer::Always { .. }), "{answer:?}");
 }

@@ -1,5 +1,5 @@
-//! How often a 95 % interval holds the truth, counted over processes whose mean is known. A series
-//! stands for intervals of 100 ms.
+//! Coverage of 95 % intervals: the share that contains the truth, over processes with a known mean.
+//! An element of a series is a sample of 100 ms.
 
 #[cfg(test)]
 mod draws;
@@ -44,8 +44,8 @@ impl Process {
             }
             Self::Saw(period) => {
                 let phase = draws.uniform();
-                // From 0 to `at` periods, of what rises from -1 to 1 in each: a count of
-                // completions is a mean over its sample.
+                // Integral of the saw-tooth from 0 to `at` periods, because a count of completions
+                // is a mean over its sample.
                 let whole = |at: f64| at.fract() * (at.fract() - 1.0);
                 let at = |n: usize| n as f64 / period + phase;
                 let tooth = |n: usize| period * (whole(at(n + 1)) - whole(at(n)));
@@ -68,17 +68,18 @@ impl Process {
     }
 }
 
-/// Shares of all series.
+/// Results over all series.
 #[derive(Debug)]
 struct Counted {
-    /// Of those with an interval, how many hold the truth.
+    /// Share of the intervals that contain the truth.
     coverage: f64,
     given: f64,
     ended: f64,
     mean_length: f64,
 }
 
-/// `measure` answers with an estimate, how many samples it took, and whether precision ended it.
+/// Counts results over random series. `measure` returns an estimate, the number of samples used,
+/// and true if precision ended the measurement.
 fn count(
     process: Process,
     spread: f64,
@@ -111,7 +112,7 @@ fn fixed(process: Process, length: usize) -> Counted {
     count(process, 0.08, length, |series| (series_mean(series), series.len(), false))
 }
 
-/// Measures until ±2 %, for 5 s at least.
+/// Measures until ±2 %, for at least 5 s.
 fn until(process: Process, spread: f64, length: usize) -> Counted {
     let tolerance: Tolerance = "2%".parse().expect("a tolerance");
     count(process, spread, length, |series| {
@@ -165,7 +166,8 @@ fn a_saw_tooth_is_no_noise() {
         holds(&counted, 0.93..=0.97);
         assert!(counted.given > 0.99, "{counted:?}");
     }
-    // With few cycles it cannot tell how the next one would be cut: too wide, never too narrow.
+    // Few cycles do not show how the next one would be cut, so the interval is too wide, but never
+    // too narrow.
     holds(&fixed(Process::Saw(33.0), 300), 0.95..=1.0);
 }
 
@@ -189,8 +191,8 @@ fn a_time_ended_by_its_own_precision_keeps_the_coverage() {
         let saw = until(Process::Saw(10.0), spread, 300);
         println!("saw-tooth ± {spread}: {saw:?}");
         holds(&saw, 0.93..=0.97);
-        // Levels that are held for long beside rare excursions: the windows that miss some of them
-        // look precise. The price is known, and printed in docs/method.
+        // With long levels and rare excursions, windows that miss some excursions look precise.
+        // This cost is known, and documented in docs/method.
         let levels = until(TWO_HELD_LEVELS, spread, 300);
         println!("held levels ± {spread}: {levels:?}");
         holds(&levels, 0.90..=0.97);
@@ -213,7 +215,7 @@ fn where_it_cannot_be_known_nothing_is_claimed() {
         let counted = fixed(process, length);
         println!("{process:?}, {length} samples: {counted:?}");
         assert!(counted.given < 0.35, "{process:?} {length}: {counted:?}");
-        // Of all windows, not only of those with an interval.
+        // Relative to all windows, not only to those with an interval.
         let wrong = counted.given * (1.0 - counted.coverage);
         assert!(wrong <= 0.05, "{process:?} {length}: {counted:?}");
     }
@@ -221,7 +223,7 @@ fn where_it_cannot_be_known_nothing_is_claimed() {
 
 #[test]
 fn a_slow_part_below_noise_is_seen_late() {
-    // Known, and printed in docs/design/0009: a bound on how bad, not a goal.
+    // Known, and documented in docs/design/0009: a lower bound, not a goal.
     for (length, least) in [(300, 0.80), (1200, 0.90), (3000, 0.93)] {
         let counted = fixed(Process::SlowBelowNoise, length);
         println!("{length} samples: {counted:?}");
@@ -231,19 +233,19 @@ fn a_slow_part_below_noise_is_seen_late() {
 
 #[test]
 fn precision_is_worth_time() {
-    // The mean length is what ±2 % costs; 30 s is what is customary.
+    // The mean length is the cost of ±2 %; 30 s is customary.
     let calm = until(INDEPENDENT, 0.03, 300);
     assert!(calm.ended > 0.99 && calm.mean_length < 60.0, "{calm:?}");
     let rough = until(Process::Ar(0.75), 0.08, 300);
     assert!(rough.ended < 0.2, "{rough:?}");
 }
 
-/// Five visits of 800 ms, as the plan `quick` makes them: each point of a sweep of six in turn, in
-/// an order that is drawn for each round, after a lead-in of 150 to 250 ms and some overhead.
+/// Five interleaved segments of 800 ms, as in the plan `quick`: a sweep of six points, in random
+/// order in each round, each after a warm-up of 150 to 250 ms and some overhead.
 const VISITS: usize = 5;
 const SWEEP: usize = 6;
 const OF_VISIT: usize = 8;
-/// The longest that all may take.
+/// Longest possible length of all segments, samples.
 const OF_SWEEP: usize = VISITS * SWEEP * (OF_VISIT + 3);
 
 fn in_visits(series: &[f64], draws: &mut Draws) -> Estimate {
@@ -283,15 +285,15 @@ fn visits_cover_whatever_goes_on_within_them() {
         TWO_LEVELS,
         TWO_HELD_LEVELS,
     ];
-    // A cycle about as long as a visit makes means with two humps: known, and printed in
-    // docs/method.
+    // A cycle about as long as a segment gives a bimodal distribution of means: known, and
+    // documented in docs/method.
     let saws = [Process::Saw(10.0), Process::Saw(33.0), Process::Saw(66.0)];
     for process in cases.into_iter().chain(saws) {
         let counted = visited(process, |_, _| 0.0);
         println!("{process:?} in visits: {counted:?}");
         let least = match process {
             Process::Saw(_) => 0.87,
-            // Means of few stretches at either level are skewed.
+            // Means over few periods at either level have a skewed distribution.
             Process::Bimodal { held: true } => 0.92,
             _ => 0.93,
         };
@@ -302,11 +304,11 @@ fn visits_cover_whatever_goes_on_within_them() {
 
 #[test]
 fn visits_cover_drift_and_excursions() {
-    // The mean over the whole time is the truth: a change of 20 % from its beginning to its end.
+    // The truth is the mean over the whole time, with a change of 20 % from beginning to end.
     let length = OF_SWEEP as f64;
     let drift = visited(Process::Ar(0.5), |n, _| 0.2 * (n as f64 / length - 0.5));
     println!("drift: {drift:?}");
-    // One sample of ten is 30 % slower; the mean of all is the truth.
+    // One sample of ten is 30 % slower; the truth is the mean of all.
     let outliers =
         visited(INDEPENDENT, |_, draws| 0.03 - if draws.uniform() < 0.1 { 0.3 } else { 0.0 });
     println!("outliers: {outliers:?}");
@@ -318,8 +320,8 @@ fn visits_cover_drift_and_excursions() {
     holds(&rare, 0.93..=0.97);
 }
 
-/// Rounds of a point that ends steady follow one another, each after a lead-in of 200 ms: twelve
-/// slices of 100 ms, of a point of 30 s.
+/// Consecutive rounds of a point that ends when steady, each after a warm-up of 200 ms: twelve
+/// samples of 100 ms, from a point of 30 s.
 fn in_rounds(process: Process, rounds: usize) -> Counted {
     count(process, 0.08, rounds * 14, |series| {
         let rounds: Vec<&[f64]> = series.chunks(14).map(|round| &round[2..]).collect();
@@ -337,14 +339,15 @@ fn rounds_cover_what_is_shorter_than_a_round_and_claim_little_else() {
             holds(&counted, 0.93..=0.985);
             assert!(counted.given > 0.8, "{counted:?}");
         }
-        // Wanders for 1 and 2 s: a bare comparison of rounds would cover 85 and 72 %.
+        // Autocorrelation over 1 and 2 s: comparing rounds alone would give a coverage of 85 and 72
+        // %.
         for process in [Process::Ar(0.9), Process::Ar(0.95)] {
             let counted = in_rounds(process, rounds);
             println!("{process:?} in {rounds} rounds: {counted:?}");
             assert!(counted.given < 0.25, "{counted:?}");
         }
     }
-    // As in a series without rounds (below), this one is not seen in so short a time.
+    // This process cannot be detected in so short a time, as in a series without rounds.
     let counted = in_rounds(Process::SlowBelowNoise, 12);
     println!("slow below noise: {counted:?}");
     assert!(counted.coverage > 0.8, "{counted:?}");

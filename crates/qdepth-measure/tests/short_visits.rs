@@ -1,6 +1,6 @@
-//! How often the interval of short visits holds the truth: the plan `first` measures four loads in
-//! four visits of 200 ms each, in turn, within four seconds. Rates that wander, and storage that
-//! has not settled yet when a visit begins.
+//! Coverage of intervals from short segments: the plan `first` measures four loads in four
+//! interleaved segments of 200 ms each, within four seconds. Tests autocorrelated rates, and
+//! storage that has not settled when a segment begins.
 
 #[cfg(test)]
 mod draws;
@@ -11,23 +11,23 @@ use qdepth_measure::{Estimate, SplitMix, visits_mean};
 const TRIES: usize = 2000;
 const VISITS: usize = 4;
 const LOADS: usize = 4;
-/// What a rate does within so long is one step, milliseconds.
+/// Length of a step, milliseconds; the rate is constant within it.
 const STEP: f64 = 10.0;
-/// Steps of a visit.
+/// Steps of a segment.
 const OF_VISIT: usize = 20;
-/// The lead-in is drawn from these, milliseconds.
+/// Range of the random warm-up, milliseconds.
 const LEAD_IN: (f64, f64) = (37.5, 62.5);
-/// What it takes to begin a visit and to end it, milliseconds.
+/// Overhead of a segment's begin and end, milliseconds.
 const AROUND: f64 = 12.0;
-/// Steps of all visits.
+/// Steps of all segments.
 const STEPS: usize = VISITS * LOADS * (OF_VISIT + 8);
 
 #[derive(Clone, Copy, Debug)]
 enum Process {
-    /// First-order autoregression whose correlation falls to 1/e within so many milliseconds; 0:
+    /// First-order autoregression whose correlation falls to 1/e within this time, milliseconds; 0:
     /// independent.
     Wanders(f64),
-    /// Slower by this share in this share of all steps.
+    /// A share `often` of the steps is slower by the share `slower`.
     Excursions { often: f64, slower: f64 },
     /// A saw-tooth with this period, milliseconds.
     Saw(f64),
@@ -70,20 +70,20 @@ impl Process {
     }
 }
 
-/// Shares of all tries whose interval holds the truth.
+/// Shares of all tries.
 #[derive(Debug)]
 struct Covered {
-    /// Where there is an interval.
+    /// Share with an interval.
     given: f64,
-    /// The mean of the process, for ever.
+    /// Share whose interval contains the long-term mean of the process.
     always: f64,
-    /// Its mean over these seconds.
+    /// Share whose interval contains the mean over these seconds.
     meanwhile: f64,
-    /// Half the width of the intervals, on average.
+    /// Mean half-width of the intervals.
     half: f64,
 }
 
-/// `measured` gives the estimate, and the mean over all the time.
+/// Counts results of `measured`, which returns an estimate, and the mean over the whole time.
 fn covered(mut measured: impl FnMut(&mut Draws) -> (Estimate, f64)) -> Covered {
     let mut draws = Draws(SplitMix(11));
     let mut sums = Covered { given: 0.0, always: 0.0, meanwhile: 0.0, half: 0.0 };
@@ -100,7 +100,7 @@ fn covered(mut measured: impl FnMut(&mut Draws) -> (Estimate, f64)) -> Covered {
     sums
 }
 
-/// Four loads in turn, in an order that is drawn for each round.
+/// Four interleaved loads, in random order in each round.
 fn in_turn(process: Process) -> Covered {
     covered(|draws| {
         let rates = process.rates(draws);
@@ -147,8 +147,8 @@ fn short_visits_cover_what_changes_faster_than_they_take_turns() {
     }
 }
 
-/// What lasts longer than the four seconds is not in an interval for ever; known, and printed in
-/// docs/method. The mean of these seconds is.
+/// Intervals do not cover the long-term mean if changes last longer than the four seconds; known,
+/// and documented in docs/method. They cover the mean of these seconds.
 #[test]
 fn short_visits_speak_of_their_seconds() {
     for (ms, always, meanwhile) in [(500.0, 0.89, 0.95), (1000.0, 0.83, 0.95), (2000.0, 0.71, 0.95)]
@@ -159,18 +159,18 @@ fn short_visits_speak_of_their_seconds() {
     }
 }
 
-/// Places in the queue.
+/// Queue depth.
 const OUTSTANDING: usize = 32;
 
-/// Completions within a window of a closed loop that has all its requests issued at 0. `servers`
-/// serve one request each, in a time of mean 1 whose logarithm varies by `spread`; with a spread of
-/// 0 times are exponential.
+/// Completions within a window of a closed loop that issues all requests at time 0. Each of the
+/// `servers` serves one request at a time, with a log-normal service time of mean 1 and standard
+/// deviation `spread` of the logarithm; a spread of 0 stands for exponential times.
 fn completed(servers: usize, spread: f64, window: (f64, f64), draws: &mut Draws) -> u32 {
     let time = |draws: &mut Draws| match spread {
         0.0 => -draws.uniform().max(1e-300).ln(),
         spread => (spread * draws.normal() - spread * spread / 2.0).exp(),
     };
-    // The queue is never empty: what ends makes room for the next.
+    // The queue is never empty: a completion starts the next request.
     let mut ends: Vec<f64> = (0..servers).map(|_| time(draws)).collect();
     let mut count = 0;
     loop {
@@ -183,8 +183,8 @@ fn completed(servers: usize, spread: f64, window: (f64, f64), draws: &mut Draws)
     }
 }
 
-/// Storage whose rate does not wander, in visits of so many requests one after another on each
-/// place in the queue; of shorter ones the interval is as much wider as the visits themselves tell.
+/// Storage with a constant rate, in segments of `turnovers` consecutive requests for each slot of
+/// the queue. For shorter segments, the interval is widened as they themselves suggest.
 fn settling(servers: usize, spread: f64, turnovers: f64) -> Covered {
     let length = turnovers * OUTSTANDING as f64 / servers as f64;
     covered(|draws| {
@@ -205,8 +205,8 @@ fn visits_that_begin_with_all_requests_at_once_cover_the_rate() {
             for turnovers in [0.6, 1.2, 2.5, 3.3, 6.5, 8.5] {
                 let found = settling(servers, spread, turnovers);
                 println!("{servers} servers ± {spread}, {turnovers}: {found:.3?}");
-                // Every request as long as every other, and all served at once: known, and printed
-                // in docs/method.
+                // Worst case: equal service times, and all requests served at once. Known, and
+                // documented in docs/method.
                 let least = if servers < OUTSTANDING { 0.92 } else { 0.85 };
                 let wrong = found.given - found.always;
                 assert!(wrong <= (1.0 - least) * found.given, "{found:?}");

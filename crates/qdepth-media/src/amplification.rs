@@ -1,15 +1,16 @@
-//! Write amplification of random overwrites: what collection moves beside what the host writes.
+//! Write amplification of random overwrites: writes of garbage collection in addition to those of
+//! the host.
 
 use qdepth_workload::STANDARD_AREA;
 
-/// Data for the decision.
+/// Parameters of garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Collection {
-    /// Bytes of flash beyond the user capacity that collection can use; 0: `standard` holds.
+    /// Flash beyond the user capacity that collection can use, bytes; if 0, `standard` applies.
     pub(crate) spare: f64,
     pub(crate) user: f64,
     pub(crate) cold_mixing: f64,
-    /// At the standard area, where `spare` is 0.
+    /// Write amplification at the standard area, used if `spare` is 0.
     pub(crate) standard: f64,
     pub(crate) max: f64,
 }
@@ -22,16 +23,16 @@ impl Collection {
             let hot = area + self.cold_mixing * (self.user - area);
             oldest_first(hot / (hot + self.spare))
         } else {
-            // What is moved beside a write is in proportion to the hot data per spare block.
+            // Moved data per write is proportional to the hot data per spare block.
             1.0 + (self.standard - 1.0) * area / STANDARD_AREA.0 as f64
         };
         free.clamp(1.0, self.max)
     }
 }
 
-/// Oldest-first collection of a store that is filled to the share `u` of its flash: the share `p`
-/// of a block that is still valid when its turn comes solves p = exp(−(1 − p) / u) (Desnoyers,
-/// SYSTOR 2012, with LRU cleaning), and the amplification is 1 / (1 − p).
+/// Write amplification of oldest-first collection if live data fills the share `u` of the flash.
+/// The share `p` of a block that is still valid when it is collected solves p = exp(−(1 − p) / u)
+/// (Desnoyers, SYSTOR 2012, with LRU cleaning), and the amplification is 1 / (1 − p).
 fn oldest_first(u: f64) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0 - 1e-9);
     // p − exp(…) is negative below the smaller root and positive up to the root at 1.

@@ -1,43 +1,44 @@
-//! The ends of requests in flight, earliest first: a calendar of days around which time turns. What
-//! lies beyond its year waits in a heap. Order is by time, then by slot, whatever the days' length.
+//! Calendar queue of completion times, earliest first: a ring of equally long days, and a heap for
+//! times beyond the ring (Brown, CACM 1988). The order is by time, then by slot, whatever the
+//! length of a day.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Days of a year; a power of two.
+/// Days of the ring, a year; a power of two.
 const DAYS: usize = 4096;
-/// Ends beyond the year, since days were last made longer, that make them longer again.
+/// Number of pushes beyond the year after which days are lengthened.
 const FAR_MAX: u32 = 1024;
-/// No slot.
+/// Marker: no slot.
 const NONE: u32 = u32::MAX;
-/// No end: later than any.
+/// Marker: no completion, later than any other.
 const EMPTY: (u64, u32) = (u64::MAX, NONE);
 
-/// Ends by slot, each slot at most once.
+/// Completion times by slot, each slot at most once.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar {
-    /// Length of a day, ns, as a power of two.
+    /// Binary logarithm of the length of a day in ns.
     day: u32,
-    /// The day of the last end taken: none in the calendar is before it.
+    /// Day of the last completion taken; the queue holds nothing earlier.
     today: u64,
-    /// First slot of each day, in order of time, then of slot.
+    /// First slot of each day's list, which is sorted by time, then by slot.
     first: Box<[u32; DAYS]>,
     entries: Vec<SlotEntry>,
-    /// Days that hold something, a bit each, and the words of them that do.
+    /// Bit set of non-empty days; `words` is the bit set of its non-zero words.
     days: [u64; DAYS / 64],
     words: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     far_seen: u32,
-    /// The earliest end and its slot: looked for once an end, and not at every look at it.
+    /// Earliest completion and its slot, cached so that `peek` does not search.
     earliest: (u64, u32),
 }
 
-/// A slot's place on its day, and what its request ends with: together, in one line of the cache.
+/// List entry and result of a slot, together in one cache line.
 #[derive(Clone, Copy, Debug)]
 struct SlotEntry {
-    /// Its end, ns.
+    /// Completion time, ns.
     at: u64,
-    /// The slot after it.
+    /// Next slot of the same day, or `NONE`.
     after: u32,
     result: i32,
 }
@@ -57,8 +58,8 @@ impl Calendar {
         }
     }
 
-    /// Adds the end of a slot with its result; not before the last end taken. Once a request, so
-    /// inlined.
+    /// Adds the completion of a slot with its result; `at` must not be before the last one taken.
+    /// Inlined because it runs once per request.
     #[inline(always)]
     pub(crate) fn push(&mut self, at: u64, slot: u32, result: i32) {
         self.entries[slot as usize].result = result;
@@ -88,7 +89,7 @@ impl Calendar {
         }
     }
 
-    /// Inserts into a day that holds something.
+    /// Inserts into the list of a non-empty day.
     #[inline]
     fn insert_among(&mut self, day: usize, mut next: u32, at: u64, slot: u32) {
         let mut former = NONE;
@@ -118,7 +119,7 @@ impl Calendar {
         }
     }
 
-    /// Makes days four times as long.
+    /// Makes days four times longer and redistributes all completions.
     fn lengthen(&mut self) {
         let mut all: Vec<(u64, u32)> = self.far.drain().map(|Reverse(end)| end).collect();
         for first in self.first.iter_mut() {
@@ -141,7 +142,7 @@ impl Calendar {
         }
     }
 
-    /// The first day from today on that holds something, where one does.
+    /// First non-empty day from today on, as an index of the ring; there must be one.
     #[inline(always)]
     fn first_day(&self) -> usize {
         let today = self.today as usize % DAYS;
@@ -149,20 +150,20 @@ impl Calendar {
         if here != 0 {
             return today + here.trailing_zeros() as usize;
         }
-        // Words after this one, and then round to its beginning.
+        // The words after this one, then around to its low bits.
         let turned = self.words.rotate_right(today as u32 / 64 + 1);
         let word = (today / 64 + 1 + turned.trailing_zeros() as usize) % (DAYS / 64);
         let bits = self.days[word];
         word * 64 + bits.trailing_zeros() as usize
     }
 
-    /// The earliest end and its slot.
+    /// Earliest completion and its slot.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(u64, u32)> {
         (self.earliest.1 != NONE).then_some(self.earliest)
     }
 
-    /// Takes the end that [`peek`](Self::peek) shows, and says with what it ends.
+    /// Removes the completion that [`peek`](Self::peek) returns, and returns its result.
     #[inline(always)]
     pub(crate) fn take(&mut self) -> i32 {
         let (at, slot) = self.earliest;
@@ -189,7 +190,7 @@ impl Calendar {
         self.earliest = self.far.peek().map_or(near, |Reverse(far)| near.min(*far));
     }
 
-    /// Takes the first slot of a day from it, before the one `after` it.
+    /// Removes the first slot of a day's list; `after` is the next one.
     #[inline(always)]
     fn unlink(&mut self, day: u64, after: u32) {
         let day = day as usize % DAYS;
@@ -202,7 +203,7 @@ impl Calendar {
         }
     }
 
-    /// The earliest end of the year.
+    /// Earliest completion of the ring; `EMPTY` if there is none.
     #[inline(always)]
     fn near(&self) -> (u64, u32) {
         if self.words == 0 {

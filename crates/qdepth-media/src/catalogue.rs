@@ -1,16 +1,16 @@
-//! The media, hosts and layers that come with the program: the files of `media/`, embedded.
+//! Built-in device models, hosts and volume layers: the files of `media/`, embedded.
 
-/// Name and text of every file, which `build.rs` lists.
+/// Name and text of every file, listed by `build.rs`.
 const ALL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/media.rs"));
 const HOST: &str = "host-";
 const LAYER: &str = "layer-";
 
-/// The names behind this beginning.
+/// Names with this prefix, without it.
 fn behind(prefix: &'static str) -> impl Iterator<Item = &'static str> {
     ALL.iter().filter_map(move |(name, _)| name.strip_prefix(prefix))
 }
 
-/// The text of the file whose name is these two.
+/// Text of the file named `prefix` + `name`.
 fn find(prefix: &str, name: &str) -> Option<&'static str> {
     ALL.iter().find(|(known, _)| known.strip_prefix(prefix) == Some(name)).map(|(_, text)| *text)
 }
@@ -19,22 +19,22 @@ fn is_medium(name: &str) -> bool {
     !name.starts_with(HOST) && !name.starts_with(LAYER)
 }
 
-/// Names of the media.
+/// Names of the device models.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|(name, _)| *name).filter(|name| is_medium(name))
 }
 
-/// Names of the hosts, as an expression's `@host=` has them.
+/// Names of the hosts, for `@host=` of an expression.
 pub fn host_names() -> impl Iterator<Item = &'static str> {
     behind(HOST)
 }
 
-/// The description of a medium as written.
+/// Text of a device model file.
 pub fn text(name: &str) -> Option<&'static str> {
     find("", name).filter(|_| is_medium(name))
 }
 
-/// The description of a host as written.
+/// Text of a host file.
 pub(crate) fn host_text(name: &str) -> Option<&'static str> {
     find(HOST, name)
 }
@@ -44,7 +44,7 @@ pub(crate) fn layer_names() -> impl Iterator<Item = &'static str> {
     behind(LAYER)
 }
 
-/// The description of a volume layer as written.
+/// Text of a volume layer file.
 pub(crate) fn layer_text(name: &str) -> Option<&'static str> {
     find(LAYER, name)
 }

@@ -2,36 +2,37 @@
 
 use serde::Deserialize;
 
-/// Validation of a device model, the strongest first. A closed set: a description with another
-/// value is refused.
+/// Validation of a device model, the strongest first. A description with any other value is
+/// refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Checked {
-    /// Fitted to measured runs; the error at points that were kept back is known.
+    /// Fitted to measured runs, with a known error at held-out points.
     #[serde(rename = "own runs")]
     OwnRuns,
-    /// Measured figures that were published stand beside the emulated ones.
+    /// Compared with published measurements.
     #[serde(rename = "published figures")]
     Published,
-    /// They do, and the medium has as many numbers as figures: agreement is no proof.
+    /// Compared with published measurements, but with as many parameters as figures: agreement
+    /// proves nothing.
     #[serde(rename = "reproduced, not validated")]
     Reproduced,
-    /// It reaches what its maker promises. Nothing measured was ever held against it.
+    /// Reaches the figures of the vendor's data sheet. Never compared with a measurement.
     #[serde(rename = "data sheet only")]
     DataSheetOnly,
-    /// It stands for a class of drives and for none of them.
+    /// Represents a class of drives and no particular one.
     #[serde(rename = "class")]
     Class,
-    /// It is what it says: a known truth.
+    /// Exact by definition, for example a fixed service time.
     #[serde(rename = "definition")]
     Definition,
-    /// Nobody says.
+    /// The description does not say.
     #[default]
     #[serde(rename = "not checked")]
     Not,
 }
 
 impl Checked {
-    /// Every one, most first.
+    /// All values, the strongest first.
     pub const ALL: [Self; 7] = [
         Self::OwnRuns,
         Self::Published,
@@ -42,7 +43,7 @@ impl Checked {
         Self::Not,
     ];
 
-    /// Words of descriptions.
+    /// Spelling in descriptions.
     pub fn words(self) -> &'static str {
         match self {
             Self::OwnRuns => "own runs",
@@ -55,7 +56,7 @@ impl Checked {
         }
     }
 
-    /// Code of results; reports have the words.
+    /// Code stored with results; reports translate it.
     pub fn code(self) -> &'static str {
         match self {
             Self::OwnRuns => "own-runs",
@@ -68,7 +69,8 @@ impl Checked {
         }
     }
 
-    /// Its numbers are a maker's or a class's: how far a drive is from them was never measured.
+    /// True if the parameters come from a data sheet or a class, so that the error of the model was
+    /// never measured.
     pub fn rests_on_paper(self) -> bool {
         matches!(self, Self::DataSheetOnly | Self::Class)
     }

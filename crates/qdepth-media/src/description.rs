@@ -1,4 +1,4 @@
-//! A medium as written: a TOML file in `media/`, in which each number says where it comes from.
+//! Device model file: TOML, with a source for each number.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use crate::error::MediaError;
 use crate::known::Known;
 use crate::parameter::{KINDS, Values, parameters};
 
-/// A number with its provenance.
+/// Number with its source.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sourced {
-    /// In the parameter's unit.
+    /// Value, in the parameter's unit.
     pub value: f64,
     /// `data sheet`, `document …`, `calibrated`, `prior: …`, `guess: …`.
     pub from: String,
 }
 
-/// One way to format a drive: what it changes.
+/// Format of a drive: the parameters that it changes.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Format {
-    /// Name for people.
+    /// Title for the user.
     pub title: String,
-    /// The parameters that differ.
+    /// Parameters that differ from those of the device.
     pub parameters: BTreeMap<String, Sourced>,
 }
 
@@ -46,7 +46,7 @@ pub struct DataSheet {
 }
 
 impl DataSheet {
-    /// Promises: name, number with its source, unit.
+    /// The stated maxima: key, number with its source, unit.
     pub fn promises(&self) -> impl Iterator<Item = (&'static str, &Sourced, &'static str)> {
         let mb_s = "MB/s (10^6 bytes)";
         let all = [
@@ -59,25 +59,25 @@ impl DataSheet {
     }
 }
 
-/// A description file.
+/// Contents of a device model file, or of a host or layer file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// Name for people.
+    /// Title for the user.
     pub title: String,
-    /// `ssd`, `hdd`, `servers`, `volume`, `host`, `layer`; left out: that of `like`.
+    /// `ssd`, `hdd`, `servers`, `volume`, `host`, `layer`; if empty, the kind of `like`.
     #[serde(default)]
     pub kind: String,
-    /// Another medium whose parameters hold where this one is silent.
+    /// Built-in model that provides the parameters missing here.
     pub like: Option<String>,
-    /// The host that its figures were published with.
+    /// Host with which its figures were published.
     pub host: Option<String>,
-    /// Stands for a class of drives: as `checked = "class"`, in older files.
+    /// Same as `checked = "class"`, in older files.
     #[serde(default)]
     pub generic: bool,
     /// Its validation; never inherited from the model that it is `like`.
     pub checked: Option<Checked>,
-    /// In a sentence.
+    /// Description in one sentence.
     #[serde(default)]
     pub about: String,
     /// Data that its figures were compared with.
@@ -86,33 +86,33 @@ pub struct Description {
     /// Known differences from published data.
     #[serde(default)]
     pub divergences: Vec<String>,
-    /// The numbers.
+    /// Parameters of the device.
     #[serde(default)]
     pub parameters: BTreeMap<String, Sourced>,
-    /// The computer that it was measured by, in the parameters of a host; empty: `host`, or none.
+    /// Parameters of the computer that measured it; if empty, those of `host`, if any.
     #[serde(default)]
     pub computer: BTreeMap<String, Sourced>,
     /// Accuracy of a model that was fitted to measurements.
     pub fit: Option<Known>,
-    /// The maker's promises; never those of the medium that it is `like`.
+    /// Figures of the vendor's data sheet; never inherited from `like`.
     #[serde(default)]
     pub data_sheet: DataSheet,
-    /// Ways to format it; the first by `default_format`.
+    /// Formats of the device, by name.
     #[serde(default, rename = "format")]
     pub formats: BTreeMap<String, Format>,
-    /// The format where none is named.
+    /// Format to use if an expression names none.
     pub default_format: Option<String>,
 }
 
 impl Description {
-    /// Reads the description `name` of the catalogue, with what it takes over from another.
+    /// Reads a built-in device model, with the parameters that it inherits through `like`.
     pub fn shipped(name: &str) -> Result<Self, MediaError> {
         let text = catalogue::text(name)
-            .ok_or_else(|| MediaError::unknown("medium", name, catalogue::names()))?;
+            .ok_or_else(|| MediaError::unknown("emulated device", name, catalogue::names()))?;
         Self::read(name, text)
     }
 
-    /// Every description of the catalogue with its name, those first that were held against most.
+    /// All built-in device models with their names, the best validated first.
     pub fn all() -> Result<Vec<(&'static str, Self)>, MediaError> {
         let read = |name| Ok((name, Self::shipped(name)?));
         let mut all = catalogue::names().map(read).collect::<Result<Vec<_>, MediaError>>()?;
@@ -120,25 +120,25 @@ impl Description {
         Ok(all)
     }
 
-    /// Reads a description.
+    /// Reads a device model file. `name` identifies it in errors.
     pub fn read(name: &str, text: &str) -> Result<Self, MediaError> {
         let wrong = |why: String| MediaError::Description { name: name.to_owned(), why };
         let mut own: Self = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
         if let Some(other) = &own.like {
             if other == name {
-                return Err(wrong("`like` names the medium itself".to_owned()));
+                return Err(wrong("`like` names the device model itself".to_owned()));
             }
             own = Self::shipped(other)?.overlaid_by(own);
         }
         let wild = |value: f64| !(value.is_finite() && value > 0.0);
         if let Some((key, ..)) = own.data_sheet.promises().find(|(_, s, _)| wild(s.value)) {
-            return Err(wrong(format!("`data_sheet.{key}` is not a rate above 0")));
+            return Err(wrong(format!("`data_sheet.{key}` must be a rate above 0")));
         }
         if let Some(known) = &own.fit {
             known.check().map_err(wrong)?;
         }
         if parameters(&own.kind).is_none() {
-            return Err(MediaError::unknown("kind of medium", &own.kind, KINDS.into_iter()));
+            return Err(MediaError::unknown("kind of device", &own.kind, KINDS.into_iter()));
         }
         Ok(own)
     }
@@ -168,7 +168,7 @@ impl Description {
         }
     }
 
-    /// The numbers that hold for a format and with what an expression says otherwise.
+    /// Parameter values for a format, with the overrides of an expression.
     pub fn numbers(
         &self,
         name: &str,
@@ -186,7 +186,7 @@ impl Description {
         Values::complete(name, &known, &given)
     }
 
-    /// Its name for people, with that of the format where one is named.
+    /// Title, with that of the format if one is named.
     pub(crate) fn name_of(&self, format: Option<&str>) -> String {
         match format.and_then(|format| self.formats.get(format)) {
             Some(format) if !format.title.is_empty() => format!("{}, {}", self.title, format.title),

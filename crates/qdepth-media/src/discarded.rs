@@ -1,28 +1,28 @@
-//! Pages of a flash drive that were discarded and not written since: reading and collecting them
-//! costs nothing.
+//! Pages of a flash drive that were discarded and not written since. They cost no read and no
+//! garbage collection.
 
-/// Bytes of a page: what can be discarded.
+/// Bytes of a page, the unit of discarding.
 const PAGE: u64 = 4096;
-/// Words of a part of the drive: 128 MiB, a bit for each page. Room is made for those parts of
-/// which something is discarded.
+/// Words of a part of the bit map: 128 MiB, one bit per page. A part is allocated when one of its
+/// pages is discarded.
 const WORDS: usize = 512;
-/// Most parts: a drive of 128 TiB.
+/// Maximum number of parts: a drive of 128 TiB.
 const PARTS_MAX: usize = 1 << 20;
 
-/// The pages.
+/// Bit map of the discarded pages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Discarded {
     parts: Vec<Option<Box<[u64; WORDS]>>>,
 }
 
-/// Position of a page's bit: its part, its word, the bit in it.
+/// Position of a page's bit: part, word, mask.
 fn bit_of(page: u64) -> (usize, usize, u64) {
     let word = (page / 64) as usize;
     (word / WORDS, word % WORDS, 1 << (page % 64))
 }
 
 impl Discarded {
-    /// Takes the whole pages of a range, and says how many bytes hold nothing now that did before.
+    /// Discards the whole pages within a range. Returns the number of bytes that held data before.
     pub(crate) fn discard(&mut self, offset: u64, size: u32) -> u64 {
         let end = (offset + u64::from(size)) / PAGE;
         let mut freed = 0;
@@ -41,7 +41,7 @@ impl Discarded {
         freed
     }
 
-    /// Something is written to the range.
+    /// Marks all pages that a write touches as holding data.
     pub(crate) fn write(&mut self, offset: u64, size: u32) {
         for page in touched(offset, size) {
             let (part, word, bit) = bit_of(page);
@@ -51,7 +51,7 @@ impl Discarded {
         }
     }
 
-    /// True if nothing is stored anywhere in the range.
+    /// True if every page of the range is discarded.
     pub(crate) fn holds_nothing(&self, offset: u64, size: u32) -> bool {
         touched(offset, size).all(|page| {
             let (part, word, bit) = bit_of(page);
@@ -61,7 +61,7 @@ impl Discarded {
     }
 }
 
-/// The pages that a request lies in, in whole or in part.
+/// Pages that a request touches, in whole or in part.
 fn touched(offset: u64, size: u32) -> impl Iterator<Item = u64> {
     offset / PAGE..(offset + u64::from(size)).div_ceil(PAGE)
 }

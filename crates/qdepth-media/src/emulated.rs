@@ -1,4 +1,4 @@
-//! The target in virtual time. Waiting moves its clock, and nothing else does.
+//! Target in virtual time: only waiting advances its clock.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,10 +15,10 @@ use crate::single::{Single, StreamRoute};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick, instant, ticks};
 
-/// Slots that a target has at least: the engine's limit for one point.
+/// Minimum number of slots: the engine's limit for one point.
 pub const SLOTS: usize = 4096;
 
-/// The media that have a type of their own.
+/// Targets with a specialised fast path.
 pub(crate) enum Typed<'e> {
     Ssd(Single<'e, Ssd>),
     Array(Single<'e, Array<Node>>),
@@ -31,16 +31,17 @@ struct SlotOwner {
     node: u16,
 }
 
-/// A request on its way through the host.
+/// Next stage of a request in the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// Reaches the part of the kernel that all share.
+    /// Arrives at the part of the kernel that all processes share.
     Shared,
-    /// Reaches the medium.
+    /// Arrives at the device.
     Medium,
 }
 
-/// Media in virtual time: no clock, no I/O, and the same answers for the same requests anywhere.
+/// Emulated devices in virtual time. They do no I/O and read no clock; the same requests give the
+/// same results everywhere.
 #[derive(Clone, Debug)]
 pub struct Emulated {
     now: Instant,
@@ -52,19 +53,19 @@ pub struct Emulated {
     owners: Vec<SlotOwner>,
     requests: Vec<Io>,
     pending: Calendar,
-    /// The last end that was handed back, which may lie ahead of time where answers have a lead.
+    /// Time of the last completion handed back, ns; ahead of `now` if answers have a lead.
     last_end: u64,
     host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
     ends: Vec<End>,
-    /// Requests by which a stream may be ahead of the slowest; 0: any.
+    /// Number of requests by which a stream may be ahead of the slowest; 0 for no limit.
     bound: u64,
-    /// Requests that each stream has begun.
+    /// Requests begun, per stream.
     begun: Vec<u64>,
-    /// Requests of each stream that have not ended.
+    /// Requests in flight, per stream.
     present: Vec<u32>,
-    /// Requests of streams that are too far ahead.
+    /// Slots that wait because their streams are too far ahead.
     waiting: Vec<u32>,
-    /// True if something is decided between submission and end.
+    /// True if anything is decided between submission and completion: there are internal events.
     staged: bool,
 }
 
@@ -107,10 +108,10 @@ impl Emulated {
         }
     }
 
-    /// The medium as a type of its own, where it is one of those and under one stream.
+    /// Fast path for a single device or array under one stream; `None` for other targets.
     pub(crate) fn typed(&mut self) -> Option<Typed<'_>> {
         let [route] = self.routes[..] else { return None };
-        // Answers that were handed back ahead of time hold up those that follow.
+        // Completions handed back ahead of time delay those that follow.
         if self.staged || self.last_end > self.now.0 {
             return None;
         }
@@ -142,12 +143,12 @@ impl Emulated {
         self.drives.iter().map(of_target).collect()
     }
 
-    /// So many of the nodes, in order, are those of each target.
+    /// Sets the number of nodes of each target, in order.
     pub(crate) fn belong(&mut self, drives: Vec<usize>) {
         self.drives = drives;
     }
 
-    /// Binds the streams to each other: each has the same work to do.
+    /// Couples the streams, which have equal work: none gets `bound` requests ahead of the slowest.
     pub(crate) fn bind(&mut self, bound: u64) {
         if self.routes.len() > 1 && bound > 0 {
             self.bound = bound;
@@ -155,8 +156,8 @@ impl Emulated {
         }
     }
 
-    /// Lets held requests into the host, as far as their streams are not too far ahead of the
-    /// slowest that has work.
+    /// Passes waiting requests to the host if their streams are not too far ahead of the slowest
+    /// active one.
     fn release(&mut self) {
         while !self.waiting.is_empty() {
             let working = self.begun.iter().zip(&self.present).filter(|(_, n)| **n > 0);
@@ -184,7 +185,7 @@ impl Emulated {
         self.host_events.push(Reverse((issued, Stage::Shared, slot)));
     }
 
-    /// The end of a request of so many bytes came to be known.
+    /// Schedules the completion of a request of `size` bytes.
     #[inline]
     fn end(&mut self, end: End, size: u32) {
         let result = if end.errno == 0 { size as i32 } else { -end.errno };
@@ -233,7 +234,7 @@ impl Emulated {
         self.ends = ends;
     }
 
-    /// Lets everything happen that is decided before the next end and before `until`.
+    /// Processes internal events up to the next completion, at most up to `until`.
     fn settle(&mut self, until: Instant) {
         loop {
             let event = self.next_event();
@@ -245,7 +246,7 @@ impl Emulated {
         }
     }
 
-    /// Hands back what ends until `limit`, as far as there is room.
+    /// Hands back completions up to `limit`, as far as there is room.
     #[inline]
     fn hand_back(&mut self, limit: Instant, done: &mut Completions) {
         while let Some((at, slot)) = self.pending.peek() {
@@ -256,7 +257,7 @@ impl Emulated {
             self.last_end = at;
             let SlotOwner { stream, node } = self.owner(slot);
             if result != 0 {
-                // A sync was never at a medium.
+                // Result 0 is a sync, which no device received.
                 self.nodes[node as usize].completed(slot);
                 if self.bound > 0 {
                     self.present[stream as usize] -= 1;
@@ -266,10 +267,10 @@ impl Emulated {
         }
     }
 
-    /// Moves time on to the moment that a clock outside shows, for a medium that is served in real
-    /// time, and hands back what ends until `lead` after it: so early must an answer leave that has
-    /// as long a way to go. What the medium decides by itself is decided when its time has come,
-    /// never ahead of the requests that may still arrive before it.
+    /// Advances virtual time to `clock`, for a device that is served in real time, and hands back
+    /// completions up to `lead` after it: answers leave early by the time that they take to the
+    /// client. Internal events are processed only when they are due, because earlier requests may
+    /// still arrive.
     pub fn keep_up(&mut self, clock: Instant, lead: Nanos, done: &mut Completions) {
         loop {
             if self.staged {
@@ -305,7 +306,8 @@ impl Target for Emulated {
         let now = ticks(self.now);
         let index = slot.0 as usize;
         if request.direction == Direction::Sync {
-            // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
+            // A sync completes at once: acknowledged data counts as safe. Flash drives have
+            // capacitors; write caches of disks are not modelled.
             self.pending.push(self.now.0.max(self.last_end), slot.0, 0);
             return;
         }
@@ -334,7 +336,7 @@ impl Target for Emulated {
     #[inline]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         if self.staged {
-            // Only now has every stream that goes on said so.
+            // By now, every stream that continues has submitted.
             self.release();
             self.settle(until);
         }

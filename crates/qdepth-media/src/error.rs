@@ -1,11 +1,11 @@
-//! Refusals of this crate: each names the field, the value, what is possible, and the nearest name.
+//! Errors of this crate. Each names the field, its value, the valid values and the nearest name.
 
 use thiserror::Error;
 
-/// Why a medium cannot be made.
+/// Error of a device model or a target expression.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MediaError {
-    /// A name that nothing has.
+    /// Unknown name.
     #[error(
         "there is no {what} `{name}`{}; there are: {known}",
         nearest_words(.nearest.as_deref())
@@ -15,37 +15,37 @@ pub enum MediaError {
         what: String,
         /// Name as written.
         name: String,
-        /// The nearest name that there is.
+        /// Nearest known name, if any.
         nearest: Option<String>,
-        /// All of them.
+        /// All known names.
         known: String,
     },
-    /// A value outside its range.
+    /// Value outside its range.
     #[error("{field} = {value}: must be {low} to {high} {unit}")]
     Range {
         /// The parameter.
         field: String,
         /// Value as written.
         value: String,
-        /// Smallest possible.
+        /// Smallest valid value.
         low: f64,
-        /// Largest possible.
+        /// Largest valid value.
         high: f64,
         /// Unit of value and limits; may be empty.
         unit: String,
     },
-    /// An expression that cannot be read, or an array that cannot be.
+    /// Invalid expression or array.
     #[error("`{text}`: {why}")]
     Expression {
-        /// The part that is wrong.
+        /// The part in error.
         text: String,
         /// Problem and remedy.
         why: String,
     },
-    /// A description file that cannot be read.
+    /// Invalid description file.
     #[error("the description `{name}`: {why}")]
     Description {
-        /// The medium or host.
+        /// Name of the device model or host.
         name: String,
         /// Problem.
         why: String,

@@ -10,17 +10,17 @@ use crate::host::Settings;
 use crate::node::Fault;
 use crate::ssd::Wear;
 
-/// EIO: what a spelled fault ends a request with.
+/// EIO, the result of injected errors.
 const EIO: i32 = 5;
-/// Most members of an array: a slot's members are bits of a word.
+/// Maximum number of members of an array: each is a bit of a word.
 const MEMBERS_MAX: usize = 64;
-/// Air at a drive whose cooling is restricted: at rest it is just below its limit (guess).
+/// Ambient temperature with restricted cooling, °C: an idle drive is just below its limit (guess).
 const RESTRICTED_C: f64 = 60.0;
 /// Extension of description files.
 const FILE_ENDING: &str = ".toml";
 /// Deepest nesting of wrappers.
 const DEPTH_MAX: usize = 8;
-/// Words before a parenthesis.
+/// Names of wrappers and arrays.
 const WRAPPERS: [&str; 14] = [
     "raid0",
     "raid1",
@@ -37,7 +37,7 @@ const WRAPPERS: [&str; 14] = [
     "gpfs-1m",
     "gpfs-4m",
 ];
-/// Names behind `@` that are not parameters of a medium.
+/// Names after `@` that are settings, not parameters.
 const SETTINGS: [&str; 7] = ["area", "cpu", "settings", "processes", "state", "host", "cooling"];
 
 /// Expression before any description is read.
@@ -55,7 +55,7 @@ pub(crate) enum Form {
     Independent(Vec<Form>),
     Delay(Box<Form>, Nanos),
     Fault(Box<Form>, Fault),
-    /// Beside the measured load, random writes at this many bytes per second.
+    /// Random writes at this many bytes per second, in addition to the measured load.
     Pressure(Box<Form>, u64),
 }
 
@@ -71,7 +71,7 @@ impl Form {
         }
     }
 
-    /// Names and formats of the media in it, each once.
+    /// Names and formats of the device models in the expression, each once.
     pub(crate) fn media(&self) -> Vec<(String, Option<String>)> {
         let mut media = Vec::new();
         self.media_into(&mut media);
@@ -88,7 +88,7 @@ impl Form {
         self.members().iter().for_each(|member| member.media_into(media));
     }
 
-    /// Drives in it, whatever they are put together to.
+    /// Number of drives in the expression.
     pub(crate) fn drives(&self) -> usize {
         match self {
             Self::Medium { .. } => 1,
@@ -104,11 +104,11 @@ pub(crate) enum Arrangement {
     Raid1,
     Raid5,
     Raid10,
-    /// A volume layer by the name of its description.
+    /// Volume layer, by the name of its description.
     Layer(String),
 }
 
-/// The part of a target that is under load where nobody says otherwise.
+/// Default measurement area of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Area {
     #[default]
@@ -126,7 +126,7 @@ pub(crate) struct Otherwise {
     pub(crate) processes: Option<u32>,
     pub(crate) wear: Option<Wear>,
     pub(crate) host: Option<String>,
-    /// Parameters of every medium in it.
+    /// Parameter overrides for every device and host in the expression.
     pub(crate) parameters: BTreeMap<String, f64>,
 }
 
@@ -136,13 +136,13 @@ pub fn is_emulated(word: &str) -> bool {
     word.starts_with("media:") || (word.contains('(') && WRAPPERS.contains(&head))
 }
 
-/// `media:NAME*4` as four targets; nothing for a word that stands for one.
+/// Splits `media:NAME*4` into four targets; `None` for a single target.
 ///
 /// # Errors
-/// If that number is not possible.
+/// If the count is out of range.
 pub fn several(word: &str) -> Result<Option<Vec<String>>, MediaError> {
     let many = word.rsplit_once('*').is_some_and(|(_, count)| !count.contains(')'));
-    // Behind `@` a star would stand in a value.
+    // A star after `@` would be part of a value.
     if !many || word.contains('@') || !is_emulated(word) {
         return Ok(None);
     }
@@ -162,7 +162,10 @@ pub(crate) fn read(text: &str) -> Result<(Form, Otherwise), MediaError> {
 
 fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
     if depth > DEPTH_MAX {
-        return Err(MediaError::expression(text, format!("at most {DEPTH_MAX} wrappers stack")));
+        return Err(MediaError::expression(
+            text,
+            format!("at most {DEPTH_MAX} wrappers can be nested"),
+        ));
     }
     if let Some(rest) = text.strip_prefix("media:") {
         let (name, format) = name_and_format(rest);
@@ -171,7 +174,7 @@ fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
     let Some((word, rest)) = text.split_once('(') else {
         return Err(MediaError::expression(
             text,
-            "an emulated target is `media:NAME`, or `raid0(media:NAME*2)` and the like",
+            "an emulated target is `media:NAME`, or an array such as `raid0(media:NAME*2)`",
         ));
     };
     let inner = rest.strip_suffix(')').ok_or_else(|| {
@@ -187,7 +190,7 @@ fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
     }
 }
 
-/// A medium's name, which may be the path of a description file, and its format.
+/// Splits a device name, which may be the path of a model file, from its format.
 pub fn name_and_format(text: &str) -> (&str, Option<&str>) {
     let (name, rest) = match text.find(FILE_ENDING).map(|at| at + FILE_ENDING.len()) {
         Some(end) => text.split_at(end),
@@ -196,12 +199,12 @@ pub fn name_and_format(text: &str) -> (&str, Option<&str>) {
     (name.trim(), rest.strip_prefix('/').map(str::trim))
 }
 
-/// True if a medium's name is the path of a description file.
+/// True if the name is the path of a model file.
 pub fn is_file(name: &str) -> bool {
     name.ends_with(FILE_ENDING)
 }
 
-/// The text between commas that stand in no inner parenthesis.
+/// Arguments between commas outside inner parentheses.
 fn arguments(text: &str) -> Vec<&str> {
     let (mut list, mut depth, mut from) = (Vec::new(), 0_usize, 0);
     for (at, character) in text.char_indices() {
@@ -241,7 +244,7 @@ fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<For
         let even = if even { "an even number of members, " } else { "" };
         return Err(MediaError::expression(
             text,
-            format!("{word} has {count} members; must be {even}{least} to {MEMBERS_MAX}"),
+            format!("{word} has {count} members: must be {even}{least} to {MEMBERS_MAX}"),
         ));
     }
     let kind = match word {
@@ -255,7 +258,7 @@ fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<For
     Ok(Form::Array { kind, members, stripe })
 }
 
-/// `media:NAME*4` is four of them.
+/// Splits a count from an expression: `media:NAME*4` is four members.
 fn counted(text: &str) -> Result<(&str, usize), MediaError> {
     match text.rsplit_once('*') {
         Some((member, count)) if !count.contains(')') => {
@@ -264,7 +267,7 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
                 Some(count) => Ok((member.trim(), count)),
                 None => Err(MediaError::expression(
                     text,
-                    format!("expected a count after `*`, 1 to {MEMBERS_MAX}"),
+                    format!("the count after `*` must be between 1 and {MEMBERS_MAX}"),
                 )),
             }
         }
@@ -274,27 +277,30 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
 
 fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
     let [member, length] = arguments else {
-        return Err(MediaError::expression(text, "write delay(TARGET, 100us)"));
+        return Err(MediaError::expression(text, "use delay(TARGET, 100us)"));
     };
     let length = nanos(length)?;
     Ok(Form::Delay(Box::new(form(member, depth + 1)?), length))
 }
 
-/// Rates are spelled with powers of ten, as the paper of write pressure does.
+/// Parses `pressure(…)`. Rates are in powers of ten, like those of the write pressure paper.
 fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
-    let usage = "write pressure(TARGET, 500MB/s)";
+    let usage = "use pressure(TARGET, 500MB/s)";
     let [member, rate] = arguments else { return Err(MediaError::expression(text, usage)) };
     let rate = rate.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
     match rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0)) {
         Some(rate) => Ok(Form::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
-        None => Err(MediaError::expression(text, format!("{usage}; must be 1MB/s to 100GB/s"))),
+        None => Err(MediaError::expression(
+            text,
+            format!("{usage}; the rate must be between 1MB/s and 100GB/s"),
+        )),
     }
 }
 
 fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
-    let usage = "write fault(TARGET, errors=N) for an error in every Nth request, \
-                 fault(TARGET, hang=N) for the Nth that never ends, or \
-                 fault(TARGET, removed=5s) for a drive that is gone from then on";
+    let usage = "use fault(TARGET, errors=N) for an error in every Nth I/O, fault(TARGET, hang=N) \
+                 for an Nth I/O that never completes, or fault(TARGET, removed=5s) for a drive \
+                 that disappears after that time";
     let [member, what] = arguments else { return Err(MediaError::expression(text, usage)) };
     let number = |value: &str| {
         value
@@ -302,7 +308,7 @@ fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
             .parse::<u64>()
             .ok()
             .filter(|n| *n > 0)
-            .ok_or_else(|| MediaError::expression(what, "a number from 1 is needed"))
+            .ok_or_else(|| MediaError::expression(what, "must be a whole number from 1"))
     };
     let fault = match what.split_once('=') {
         Some(("errors", every)) => Fault::Error { every: number(every)?, errno: EIO },
@@ -315,7 +321,7 @@ fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
 
 fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
     let Some((name, value)) = piece.split_once('=') else {
-        return Err(MediaError::expression(piece, "expected name=value after `@`"));
+        return Err(MediaError::expression(piece, "use name=value after `@`"));
     };
     let (name, value) = (name.trim(), value.trim());
     let one_of = |known: &'static [&'static str]| {
@@ -364,7 +370,7 @@ fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
     Ok(())
 }
 
-/// Names that an expression may have behind `@`, for refusals.
+/// Names of settings after `@`, for errors.
 pub(crate) fn setting_names() -> impl Iterator<Item = &'static str> {
     SETTINGS.into_iter()
 }
@@ -388,7 +394,7 @@ fn bytes(text: &str, value: &str, low: u64, high: u64) -> Result<u64, MediaError
     if !(low..=high).contains(&found.0) || !found.0.is_multiple_of(4096) {
         return Err(MediaError::expression(
             text,
-            format!("must be {} to {}, a multiple of 4KiB", Bytes(low), Bytes(high)),
+            format!("must be a multiple of 4KiB from {} to {}", Bytes(low), Bytes(high)),
         ));
     }
     Ok(found.0)

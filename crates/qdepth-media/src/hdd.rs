@@ -1,5 +1,5 @@
-//! A disk: seek, rotation, transfer, and a queue from which the request that the head reaches
-//! first is taken. Contiguous requests go through the cache.
+//! Hard disk: seek, rotation, transfer, and a queue from which the head takes the request that it
+//! reaches first. Contiguous requests go through the cache.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ struct QueuedIo {
     io: Io,
 }
 
-/// A disk.
+/// State of a hard disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Hdd {
     revolution: Tick,
@@ -29,9 +29,9 @@ pub(crate) struct Hdd {
     /// Time at which the mechanics can take the next request.
     free: Tick,
     track: u64,
-    /// Next position of a contiguous read and write.
+    /// Offset that continues the last write, and the last read.
     next: [u64; 2],
-    /// End of the last transfer: the surface continues there, into the cache or from it.
+    /// Offset of the end of the last transfer, where the head continues without a delay.
     passing: u64,
 }
 
@@ -58,10 +58,11 @@ impl Hdd {
         }
     }
 
-    /// The end, where it is known at once: a contiguous request with nothing before it.
+    /// Submits a request. Returns its completion time if already known: for a contiguous request on
+    /// an empty queue.
     pub(crate) fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<Tick> {
         if io.trim {
-            // Nothing that rotates has anything to discard: it says so at once.
+            // A disk has nothing to discard and acknowledges at once.
             return Some(now + self.command);
         }
         let side = usize::from(io.read);
@@ -83,7 +84,7 @@ impl Hdd {
         if self.queue.is_empty() { NEVER } else { self.free }
     }
 
-    /// Takes it.
+    /// Takes the request that the head reaches first, and appends its completion.
     pub(crate) fn step(&mut self, ends: &mut Vec<End>) {
         let reached = |queued: &QueuedIo| self.positioning(queued.io);
         let best = (0..self.window.min(self.queue.len()))
@@ -96,8 +97,8 @@ impl Hdd {
         ends.push(End { slot: chosen.slot, at: self.free, errno: 0 });
     }
 
-    /// From the end of the former request to the first byte: electronics, seek, rotation. None of
-    /// it where that ended: else the electronics' time alone would cost a revolution.
+    /// Time from the end of the last transfer to the first byte: electronics, seek, rotation. 0 for
+    /// a contiguous request: otherwise the electronics' time alone would cost a revolution.
     fn positioning(&self, io: Io) -> Tick {
         if io.offset == self.passing {
             return 0;

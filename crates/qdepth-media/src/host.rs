@@ -1,26 +1,26 @@
-//! The computer before the media: processes that are busy with each request, and a part of the
-//! kernel that all of them share.
+//! Host computer in front of the devices: processes that spend CPU time on each request, and a part
+//! of the kernel that all of them share.
 
 use crate::io::Io;
 use crate::parameter::Values;
 use crate::tick::{Tick, cost, micros};
 
-/// BIOS and operating system.
+/// BIOS and operating system settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Settings {
-    /// Full clock, no deep sleep: as the papers' results.
+    /// Full clock rate and no deep sleep states, like in the papers.
     #[default]
     Performance,
     /// Factory settings.
     Default,
 }
 
-/// The computer.
+/// State of the host. Pairs are indexed by `usize::from(io.read)`.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// Write, read.
+    /// CPU time per request: write, read.
     request: [Tick; 2],
-    /// Write, read.
+    /// CPU time per KiB: write, read.
     per_kib: [Tick; 2],
     thread_per_kib: Tick,
     shared: Tick,
@@ -29,7 +29,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host at `ghz` with one process for each stream.
+    /// Host with one process per stream, scaled to `ghz`.
     pub(crate) fn new(values: &Values, ghz: Option<f64>, settings: Settings, streams: u32) -> Self {
         let slower = ghz.map_or(1.0, |ghz| values.get("ghz") / ghz);
         let scaled = |name| micros(values.get(name) * slower);
@@ -44,7 +44,7 @@ impl Host {
         }
     }
 
-    /// No host: requests reach the medium as they are issued.
+    /// No host: requests reach the device immediately.
     pub(crate) fn none(streams: u32) -> Self {
         Self {
             request: [0; 2],
@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    /// True if requests reach the medium as they are issued.
+    /// True if requests reach the device immediately.
     pub(crate) fn is_none(&self) -> bool {
         self.request == [0, 0]
             && self.per_kib == [0, 0]
@@ -64,8 +64,8 @@ impl Host {
             && self.thread_per_kib == 0
     }
 
-    /// Returns the time at which the process has issued the request. Each further physical request
-    /// costs the shared part of the kernel once more.
+    /// Returns the time at which the process has issued the request. Each of the `further` physical
+    /// requests costs the shared part of the kernel once more.
     #[inline]
     pub(crate) fn process(&mut self, now: Tick, stream: usize, io: Io, further: u32) -> Tick {
         let mut busy = self.request[usize::from(io.read)]

@@ -1,26 +1,26 @@
-//! One physical request, and what every part of a medium does with it.
+//! Physical requests and their completions.
 
 use crate::tick::Tick;
 
-/// A request as a drive sees it: no profile, no stream, no number of the point.
+/// Request at a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Io {
     pub(crate) read: bool,
-    /// Discards what is stored; no read then.
+    /// True for a discard; `read` is then false.
     pub(crate) trim: bool,
     pub(crate) offset: u64,
     pub(crate) size: u32,
 }
 
 impl Io {
-    /// Bytes that are moved for it.
+    /// Bytes transferred; 0 for a discard.
     #[inline]
     pub(crate) fn moved(self) -> u32 {
         if self.trim { 0 } else { self.size }
     }
 }
 
-/// The end of a request that came to be known.
+/// Completion of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) slot: u32,

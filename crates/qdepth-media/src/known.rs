@@ -1,48 +1,47 @@
-//! Accuracy of a model that was fitted to measurements, and the loads of these: its error model, a
-//! part of its description.
+//! Error model of a fitted device model, with the range of the measured loads. Part of its
+//! description.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Most loads above their measured range by which a prediction is still one.
+/// Factor by which a load may be outside the measured range without being an extrapolation.
 const BEYOND: f64 = 1.01;
 
-/// The error model of a fitted medium.
+/// Error model of a fitted device model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// Root mean square of the logarithm of measured over emulated rates, at points that were kept
-    /// back from the fit.
+    /// Root mean square of ln(emulated ÷ measured) of the rates at held-out points.
     pub error: f64,
-    /// Part of that error that is due to uncertain parameters (`direction`).
+    /// Part of `error` that is due to uncertain parameters (`direction`).
     #[serde(default)]
     pub of_parameters: f64,
-    /// Number of these.
+    /// Number of held-out points.
     pub kept_back: u32,
-    /// Day-to-day spread of the drive's own rates, as the standard deviation of their logarithm.
+    /// Day-to-day variation of the drive's rates: standard deviation of their logarithm.
     pub day_to_day: f64,
-    /// Request sizes that were measured: smallest and largest, bytes.
+    /// Smallest and largest measured request, bytes.
     pub request_bytes: [f64; 2],
-    /// Requests in flight: fewest and most.
+    /// Fewest and most measured requests in flight.
     pub in_flight: [f64; 2],
-    /// Largest area under load, bytes.
+    /// Largest measured area, bytes.
     pub area_bytes: f64,
-    /// Shares of reads: least and largest.
+    /// Smallest and largest measured share of reads.
     pub read_share: [f64; 2],
-    /// Shares of random accesses: least and largest.
+    /// Smallest and largest measured share of random accesses.
     pub random_share: [f64; 2],
-    /// True if reads and writes were measured at a time.
+    /// True if mixed loads of reads and writes were measured.
     #[serde(default = "yes")]
     pub mixes: bool,
-    /// Directions in which the parameters are not known: each a joint change of the logarithms of
-    /// parameters by one standard deviation.
+    /// Uncertainty of the parameters: independent joint changes of their logarithms by one standard
+    /// deviation each.
     #[serde(default)]
     pub direction: Vec<BTreeMap<String, f64>>,
 }
 
-/// Default of descriptions without the key.
+/// Default of `mixes` in older files.
 const fn yes() -> bool {
     true
 }
@@ -50,14 +49,14 @@ const fn yes() -> bool {
 /// Property of a load that lies outside the measured range.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outside {
-    /// The model has a number, and nothing measured stands behind it.
+    /// The model predicts a value, which no measurement supports.
     Extrapolated(Unmeasured),
-    /// It has none.
+    /// The model has no basis for a prediction.
     NotKnown(Unmeasured),
 }
 
-/// A kind of load of which nothing was measured: a code, and where it is a range what was asked and
-/// what was measured.
+/// Property of a load that was not measured: a code and, for a range, the requested value and the
+/// measured limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Unmeasured {
@@ -69,17 +68,17 @@ pub enum Unmeasured {
     RandomAccess,
     /// Sequential accesses.
     SequentialAccess,
-    /// Reads and writes at a time.
+    /// Reads and writes at the same time.
     Mixture,
     /// Requests of this size, bytes.
     RequestBytes(Beyond),
-    /// So many requests in flight on each drive.
+    /// This number of requests in flight on each drive.
     InFlight(Beyond),
     /// An area of this size, bytes.
     AreaBytes(Beyond),
-    /// Drives of several media at a time.
+    /// Drives of several models at the same time.
     SeveralMedia,
-    /// Requests that arrive by a schedule.
+    /// Requests that arrive on a schedule (open loop).
     Schedule,
 }
 
@@ -88,9 +87,9 @@ pub enum Unmeasured {
 pub struct Beyond {
     /// Requested value.
     pub asked: f64,
-    /// The least that was measured.
+    /// Smallest measured value.
     pub low: f64,
-    /// The most.
+    /// Largest measured value.
     pub high: f64,
 }
 
@@ -100,16 +99,16 @@ impl fmt::Display for Unmeasured {
             write!(f, "{what} {asked:.0}, measured {low:.0} to {high:.0}")
         };
         match self {
-            Self::RequestBytes(beyond) => range("request of bytes", beyond),
+            Self::RequestBytes(beyond) => range("block size, bytes", beyond),
             Self::InFlight(beyond) => range("in flight on each drive", beyond),
-            Self::AreaBytes(beyond) => range("area of bytes", beyond),
+            Self::AreaBytes(beyond) => range("area, bytes", beyond),
             Self::Writes => f.write_str("no write was measured"),
             Self::Reads => f.write_str("no read was measured"),
             Self::RandomAccess => f.write_str("no random access was measured"),
             Self::SequentialAccess => f.write_str("no sequential access was measured"),
-            Self::Mixture => f.write_str("reads and writes at a time, measured only apart"),
-            Self::SeveralMedia => f.write_str("drives of several media at a time"),
-            Self::Schedule => f.write_str("requests that arrive by a schedule"),
+            Self::Mixture => f.write_str("reads and writes were measured only separately"),
+            Self::SeveralMedia => f.write_str("several device models at the same time"),
+            Self::Schedule => f.write_str("I/Os that follow a schedule"),
         }
     }
 }
@@ -130,7 +129,7 @@ pub struct LoadCharacteristics {
 }
 
 impl Known {
-    /// Checks its numbers.
+    /// Checks that all numbers are finite and in range.
     ///
     /// # Errors
     /// Problem, if any.
@@ -139,13 +138,13 @@ impl Known {
         let numbers = [self.error, self.of_parameters, self.day_to_day, self.area_bytes];
         let all = numbers.iter().chain(ranges.iter().flatten());
         if all.clone().chain(self.steps()).any(|number| !number.is_finite()) {
-            return Err("`fit` holds a number that is none".to_owned());
+            return Err("`fit` contains a value that is not a number".to_owned());
         }
         if all.into_iter().any(|number| *number < 0.0) || ranges.iter().any(|[a, b]| a > b) {
-            return Err("`fit` holds a range or an error below 0".to_owned());
+            return Err("`fit` contains an invalid range, or an error below 0".to_owned());
         }
         if self.kept_back == 0 || self.error > 10.0 || self.day_to_day > 10.0 {
-            return Err("`fit.error` needs points kept back, and is a share below 10".to_owned());
+            return Err("`fit.error` must be below 10, and needs held-out points".to_owned());
         }
         if self.direction.len() > 64 || self.steps().any(|step| step.abs() > 10.0) {
             return Err("`fit.direction`: at most 64, each number between -10 and 10".to_owned());
@@ -157,7 +156,7 @@ impl Known {
         self.direction.iter().flat_map(BTreeMap::values)
     }
 
-    /// Properties of a load without any measurement.
+    /// Properties of a load outside the measured range; empty if the load is inside it.
     pub fn outside(&self, load: &LoadCharacteristics) -> Vec<Outside> {
         let mut outside = Vec::new();
         let writes = load.read_share < 1.0;
@@ -173,8 +172,8 @@ impl Known {
         if load.random_share < 1.0 && self.random_share[0] >= 1.0 {
             outside.push(Outside::NotKnown(Unmeasured::SequentialAccess));
         }
-        // Whether the limits of a drive are those of each direction or of both, no load of one
-        // direction shows: a factor of two.
+        // Loads of one direction do not show if a limit applies per direction or to both together,
+        // which is a factor of two.
         let mixed = load.read_share > 0.0 && load.read_share < 1.0;
         if mixed && !self.mixes && outside.is_empty() {
             outside.push(Outside::Extrapolated(Unmeasured::Mixture));
@@ -223,7 +222,7 @@ mod tests {
         assert_eq!(known().outside(&LOAD), []);
         let large = LoadCharacteristics { request_bytes: 1e6, ..LOAD };
         let [Outside::Extrapolated(size)] = known().outside(&large)[..] else { panic!("one") };
-        assert_eq!(size.to_string(), "request of bytes 1000000, measured 4096 to 65536");
+        assert_eq!(size.to_string(), "block size, bytes 1000000, measured 4096 to 65536");
         let writes = LoadCharacteristics { read_share: 0.5, ..LOAD };
         assert!(matches!(known().outside(&writes)[..], [Outside::NotKnown(_)]));
         let wide = LoadCharacteristics { area_bytes: 1e12, in_flight: 512.0, ..LOAD };

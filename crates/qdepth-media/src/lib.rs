@@ -1,9 +1,9 @@
-//! Storage in virtual time, made from description files: drives, arrays of them, and the host
-//! before them. The same loop measures it that measures real storage.
+//! Emulated storage in virtual time, built from device models: drives, arrays and the host in front
+//! of them. The loop that measures real storage also measures these.
 //!
-//! A medium is a small set of physical parameters. It sees requests (read or write, offset, size)
-//! and nothing of a profile, an intensity or a published result. Start with [`open`] and
-//! [`TargetExpression`]; then `ssd.rs`, the drive.
+//! A device model is a small set of physical parameters. An emulated device sees requests
+//! (direction, offset, size) and knows nothing of profiles, queue depths or published results.
+//! Start with [`open`] and [`TargetExpression`]; then `ssd.rs`, the drive.
 
 mod amplification;
 mod calendar;
@@ -31,7 +31,7 @@ mod ssd;
 mod thermal;
 mod tick;
 
-/// Optimisation level of the crates that measure, which are built alike.
+/// Optimisation level of the measuring crates, which are all built with the same one.
 pub const OPTIMISATION: &str = env!("QDEPTH_OPTIMISATION");
 
 pub use catalogue::{host_names, names as catalogue, text as description_text};

@@ -7,24 +7,24 @@ use crate::ssd::Wear;
 /// Facts about the load when a target is opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMedia {
-    /// Seed of what is drawn inside (only `exponential` servers draw).
+    /// Seed of the random service times (only `exponential` servers use it).
     pub seed: u64,
-    /// The loads that run at the same time; their slots follow each other.
+    /// Concurrent loads; their slots are numbered consecutively.
     pub loads: Vec<MediaLoad>,
-    /// Wear of each drive; `None` for that of the expression, or steady.
+    /// Wear of each drive; `None` for the expression's state, or steady.
     pub wear: Option<Vec<Wear>>,
 }
 
-/// Facts about a load.
+/// One of the concurrent loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaLoad {
-    /// Requests in flight of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
-    /// Streams: the papers' processes.
+    /// Number of streams (processes in the papers).
     pub streams: u32,
-    /// Part of the target under load, in bytes, all streams together.
+    /// Measurement area, all streams together.
     pub area: Extent,
-    /// Parts of streams are whole multiples of this many bytes.
+    /// Each stream's part of the area is a multiple of this many bytes.
     pub alignment: u64,
 }
 
@@ -40,12 +40,12 @@ impl From<&Point> for MediaLoad {
 }
 
 impl OpenMedia {
-    /// Load of a point.
+    /// Options for a single point.
     pub fn for_point(point: &Point) -> Self {
         Self::for_points(&[point])
     }
 
-    /// Load of points that run at the same time.
+    /// Options for points that run at the same time.
     pub fn for_points(points: &[&Point]) -> Self {
         Self {
             seed: points.first().map_or(0, |point| point.seed),
@@ -55,7 +55,7 @@ impl OpenMedia {
     }
 }
 
-/// Bytes under any of these loads.
+/// Bytes in the union of the areas.
 pub(crate) fn loaded_bytes(loads: &[MediaLoad]) -> u64 {
     let mut areas: Vec<Extent> = loads.iter().map(|load| load.area).collect();
     areas.sort_by_key(|area| area.offset_bytes);

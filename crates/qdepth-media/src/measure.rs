@@ -1,4 +1,5 @@
-//! The loop on emulated drives: compiled here, once, and not in every crate that emulates.
+//! Measurement loop on emulated targets, compiled once here instead of in every crate that
+//! emulates.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,14 +10,14 @@ use qdepth_workload::Point;
 use crate::emulated::{Emulated, Typed};
 
 impl Emulated {
-    /// A whole point, from now: [`qdepth_engine::measure`].
+    /// Measures a point, starting now: [`qdepth_engine::measure`].
     pub fn measure(&mut self, point: &Point, stop: &AtomicBool) -> Option<Outcome> {
         let start = self.now();
         self.measure_together(&[Shard::whole(point)], start, stop, &mut |_, _| {}).pop()
     }
 
-    /// Several loads at the same time, as [`qdepth_engine::measure_together`]; one has the loop for
-    /// itself, which is faster. An outcome for each, in their order.
+    /// Measures several concurrent loads, like [`qdepth_engine::measure_together`]. A single load
+    /// uses the faster loop for one. One outcome per load, in their order.
     pub fn measure_together(
         &mut self,
         shards: &[Shard<'_>],

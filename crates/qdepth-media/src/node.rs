@@ -1,4 +1,4 @@
-//! Anything that takes physical requests: a drive, an array of drives, or a wrapper.
+//! Node of a target: a drive, an array of drives, or a wrapper.
 
 mod array;
 mod member;
@@ -15,32 +15,32 @@ use crate::tick::{NEVER, Tick};
 pub(crate) use array::{Array, Layout, Queue};
 use member::Member;
 
-/// Fault of a target for one request.
+/// Injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Every nth request fails with this error number.
     Error {
-        /// Which.
+        /// Interval n, in requests.
         every: u64,
         /// Positive error number.
         errno: i32,
     },
     /// The nth request never ends.
     Hang {
-        /// Which.
+        /// Number n of the request, from 1.
         at: u64,
     },
-    /// From this moment on every request fails: the device was removed.
+    /// Every request fails from this moment on, like after a removal of the device.
     Removed {
-        /// Since the target was opened.
+        /// Time since the target was opened.
         after: Nanos,
     },
 }
 
-/// ENODEV: what requests to a removed device end with.
+/// ENODEV, the result of requests to a removed device.
 pub(crate) const ENODEV: i32 = 19;
 
-/// A wrapper that lets requests fail.
+/// Wrapper that injects a fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Faulty {
     pub(crate) member: Node,
@@ -49,7 +49,7 @@ pub(crate) struct Faulty {
     pub(crate) submitted: u64,
 }
 
-/// A drive, an array or a wrapper. One `match` a request instead of a virtual call.
+/// Drive, array or wrapper. One `match` per request is cheaper than a virtual call.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Ssd(Box<Ssd>),
@@ -58,13 +58,13 @@ pub(crate) enum Node {
     Volume(Box<Volume>),
     Pressured(Box<Pressured>),
     Array(Box<Array<Self>>),
-    /// Every request takes this much longer.
+    /// Adds a fixed delay to every request.
     Delayed(Box<Node>, Tick),
     Faulty(Box<Faulty>),
 }
 
 impl Node {
-    /// Takes a request; its end, where it is known already. `now` never goes back.
+    /// Submits a request. Returns its completion if already known. `now` must never decrease.
     #[inline(always)]
     pub(crate) fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
         let at = match self {
@@ -80,7 +80,7 @@ impl Node {
         at.map(|at| End { slot, at, errno: 0 })
     }
 
-    /// [`submit`](Self::submit) of what has members: apart, since a function that calls itself is
+    /// [`submit`](Self::submit) for nodes with members. Separate, because a recursive function is
     /// not inlined into the path of every request.
     #[inline(never)]
     fn pass_on(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
@@ -106,7 +106,8 @@ impl Node {
         }
     }
 
-    /// Decides what is due at [`next`](Self::next), and says which ends came to be known.
+    /// Processes the event that is due at [`next`](Self::next), and appends the completions that it
+    /// decides.
     pub(crate) fn step(&mut self, ends: &mut Vec<End>) {
         match self {
             Self::Hdd(hdd) => hdd.step(ends),
@@ -121,7 +122,7 @@ impl Node {
         }
     }
 
-    /// A request has ended.
+    /// Notes that a request was completed.
     #[inline]
     pub(crate) fn completed(&mut self, slot: u32) {
         match self {
@@ -134,7 +135,7 @@ impl Node {
         }
     }
 
-    /// True if every end is known when a request is submitted.
+    /// True if every completion time is known at submission.
     pub(crate) fn is_immediate(&self) -> bool {
         match self {
             Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) | Self::Pressured(_) => true,
@@ -144,7 +145,7 @@ impl Node {
         }
     }
 
-    /// Physical requests beyond the first.
+    /// Number of physical requests beyond the first.
     #[inline]
     pub(crate) fn further(&self, io: Io) -> u32 {
         match self {
@@ -167,7 +168,7 @@ impl Node {
         }
     }
 
-    /// Wear of each drive, in order.
+    /// Appends the wear of each drive, in order.
     pub(crate) fn wear(&self, into: &mut Vec<Wear>) {
         match self {
             Self::Ssd(ssd) => into.push(ssd.wear()),

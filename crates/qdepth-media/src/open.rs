@@ -1,4 +1,4 @@
-//! From an expression to a target: descriptions are read, checked and put together.
+//! Builds a target from an expression: reads, checks and combines device models.
 
 use std::collections::BTreeMap;
 
@@ -23,22 +23,22 @@ use crate::single::StreamRoute;
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, ticks};
 
-/// Consecutive data on a member of an operating system's RAID (ioDrive paper of 2013, section
-/// "PCIe-SSDs in the RAID array").
+/// Default stripe of an operating system's RAID, bytes (ioDrive paper of 2013, section "PCIe-SSDs
+/// in the RAID array").
 const STRIPE: u64 = 64 << 10;
-/// An expression that stands for no host at all.
+/// Value of `@host=` for no host.
 const NO_HOST: &str = "none";
 
 /// Properties of a target expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Bytes that may be touched.
+    /// Usable size, bytes.
     pub usable_bytes: u64,
-    /// Smallest size and alignment of a request.
+    /// Minimum size and alignment of a request, bytes.
     pub block_bytes: u32,
-    /// Equal parts that have streams of their own: independent drives, or partitions.
+    /// Number of equal parts with separate streams: independent drives, or partitions.
     pub parts: u32,
-    /// The area of each part where nobody says otherwise.
+    /// Default measurement area of each part, bytes.
     pub area_bytes: u64,
 }
 
@@ -54,32 +54,33 @@ impl From<Shape> for TargetShape {
     }
 }
 
-/// A spelled target, read and checked.
+/// Parsed and checked target expression.
 #[derive(Clone, Debug)]
 pub struct TargetExpression {
     text: String,
     form: Form,
     otherwise: Otherwise,
     host: Option<Values>,
-    /// Descriptions that do not come with the program, by path.
+    /// Device models that are not built in, by path.
     own: BTreeMap<String, Description>,
 }
 
-/// Reads an expression and opens it.
+/// Parses an expression and opens it.
 ///
 /// # Errors
-/// If a name is unknown, a value is out of its range, or an array cannot be.
+/// If a name is unknown, a value is out of range, or an array is invalid.
 pub fn open(expression: &str, options: &OpenMedia) -> Result<Emulated, MediaError> {
     TargetExpression::read(expression)?.open(options)
 }
 
 impl TargetExpression {
-    /// Puts its drives into a state of wear, whatever is spelled.
+    /// Sets the wear of all drives, overriding that of the expression.
     pub fn set_wear(&mut self, wear: Wear) {
         self.otherwise.wear = Some(wear);
     }
 
-    /// Reads and checks everything that does not depend on a load. Media come with the program.
+    /// Parses and checks everything that does not depend on the load. Only built-in device models
+    /// are available.
     ///
     /// # Errors
     /// Like [`open`].
@@ -87,8 +88,8 @@ impl TargetExpression {
         Self::read_with(expression, &|_| Err("description files are not read here".to_owned()))
     }
 
-    /// Like [`read`](Self::read); `file` returns the text of a description file by its path, or the
-    /// reason why it cannot.
+    /// Like [`read`](Self::read), but with device model files. `file` returns the text of a file,
+    /// or the reason why it cannot be read.
     ///
     /// # Errors
     /// Like [`open`]; also if a description file cannot be read or is invalid.
@@ -127,13 +128,12 @@ impl TargetExpression {
         Ok(target)
     }
 
-    /// Gives a parameter of every medium in it, or of its host, another value, as `@name=value`
-    /// does.
+    /// Overrides a parameter of every device and host in the expression, like `@name=value`.
     pub fn set_parameter(&mut self, name: &str, value: f64) {
         self.otherwise.parameters.insert(name.to_owned(), value);
     }
 
-    /// Accuracy of each fitted model in it, by name; and true if it has other models.
+    /// Error model of each fitted device model, by name; and true if there are other models, too.
     pub fn known(&self) -> (Vec<(String, &Known)>, bool) {
         let names = self.form.media();
         let fitted: Vec<(String, &Known)> = names
@@ -144,7 +144,7 @@ impl TargetExpression {
         (fitted, others)
     }
 
-    /// Validation of each device model in it, by name.
+    /// Validation of each device model, by name.
     pub fn checked(&self) -> Vec<(String, Checked)> {
         let medium = |(name, _): (String, _)| {
             let checked = described(&name, &self.own).ok()?.checked();
@@ -153,22 +153,22 @@ impl TargetExpression {
         self.form.media().into_iter().filter_map(medium).collect()
     }
 
-    /// A parameter of a medium in it, as its description says.
+    /// Parameter of a device model file of the expression.
     pub fn parameter(&self, medium: &str, name: &str) -> Option<f64> {
         Some(self.own.get(medium)?.parameters.get(name)?.value)
     }
 
-    /// Drives in it, whatever they are put together to.
+    /// Number of drives in the expression.
     pub fn drives(&self) -> usize {
         self.form.drives()
     }
 
-    /// Text as written.
+    /// Text of the expression.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Every number that it is made of: medium or `host`, parameter, value with unit.
+    /// All parameters in use: device or `host`, parameter, value with unit.
     pub fn facts(&self) -> Vec<(String, String, String)> {
         let mut facts = Vec::new();
         let names = self.form.media();
@@ -191,10 +191,10 @@ impl TargetExpression {
         facts
     }
 
-    /// Its properties.
+    /// Size, parts and default area.
     ///
     /// # Errors
-    /// If the area is beyond the capacity, or partitions do not fit.
+    /// If the area exceeds the capacity, or the partitions do not fit.
     pub fn shape(&self) -> Result<Shape, MediaError> {
         let (capacity, block_bytes) = self.size(&self.form)?;
         let (mut parts, mut each) = (1, capacity);
@@ -242,7 +242,7 @@ impl TargetExpression {
                     Arrangement::Raid5 => count - 1,
                     Arrangement::Raid10 => count / 2,
                 };
-                // A stripe less, since a file may begin within one.
+                // One stripe less, because a file may begin within a stripe.
                 Ok((
                     least * data - STRIPE.min(least),
                     sizes.iter().map(|s| s.1).max().unwrap_or(512),
@@ -267,7 +267,7 @@ impl TargetExpression {
         let description = described(name, &self.own)?;
         let known = parameters(&description.kind).unwrap_or_default();
         let given = &self.otherwise.parameters;
-        // A name behind `@` may also be of the host.
+        // A name after `@` may also be a parameter of the host.
         let unknown = given.keys().find(|given| {
             !known.iter().chain(of_hosts()).any(|parameter| parameter.name == given.as_str())
         });
@@ -283,7 +283,7 @@ impl TargetExpression {
         Ok((description.kind.clone(), description.numbers(name, format, &own)?))
     }
 
-    /// The target under a load.
+    /// Opens the target for a load.
     ///
     /// # Errors
     /// Like [`open`].
@@ -291,8 +291,8 @@ impl TargetExpression {
         self.open_beside(options, &[])
     }
 
-    /// This target and others on one host, each under loads of its own at the same time; their
-    /// slots follow each other.
+    /// Opens this target and others on one host, each with concurrent loads of its own. Slots are
+    /// numbered consecutively.
     ///
     /// # Errors
     /// Like [`open`].
@@ -330,8 +330,7 @@ impl TargetExpression {
         Ok(emulated)
     }
 
-    /// True if both are on the same host, so that they share it where they are loaded at the same
-    /// time.
+    /// True if both targets use the same host and settings, so that concurrent loads share it.
     pub fn shares_host(&self, other: &Self) -> bool {
         let host_settings = |target: &Self| {
             let host = target.host.as_ref().map(|host| target.host_values(host).ok());
@@ -340,7 +339,7 @@ impl TargetExpression {
         self.host.is_some() && host_settings(self) == host_settings(other)
     }
 
-    /// Nodes: one for each independent drive.
+    /// Nodes of the target, one per independent drive.
     fn nodes(&self, options: &OpenMedia) -> Result<Vec<Node>, MediaError> {
         let shape = self.shape()?;
         let fewest = options.loads.iter().map(|load| load.streams).min().unwrap_or(0);
@@ -350,7 +349,7 @@ impl TargetExpression {
                 value: fewest.to_string(),
                 low: f64::from(shape.parts),
                 high: 512.0,
-                unit: "(each part has streams of its own)".to_owned(),
+                unit: "(each part has its own streams)".to_owned(),
             });
         }
         let members = match &self.form {
@@ -375,7 +374,7 @@ impl TargetExpression {
         Values::complete("host", of_hosts(), &given)
     }
 
-    /// Streams go round over the independent drives, then over their partitions.
+    /// Routes of all streams: round-robin over the independent drives, then over their partitions.
     fn routes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<StreamRoute> {
         let routes = |load: &MediaLoad| Self::routes_of(shape, load, nodes);
         options.loads.iter().flat_map(routes).collect()
@@ -425,12 +424,12 @@ fn host(name: &str) -> Result<Values, MediaError> {
     description.numbers(name, None, &BTreeMap::new())
 }
 
-/// A description of the user's, or one that comes with the program.
+/// Device model of this name, from the user's files or built in.
 fn described(name: &str, own: &BTreeMap<String, Description>) -> Result<Description, MediaError> {
     own.get(name).map_or_else(|| Description::shipped(name), |found| Ok(found.clone()))
 }
 
-/// The computer of the first medium whose description says what measured it.
+/// Host parameters of the first device model that contains those of its measuring computer.
 fn own_computer(
     form: &Form,
     own: &BTreeMap<String, Description>,
@@ -461,7 +460,7 @@ fn default_host(
     }
 }
 
-/// Makes the parts of a target, counting drives so that each gets its own wear and seed.
+/// Builds the nodes of a target, and counts drives so that each gets its own wear and seed.
 struct Maker<'a> {
     target: &'a TargetExpression,
     options: &'a OpenMedia,
@@ -470,23 +469,23 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The node of a form of which `area` bytes are under load.
+    /// Node of an expression with a load on `area` bytes.
     fn node(&mut self, form: &Form, area: f64) -> Result<Node, MediaError> {
         match form {
             Form::Medium { name, format } => self.medium(name, format.as_deref(), area),
             Form::Array { kind, members, stripe } => self.array(kind, members, *stripe, area),
             Form::Independent(_) => Err(MediaError::expression(
                 &self.target.text,
-                "independent(…) must be the outermost: its drives have streams of their own",
+                "independent(…) must be the outermost: each of its drives has its own streams",
             )),
             Form::Pressure(member, bytes_per_s) => {
-                // The writes go over the whole of it, as the paper's do.
+                // The writes cover the whole drive, like those of the paper.
                 let capacity = self.target.size(member)?.0;
                 let node = self.node(member, capacity as f64)?;
                 let Node::Ssd(ssd) = node else {
                     return Err(MediaError::expression(
                         &self.target.text,
-                        "pressure(…) goes directly around one solid-state drive",
+                        "pressure(…) must directly enclose one solid-state drive",
                     ));
                 };
                 let pressured = Pressured::new(*ssd, *bytes_per_s, capacity, self.options.seed);

@@ -1,5 +1,5 @@
-//! Keys of a description: the parameters of each kind of device, with units, ranges and meanings.
-//! An unknown name is refused, here and in an expression's `@name=value`.
+//! Parameters of each kind of device, with units, ranges and meanings. Unknown names are refused in
+//! descriptions and in `@name=value`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use crate::error::MediaError;
 
-/// One parameter of a kind of medium or host.
+/// Parameter of a kind of device or host.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
-    /// Its name in descriptions and expressions.
+    /// Name in descriptions and expressions.
     pub name: &'static str,
     /// Unit of its value; empty for a pure number.
     pub unit: &'static str,
@@ -26,12 +26,12 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
-/// Every kind with its own parameters. Of a damaged table nothing is known, so every medium would
-/// be refused; a test finds that first.
+/// Parameters by kind. If the embedded table were invalid, it would be empty and every device model
+/// would be refused; a test finds that first.
 static KNOWN: LazyLock<BTreeMap<&str, Vec<Parameter>>> =
     LazyLock::new(|| toml::from_str(include_str!("parameters.toml")).unwrap_or_default());
 
-/// Names of the kinds of media.
+/// Kinds of device.
 pub(crate) const KINDS: [&str; 4] = ["ssd", "hdd", "servers", "volume"];
 
 /// The parameters of a kind; `None` if the kind does not exist.
@@ -51,12 +51,12 @@ fn own(kind: &str) -> &'static [Parameter] {
     KNOWN.get(kind).map_or(&[], Vec::as_slice)
 }
 
-/// The values of one medium: complete and in range.
+/// Parameter values of one device, complete and in range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values(BTreeMap<&'static str, f64>);
 
 impl Values {
-    /// Checks names and ranges, and adds what has a default.
+    /// Checks names and ranges, and adds the defaults.
     pub(crate) fn complete(
         owner: &str,
         parameters: &[Parameter],
@@ -90,12 +90,12 @@ impl Values {
         Ok(Self(values))
     }
 
-    /// A value by name; 0 for a name that its kind does not have.
+    /// Value by name; 0 for a name that the kind does not have.
     pub fn get(&self, name: &str) -> f64 {
         self.0.get(name).copied().unwrap_or(0.0)
     }
 
-    /// All, in order of names.
+    /// All values, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         self.0.iter().map(|(name, value)| (*name, *value))
     }

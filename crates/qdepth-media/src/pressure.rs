@@ -1,4 +1,4 @@
-//! Random writes at a fixed rate beside the measured load: the paper's write pressure.
+//! Write pressure: random writes at a fixed rate in addition to the measured load.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -10,7 +10,7 @@ use crate::tick::{Tick, micros};
 /// Size of a write (fio script of the Optane paper: blocksize=8k).
 const SIZE: u32 = 8192;
 
-/// A drive that is also written by somebody else.
+/// Drive with write pressure.
 #[derive(Clone, Debug)]
 pub(crate) struct Pressured {
     pub(crate) drive: Ssd,
@@ -27,7 +27,8 @@ impl Pressured {
         Self { drive, gap, next: gap, positions: capacity / u64::from(SIZE), random }
     }
 
-    /// Earlier arrivals go first: arrival order is kept, so adding one late changes nothing.
+    /// Submits a request after all pressure writes that arrived earlier. The order of arrival is
+    /// kept, so it does not matter that they are submitted late.
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         while self.next <= now {
             let position = (u128::from(self.random.next_u64()) * u128::from(self.positions)) >> 64;

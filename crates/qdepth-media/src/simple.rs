@@ -1,5 +1,5 @@
-//! Media whose truth is known: servers with a given service time, and a cloud volume with
-//! provisioned rates.
+//! Devices with a known analytical solution: servers with a given service time, and a cloud volume
+//! with provisioned rates.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,21 +11,21 @@ use crate::io::Io;
 use crate::parameter::Values;
 use crate::tick::{Tick, cost, micros, per_kib_at};
 
-/// A time of writes, and of reads.
+/// Time of a parameter for writes and for reads.
 fn both(values: &Values, name: &str) -> [Tick; 2] {
     let read = values.get(name);
     [micros(read * values.get("write_factor")), micros(read)]
 }
 
-/// Requests queue in order of arrival before servers: M/D/c and M/M/c under Poisson arrivals.
+/// Servers with one queue in order of arrival: M/D/c and M/M/c under Poisson arrivals.
 #[derive(Clone, Debug)]
 pub(crate) struct Servers {
-    /// Write, read.
+    /// Service time: write, read.
     service: [Tick; 2],
     per_kib: [Tick; 2],
     delay: Tick,
     exponential: bool,
-    /// Time at which each becomes free; empty if requests never wait.
+    /// Time at which each server becomes free; empty if there is no queueing.
     free: BinaryHeap<Reverse<Tick>>,
     random: Xoshiro256PlusPlus,
 }
@@ -64,17 +64,17 @@ impl Servers {
     }
 }
 
-/// A cloud volume: two token buckets, for transactions (with burst credits) and for bytes.
+/// Cloud volume with two token buckets: for I/Os (with burst credits) and for bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Volume {
-    /// Write, read.
+    /// Latency: write, read.
     latency: [Tick; 2],
     latency_per_kib: [Tick; 2],
     gap: Tick,
     burst_gap: Tick,
     credits_max: Tick,
     per_kib: Tick,
-    /// One for both directions, or write, read.
+    /// Limits for writes and reads; only the first one is used if directions share a limit.
     limits: [Limit; 2],
     apart: bool,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Volume {
 /// Remaining credits of a volume's limits.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
-    /// Credits in ticks of the provisioned gap.
+    /// Credits, in ticks of the provisioned gap between I/Os.
     credits: Tick,
     counted: Tick,
     free: Tick,
@@ -93,7 +93,7 @@ impl Volume {
     pub(crate) fn new(values: &Values) -> Self {
         let get = |name| values.get(name);
         let gap = micros(1e6 / get("io_per_s"));
-        // The bucket holds one I/O at least, so that the first begins at once.
+        // The bucket holds at least one I/O, so that the first one starts at once.
         let credits = ((get("credits") * gap as f64) as Tick).max(gap);
         Self {
             latency: both(values, "latency_us"),
@@ -112,8 +112,7 @@ impl Volume {
         let limit = &mut self.limits[if self.apart { side } else { 0 }];
         let begin = now.max(limit.free);
         limit.credits = (limit.credits + (begin - limit.counted)).min(self.credits_max);
-        // Every I/O costs what is earned in the time of one at the provisioned rate; what lacks of
-        // it is waited for.
+        // Every I/O costs one gap of credits. It waits for missing ones.
         let lacks = self.gap.saturating_sub(limit.credits);
         let begin = begin + lacks;
         limit.credits = limit.credits + lacks - self.gap;

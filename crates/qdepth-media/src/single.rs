@@ -1,4 +1,4 @@
-//! One medium of a known type under one stream, and nothing else: what most emulated points are.
+//! Fast path for one device of a known type under one stream, the most frequent emulated load.
 
 use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
@@ -13,13 +13,13 @@ use crate::tick::{Tick, instant, ticks};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamRoute {
     pub(crate) node: usize,
-    /// Subtracted from an offset, then `to` is added.
+    /// Subtracted from an offset before `to` is added.
     pub(crate) from: u64,
     pub(crate) to: u64,
 }
 
 impl StreamRoute {
-    /// A request of the stream as its drive sees it.
+    /// Translates a request of the stream to one of its drive.
     #[inline(always)]
     pub(crate) fn io(self, request: Request) -> Io {
         Io {
@@ -31,18 +31,18 @@ impl StreamRoute {
     }
 }
 
-/// Storage below the requests of a single stream, if each completion time is known at submission: a
-/// separate type, chosen before the loop, so that no request needs a dispatch.
+/// Device whose completion times are known at submission. A type parameter, chosen before the loop,
+/// so that no request needs a dispatch.
 pub(crate) trait Medium {
-    /// Returns the end of the request.
+    /// Returns the completion time of the request.
     fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Tick;
-    /// It has ended.
+    /// Notes that a request was completed.
     fn completed(&mut self, slot: u32);
-    /// Physical requests beyond the first.
+    /// Number of physical requests beyond the first.
     fn further(&self, io: Io) -> u32;
 }
 
-/// One medium of a known type under one stream.
+/// Target of one device under one stream.
 pub(crate) struct Single<'e, M> {
     pub(crate) now: &'e mut Instant,
     pub(crate) host: &'e mut Host,
@@ -82,7 +82,7 @@ impl<M: Medium> Target for Single<'_, M> {
         while at <= now.0 && done.has_room() {
             let result = self.pending.take();
             if result != 0 {
-                // A sync was never at a medium.
+                // Result 0 is a sync, which no device received.
                 self.medium.completed(slot);
             }
             done.push(Completion { slot: Slot(slot), result, at: Instant(at) });

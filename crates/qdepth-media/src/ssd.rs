@@ -1,9 +1,9 @@
-//! A solid-state drive as free-at timelines: each stage says when it is next free, and a request
-//! passes `start = max(arrival, free)`, `free = start + cost`. The end of a request is final when
-//! it is submitted.
+//! Solid-state drive as timelines: each stage stores when it is next free, and a request passes it
+//! with `start = max(arrival, free)`, `free = start + cost`. The completion time is final at
+//! submission.
 //!
-//! Shared serial stages are reserved at the front, in order of arrival: a reservation for a later
-//! moment (behind a die, say) would block everything that arrives before it.
+//! Shared serial stages are reserved in order of arrival and without gaps: a reservation for a
+//! later moment (after a die, for example) would block everything that arrives before it.
 
 use crate::amplification::Collection;
 use crate::discarded::Discarded;
@@ -23,13 +23,13 @@ pub struct Wear {
 impl Wear {
     /// State after a purge.
     pub const FRESH: Self = Self { overwritten: 0 };
-    /// Written through twice in sequence: whatever is written next must be collected soon.
+    /// State after two sequential passes: further random writes soon need garbage collection.
     pub const PRECONDITIONED: Self = Self { overwritten: 1 };
-    /// Long under the load that is measured.
+    /// State after a long time under the measured load.
     pub const STEADY: Self = Self { overwritten: u64::MAX };
 }
 
-/// The times of one direction.
+/// Costs of one direction.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     command: Tick,
@@ -38,14 +38,14 @@ struct Costs {
     batch: Tick,
 }
 
-/// One die: reads overtake queued programs, but not the one that runs.
+/// Die. Reads overtake queued program operations, but not the one in progress.
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
     read_free: Tick,
     program_free: Tick,
 }
 
-/// Fixed times of a drive, in ticks.
+/// Fixed costs of a drive, in ticks.
 #[derive(Clone, Debug)]
 struct Times {
     read: Costs,
@@ -68,67 +68,67 @@ struct Times {
     batch_mix_per_kib: Tick,
     spin: Tick,
     collection_debt: Tick,
-    /// Four times the loss at an even mix, in 1/65536.
+    /// Relative loss of the data path at an even mix of reads and writes, times 4, in 1/65536.
     mix_loss_16: u64,
-    /// Cost of collecting on the path, beside the write itself, in 1/65536 of it.
+    /// Collection on the data path per write, relative to the write itself, in 1/65536.
     path_collection_16: u64,
-    /// Slowing of every access by background collection, in 1/65536.
+    /// Factor by which background collection slows every access, in 1/65536.
     groom_16: u64,
     amplification_16: u64,
 }
 
-/// Sizes whose costs are kept.
+/// Number of request sizes with cached costs.
 const SIZES: usize = 16;
 
-/// Costs of a request that depend only on its size: computed once per size.
+/// Costs that depend only on the request size, computed once per size.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfSize {
     size: u32,
     link: Tick,
-    /// On the data path: of a read that follows the former, of one that does not, and of a write.
+    /// Time on the data path: contiguous read, other read, and write.
     read_on: Tick,
     read_apart: Tick,
     write: Tick,
-    /// Until the driver has the data at the soonest, read ahead or not.
+    /// Shortest time until the driver has the data, with and without read-ahead.
     soonest_ahead: Tick,
     soonest: Tick,
     /// Time when a write is accepted.
     accept: Tick,
     /// Collection on the path that a write causes.
     collection: Tick,
-    /// One die's read of it.
+    /// Time to read it from one die.
     sense: Tick,
 }
 
-/// A drive.
+/// State of a drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Ssd {
     times: Times,
-    /// By the size's trailing zeros: sizes of a mix are mostly powers of two.
+    /// Cached costs, indexed by the trailing zeros of the size: most sizes are powers of two.
     of_sizes: [OfSize; SIZES],
     chunk_shift: u32,
     controller_free: Tick,
     path_free: Tick,
     link_in_free: Tick,
     link_out_free: Tick,
-    /// End of everything submitted: the drive is idle from then on.
+    /// Completion of everything submitted: the drive is idle from then on.
     idle_from: Tick,
     next_read: u64,
     next_write: u64,
-    /// The last read found the drive idle, so that it read ahead behind it.
+    /// True if the drive reads ahead after the last read.
     reads_ahead: bool,
     in_flight: u32,
-    /// True if a driver handles requests in batches.
+    /// True if the driver handles requests in batches.
     batches: bool,
-    /// Collection on the path that was put off.
+    /// Deferred collection on the data path.
     debt: Tick,
     /// Running share of writes, in 1/65536.
     writes_16: u64,
     dies: Vec<Die>,
     program_die: usize,
-    /// Bytes in the chunk that is being gathered.
+    /// Bytes in the incomplete chunk.
     gathered: u32,
-    /// End of the program operation of each chunk in the buffer.
+    /// Time at which each buffered chunk is programmed (ring buffer).
     buffer: Vec<Tick>,
     buffer_next: usize,
     wear: Wear,
@@ -140,7 +140,7 @@ pub(crate) struct Ssd {
 }
 
 impl Times {
-    /// From the description, where collecting garbage writes `extra` bytes for each byte.
+    /// Costs from the parameters, if garbage collection writes `extra` bytes per written byte.
     fn new(values: &Values, extra: f64) -> Self {
         let get = |name: &str| values.get(name);
         let costs = |path: &str, gather: f64, batch: f64| Costs {
@@ -180,7 +180,7 @@ impl Times {
 }
 
 impl Ssd {
-    /// A drive under a load of `area` bytes.
+    /// Drive with a load on `area` bytes.
     pub(crate) fn new(values: &Values, area: u64, wear: Wear) -> Self {
         let get = |name: &str| values.get(name);
         let user = get("capacity_gb") * 1e9;
@@ -221,14 +221,14 @@ impl Ssd {
             buffer_next: 0,
             wear,
             discarded: None,
-            // A fresh drive has all of its flash free, a preconditioned one its spare.
+            // Free flash: everything on a fresh drive, the spare on a preconditioned one.
             fresh_bytes: if wear.overwritten == 0 { (user + spare) as u64 } else { spare as u64 },
             cache_left: cache_bytes as u64,
             thermal: Thermal::from_values(values),
         }
     }
 
-    /// Returns the end of the request.
+    /// Returns the completion time of the request.
     #[inline]
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         self.in_flight += 1;
@@ -244,7 +244,7 @@ impl Ssd {
         end
     }
 
-    /// A request has ended.
+    /// Notes that a request was completed.
     #[inline]
     pub(crate) fn completed(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
@@ -259,7 +259,7 @@ impl Ssd {
         self.wear
     }
 
-    /// Reckons what is asked of this size from now on.
+    /// Computes and caches the costs of a request size.
     #[cold]
     #[inline(never)]
     fn settle(&mut self, size: u32) -> OfSize {
@@ -313,7 +313,7 @@ impl Ssd {
         sensed.max(path_end).max(self.link_out_free) + self.times.read_fixed
     }
 
-    /// Sends the read to its dies and says when the last has it ready.
+    /// Reads from the dies. Returns the time at which the last one is ready.
     #[inline(always)]
     fn sense(&mut self, start: Tick, io: Io, sense: Tick) -> Tick {
         let end = io.offset + u64::from(io.size);
@@ -344,7 +344,7 @@ impl Ssd {
         let die = &mut self.dies[index];
         let mut begin = start.max(die.read_free);
         if die.program_free > begin {
-            // The program that runs is waited for; those behind it are overtaken.
+            // Wait for the program operation in progress and overtake the queued ones.
             begin += (die.program_free - begin) % self.times.die_program;
             die.program_free += length;
         }
@@ -352,9 +352,9 @@ impl Ssd {
         die.read_free
     }
 
-    /// A command without data: it takes the controller and the path as a write's does, and its
-    /// pages hold nothing from then on. What held something is free room, so that as many bytes are
-    /// written at random before garbage is collected again.
+    /// Submits a discard: a command without data that takes the controller and the data path like a
+    /// write. Its pages then hold no data. The freed bytes can be written at random before garbage
+    /// collection starts again.
     #[cold]
     fn trim(&mut self, now: Tick, io: Io) -> Tick {
         let start = now.max(self.controller_free);
@@ -392,14 +392,14 @@ impl Ssd {
         (start.max(posted) + accept).max(self.link_in_free).max(room)
     }
 
-    /// No wake-up, where the request ends while the driver still polls for it.
+    /// Wake-up cost of the driver: 0 if the request ends while the driver still polls.
     #[inline(always)]
     fn awake(&self, batch: Tick, ends_after: Tick) -> Tick {
         if ends_after < self.times.spin { 0 } else { batch }
     }
 
-    /// Takes the internal data path for a request's `data`, and for the `collection` that it
-    /// causes, and says when it is through.
+    /// Occupies the internal data path for a request's `data` and for the `collection` that it
+    /// causes. Returns the time at which both are through.
     #[inline(always)]
     fn pass(&mut self, start: Tick, data: Tick, size: u32, batch: Tick, collection: Tick) -> Tick {
         let w = self.writes_16.min(1 << 16);
@@ -420,8 +420,8 @@ impl Ssd {
         self.path_free
     }
 
-    /// The request's share of what a driver spends on a batch: the wake-up, and the tail in which
-    /// the batch's slowest is waited for. Collection that was put off runs in the tail.
+    /// The request's share of the driver's cost per batch: the wake-up, and the wait for the
+    /// slowest request of the batch. Deferred collection runs during that wait.
     #[inline(never)]
     fn batch(&mut self, wake_up: Tick, size: u32, mixed_16: u64) -> Tick {
         let n = u64::from(self.in_flight.max(1));
@@ -431,8 +431,8 @@ impl Ssd {
         wake_up / n + tail
     }
 
-    /// Puts a write into the chunk that is gathered, sends full chunks to be programmed, and says
-    /// when the buffer had room for it.
+    /// Adds a write to the incomplete chunk and sends full chunks to the dies. Returns the time at
+    /// which the buffer had room.
     #[inline]
     fn gather(&mut self, ready: Tick, size: u32, collected: bool) -> Tick {
         let chunk = 1 << self.chunk_shift;
@@ -468,7 +468,7 @@ impl Ssd {
         }
     }
 
-    /// Counts a random write and says whether collection has begun.
+    /// Counts a random write. True if garbage collection has begun.
     #[inline]
     fn worn(&mut self, size: u32) -> bool {
         self.wear.overwritten = self.wear.overwritten.saturating_add(u64::from(size));
@@ -491,7 +491,7 @@ impl Medium for Ssd {
     }
 }
 
-/// The die of a chunk: spread evenly along an address, without order between distant ones
+/// Die of a chunk: spread evenly over addresses, without a pattern between distant ones
 /// (multiplicative hashing by the golden ratio, Knuth vol. 3, 6.4).
 #[inline]
 fn die_of(chunk: u64, dies: usize) -> usize {

@@ -1,13 +1,13 @@
-//! Temperature of a drive: one heat capacity behind one thermal resistance. Over its limit the
-//! drive slows its programs until it is a kelvin below.
+//! Temperature of a drive: one heat capacity and one thermal resistance. Above its limit, the drive
+//! slows its program operations until it is 1 K below the limit.
 
 use crate::parameter::Values;
 use crate::tick::{Tick, factor, micros};
 
-/// Length of a step of the sum.
+/// Integration step, µs.
 const STEP_US: f64 = 100_000.0;
 
-/// The state of a drive that may be too hot.
+/// Thermal state of a drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Thermal {
     step: Tick,
@@ -16,20 +16,20 @@ pub(crate) struct Thermal {
     temperature: f64,
     ambient: f64,
     idle_watts: f64,
-    /// W per (bytes per step).
+    /// Power per byte written in a step, W.
     watts_per_byte: f64,
     kelvin_per_watt: f64,
-    /// Share of the way to equilibrium in a step.
+    /// Share of the temperature difference to equilibrium that a step covers.
     share: f64,
     limit: f64,
     throttle_16: u64,
     hot: bool,
-    /// Number of times that it became too hot.
+    /// Number of throttling events.
     transitions: u32,
 }
 
 impl Thermal {
-    /// None where the drive's power under writes is not described.
+    /// `None` if the description has no power of writes.
     pub(crate) fn from_values(values: &Values) -> Option<Self> {
         let get = |name| values.get(name);
         let watts = get("watts_write");
@@ -54,7 +54,8 @@ impl Thermal {
         })
     }
 
-    /// Counts programmed bytes; answers the factor of a program's length in 1/65536.
+    /// Counts programmed bytes. Returns the factor for the length of a program operation, in
+    /// 1/65536.
     #[inline]
     pub(crate) fn wrote(&mut self, now: Tick, bytes: u64) -> u64 {
         if now >= self.next {
@@ -76,7 +77,7 @@ impl Thermal {
             self.written = 0;
             self.next += self.step;
             if (self.temperature - end).abs() < 1e-6 && now > self.next {
-                // At rest: nothing more happens until `now`.
+                // At equilibrium: skip the remaining steps up to `now`.
                 self.next += (now - self.next) / self.step * self.step;
             }
         }

@@ -1,4 +1,4 @@
-//! Emulated media as the loop meets them. One binary for all files of tests.
+//! Tests of emulated devices under the measurement loop, in a single binary.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 

@@ -1,10 +1,10 @@
-//! Every medium, format and wrapper under the suite that real targets pass too.
+//! Every device, format and wrapper under the same conformance suite as real targets.
 
 use qdepth_engine::conformance::check;
 use qdepth_media::{Description, MediaLoad, OpenMedia, TargetExpression, catalogue};
 use qdepth_workload::Extent;
 
-/// As a load of this many requests in flight would open it.
+/// Opens a device as a load with this many I/Os in flight would.
 #[cfg(test)]
 fn opened(expression: &str, slots: u32) -> qdepth_media::Emulated {
     let medium = TargetExpression::read(expression).unwrap_or_else(|e| panic!("{expression}: {e}"));

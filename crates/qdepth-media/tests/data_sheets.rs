@@ -1,20 +1,19 @@
-//! Media of the catalogue that rest on a data sheet alone: each promise against the emulation, at
-//! the sheet's own loads. What agrees here was put in; what a sheet does not say is not tested, and
-//! nobody knows it.
+//! Devices of the catalogue that are modelled from a data sheet alone: each promise compared with
+//! the emulation, at the sheet's own load. Agreement only shows that the promise was entered
+//! correctly; figures that no sheet gives are untested and unknown.
 
 use std::collections::BTreeSet;
 
 use crate::common::rate;
 use qdepth_media::{Checked, Description, catalogue, description_text};
 
-/// How the sheets of a kind measure a promise: expression behind the name, outstanding I/Os,
-/// milliseconds.
+/// Measurement conditions of a data sheet: suffix of the expression, queue depth, milliseconds.
 #[cfg(test)]
 struct Sheet {
     name: &'static str,
     random: (&'static str, u32, u64),
     sequential: (&'static str, u32, u64),
-    /// Largest distance of each promise from the emulation, where it is not 5 %.
+    /// Largest permitted error of a promise, if it is not 5 %.
     wider: &'static [(&'static str, f64)],
 }
 
@@ -70,7 +69,7 @@ fn profile(random: u32, read: u32, size: &str, full: bool) -> String {
     format!("random = {random}\nread = {read}\nrequest_size = \"{size}\"\n{area}")
 }
 
-/// Rate of a promise in its unit.
+/// Emulated value of a promise, in its unit.
 #[cfg(test)]
 fn emulated(sheet: &Sheet, key: &str) -> f64 {
     let random = key.starts_with("random");
@@ -101,7 +100,7 @@ fn each_promise_is_reached_at_the_sheets_own_load() {
     }
 }
 
-/// What sheets promise beside the four maxima.
+/// Further promises of data sheets, besides the four maxima.
 #[test]
 fn further_numbers_of_a_sheet_are_reached() {
     let measured = |expression: &str, outstanding: u32, random: u32, read: u32, size: &str| {
@@ -114,7 +113,7 @@ fn further_numbers_of_a_sheet_are_reached() {
     near("870 EVO, one read at a time", alone("samsung-870-evo-1tb", 100), 13_000.0, 0.05);
     near("870 EVO, one write at a time", alone("samsung-870-evo-1tb", 0), 36_000.0, 0.05);
     assert!(alone("intel-p5800x-800gb", 100) > 1e6 / 6.0, "below 6 µs");
-    // The cache is full: it has no room at all.
+    // Full cache, emulated by one without capacity.
     let behind = measured("samsung-870-qvo-4tb @cache_gb=0", 32, 0, 0, "128KiB");
     near("870 QVO behind its cache", behind * f64::from(128 << 10) / 1e6, 160.0, 0.05);
     let disk = measured("seagate-exos-x18-18tb @area=full", 16, 100, 100, "4KiB");
@@ -141,9 +140,9 @@ fn credits_last_as_documented() {
     }
 }
 
-/// Every number of a medium that rests on a sheet says which one, with a year, or that it is its
-/// class's; every such medium is tested above, and is like no other. `p4800x-375gb` has sources of
-/// an older form, and one published figure.
+/// Every number of a data sheet's device cites a sheet with its year, or its class. Every such
+/// device is tested above, and is derived from no other. `p4800x-375gb` has sources in an older
+/// form, and one published figure.
 #[test]
 fn a_sheet_is_named_in_each_line() {
     let of_sheet = |name: &&str| {
@@ -181,7 +180,7 @@ fn every_medium_of_the_catalogue_says_how_it_was_checked() {
     let described = |line: &str| {
         Description::read("own", &format!("title = \"D\"\nlike = \"p3700-800gb\"\n{line}\n"))
     };
-    // The mark of another drive is not taken over, and a mark is one of a closed set.
+    // `checked` is not inherited from another drive, and its values form a closed set.
     assert_eq!(described("").unwrap().checked(), Checked::Not);
     assert_eq!(described("generic = true").unwrap().checked(), Checked::Class);
     assert_eq!(

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, \
                    { size = \"64KiB\", weight = 1 }]\n";
 
-/// Everything of an outcome, as text: the histograms with each occupied bucket.
+/// Complete outcome as text: the histograms with each occupied bucket.
 #[cfg(test)]
 fn bytes(outcome: &Outcome) -> String {
     let buckets = |d: &qdepth_engine::DirectionOutcome| {
@@ -51,7 +51,7 @@ fn another_seed_gives_other_bytes() {
     assert_ne!(hash("media:p3700-800gb", 1), hash("media:p3700-800gb", 2));
 }
 
-/// A medium that is measured as a type of its own answers as it does among others.
+/// A device gives the same results as a concrete type and behind the common interface.
 #[test]
 fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
     let trims = "random = 100\nread = 60\ntrim = 10\nrequest_size = \"8KiB\"\n";

@@ -1,6 +1,6 @@
-//! Virtual truth: drives whose numbers are drawn, measured by the plan `fit` in virtual time with
-//! noise, fitted, and predicted elsewhere: other profiles, intensities, arrays. A campaign of
-//! `cargo xtask nightly`; a few drives of each kind otherwise.
+//! Virtual truth: drives with random parameters, measured by the plan `fit` in virtual time with
+//! noise, fitted, and predicted for other profiles, queue depths and arrays. A campaign of `cargo
+//! xtask nightly`; a few drives of each kind otherwise.
 
 #[cfg(test)]
 mod truth {
@@ -19,7 +19,7 @@ mod truth {
     /// Noise of a measured rate, as the standard deviation of its logarithm.
     const NOISE: f64 = 0.015;
     const CAPACITY_GB: f64 = 64.0;
-    /// Nights of each drive of a campaign.
+    /// Nightly measurements of each drive of a campaign.
     const NIGHTS: u64 = 100;
 
     struct Draw(Xoshiro256PlusPlus);
@@ -33,7 +33,7 @@ mod truth {
             (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
         }
 
-        /// Evenly on a logarithmic scale.
+        /// Random value, uniform on a logarithmic scale.
         fn from(&mut self, low: f64, high: f64) -> f64 {
             low * (high / low).powf(self.share())
         }
@@ -68,7 +68,7 @@ mod truth {
         text
     }
 
-    /// A drive as no fit may know it: what a fit holds fixed is drawn, too.
+    /// Random drive that no fit knows: parameters that a fit keeps fixed are random, too.
     fn drawn(kind: Kind, draw: &mut Draw) -> String {
         match kind {
             Kind::Flash => flash(draw),
@@ -156,13 +156,13 @@ mod truth {
         written("ssd", &numbers, &[])
     }
 
-    /// A point for as long as its rate needs, under a seed of its own.
+    /// Outcome of a point, measured as long as its rate needs, with its own seed.
     fn measured(medium: &TargetExpression, point: &Point, seed: u64) -> Outcome {
         let stop = AtomicBool::new(false);
         let mut target = medium.open(&OpenMedia::for_point(point)).unwrap();
         let mut short = point.clone();
         short.seed = seed;
-        // Credits pass with time: there the whole window is measured.
+        // Credits depend on time, so the whole window is measured for them.
         if !medium.parameter("drawn.toml", "credits").is_some_and(|credits| credits > 0.0) {
             // A drive's buffer is full before the window.
             short.warm_up_ns = if point.writes() { 400_000_000 } else { 60_000_000 };
@@ -216,7 +216,7 @@ mod truth {
         points(plan, drive).into_iter().map(load).collect()
     }
 
-    /// Loads that the plan does not have.
+    /// Profiles that are not in the plan.
     const ELSEWHERE: &str = r#"
     name = "elsewhere"
     outstanding = [2, 24, 128]
@@ -328,7 +328,7 @@ mod truth {
         std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok())
     }
 
-    /// The first drive of a campaign in parts.
+    /// Number of the first drive, for a campaign that is split into parts.
     fn first() -> u64 {
         std::env::var("QDEPTH_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
     }
@@ -359,19 +359,20 @@ mod truth {
         }
     }
 
-    /// Nights of drives that stay as they were.
+    /// Results of repeated nightly measurements.
     #[derive(Default)]
     struct Nights {
         all: u64,
         alarms: u64,
-        /// Nights in which the drive is slower by 30 %, and is called.
+        /// Alarms on nights in which the drive is slower by 30 %.
         slow: u64,
-        /// Drives with more alarms than one night in a hundred.
+        /// Drives with false alarms on more than 1 % of the nights.
         misjudged: Vec<String>,
     }
 
     impl Nights {
-        /// A drive measured by the plan `quick` in many nights, each with a level and noise.
+        /// Adds a drive that the plan `quick` measures on `count` nights, each with its own level
+        /// and noise.
         fn add(
             &mut self,
             name: &str,
@@ -412,8 +413,8 @@ mod truth {
         }
     }
 
-    /// What a medium fitted without an error does: a buffer of 64 chunks, which small writes fill
-    /// much faster than the rate that lasts.
+    /// Device with a buffer of 64 chunks, which small writes fill much faster than the sustained
+    /// rate.
     const BUFFERED: &str = r#"
 title = "small random writes"
 kind = "ssd"
@@ -444,7 +445,8 @@ read_share = [0, 1]
 random_share = [0, 1]
 "#;
 
-    /// Writes are predicted as they last, and not as long as buffers take them.
+    /// Predictions of writes are for the sustained rate, not for the time in which buffers absorb
+    /// them.
     pub(crate) fn buffers() {
         for form in ["media:FILE", "raid0(media:FILE*2)"] {
             let drives = target_expression(BUFFERED, &form.replace("FILE", "drawn.toml"));

@@ -1,6 +1,6 @@
-//! Published drives, fitted by the general program from nothing but the tables of a single drive,
-//! and their arrays predicted. Which figures those are is said by `media/calibration.toml`; nothing
-//! that the shipped media know of these drives is used.
+//! Published drives, fitted by the general method to the tables of a single drive only, with
+//! predictions of their arrays. `media/calibration.toml` lists the figures; nothing that the
+//! shipped device models know of these drives is used.
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "reads what was published, as no medium may")]
@@ -16,7 +16,7 @@ mod published {
     /// Standard error of a printed figure: formats that should not differ do so by 2.6 to 4 %.
     const PRINTED: f64 = 0.03;
 
-    /// A published figure and the point that it is of.
+    /// Published figure, and its point.
     #[derive(Debug)]
     struct Figure {
         id: String,
@@ -33,7 +33,7 @@ mod published {
         std::fs::read_to_string(root().join(file)).unwrap()
     }
 
-    /// Middle of the value and unit of each published figure.
+    /// Value (middle of a range) and unit of each published figure, by id.
     fn values() -> BTreeMap<String, (f64, String)> {
         let table = text("reference/published.csv");
         let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -50,7 +50,7 @@ mod published {
         .collect()
     }
 
-    /// A load as the documents had it: at multiples of 4 KiB, or of its own size.
+    /// Point of a load as in the documents: aligned to 4 KiB, or to its own size.
     fn point(load: &str, outstanding: u32, shape: Shape, aligned: bool) -> Point {
         let mut text = shipped_profile_text(load).unwrap().to_owned();
         if aligned && !text.contains("alignment") {
@@ -66,7 +66,7 @@ mod published {
         resolve(&file, &Choices::default(), &[shape.into()]).unwrap().points.remove(0)
     }
 
-    /// The figures of both lists of a fit, in order.
+    /// Figures of one list of a fit, in order.
     fn figures(name: &str, list: &str) -> Vec<Figure> {
         let calibration: toml::Table = toml::from_str(&text("media/calibration.toml")).unwrap();
         let fits = calibration["fit"].as_array().unwrap();
@@ -105,7 +105,7 @@ mod published {
         }
     }
 
-    /// Figures of one load are one point, at the mean of their logarithms.
+    /// Combines figures of the same load into one point, at the mean of their logarithms.
     fn merged(figures: &[&Figure]) -> Vec<Observed> {
         let mut all: Vec<(Observed, Vec<f64>)> = Vec::new();
         for figure in figures {
@@ -125,19 +125,19 @@ mod published {
         all.into_iter().map(mean).collect()
     }
 
-    /// Errors of the predictions, and how many lie within their interval.
+    /// Errors of the predictions, and the number within their intervals.
     fn tried(name: &str) -> (Vec<f64>, usize) {
         let stop = AtomicBool::new(false);
         let known = figures(name, "figures");
         let mut asked = figures(name, "predictions");
-        // Figures of several drives that the shipped medium was calibrated with are predicted here.
+        // Figures of several drives that calibrated the shipped device model are predicted here.
         let (known, arrays): (Vec<Figure>, Vec<Figure>) =
             known.into_iter().partition(|figure| figure.target.starts_with("media:"));
         asked.extend(arrays);
         let mut names: Vec<String> = known.iter().map(|figure| figure.target.clone()).collect();
         names.sort();
         names.dedup();
-        // Formats of a drive are fitted each by itself: one of them, where it is no campaign.
+        // Formats of a drive are fitted separately; only one outside of a campaign.
         if std::env::var_os("QDEPTH_TRIES").is_none() {
             names.truncate(1);
         }

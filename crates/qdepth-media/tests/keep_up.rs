@@ -1,5 +1,5 @@
-//! A medium that follows a clock outside: nothing comes late, nothing is lost, and without a lead
-//! the rate is that of virtual time.
+//! A device that follows an external clock: no completion is late or lost, and without a lead the
+//! rate is that of virtual time.
 
 #[cfg(test)]
 mod tests {
@@ -27,14 +27,14 @@ mod tests {
         TargetExpression::read(expression).unwrap().open(&options).unwrap()
     }
 
-    /// Two thirds reads of 8 KiB, anywhere.
+    /// Request at a random offset: two thirds are reads, of 8 KiB.
     fn request(number: u64) -> Request {
         let drawn = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) >> 8;
         let direction = if drawn.is_multiple_of(3) { Direction::Write } else { Direction::Read };
         Request { direction, offset: (drawn % (32 << 30)) & !4095, size: 8192 }
     }
 
-    /// Requests completed in `ms`, looked at every `step` ns.
+    /// Number of I/Os completed in `ms`, polled every `step` ns.
     fn served(expression: &str, ms: u64, step: u64, lead: Nanos) -> u64 {
         let mut target = open(expression);
         let mut done = Completions::with_capacity(SLOTS as usize);
@@ -53,7 +53,8 @@ mod tests {
             for end in done.as_slice() {
                 let slot = end.slot.0 as usize;
                 assert!(end.at.0 <= clock.0 + lead.0, "{expression}: ahead of its lead");
-                // What an array or a disk decides later is known later, though never after its end.
+                // An array or a disk decides later, so completions are known later, but never after
+                // their end.
                 let ahead = if expression.starts_with("raid") { 0 } else { lead.0 };
                 let late = end.at.0 <= before.0 + ahead && submitted[slot] < before;
                 assert!(!late, "{expression}: {} at {} with {lead}", end.at.0, clock.0);

@@ -1,5 +1,5 @@
-//! Where numbers are from: a description says `calibrated` of what the calibration program finds,
-//! and of nothing else.
+//! Provenance of numbers: a device model marks a number `calibrated` exactly if the calibration
+//! program fits it.
 
 #[cfg(test)]
 mod tests {
@@ -30,7 +30,7 @@ mod tests {
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../media"))
     }
 
-    /// File, section and name of each number that a fit may change.
+    /// File, section and name of each number that a calibration fits.
     fn free() -> BTreeSet<(String, String, String)> {
         let text = fs::read_to_string(media().join("calibration.toml")).unwrap();
         let calibration: Calibration = toml::from_str(&text).unwrap();
@@ -43,7 +43,7 @@ mod tests {
         calibration.fit.into_iter().flat_map(|fit| fit.parameter).map(parameter).collect()
     }
 
-    /// File, section, name, value as written, provenance of every number of a description.
+    /// File, section, name, value as written, and provenance of every number.
     fn numbers() -> Vec<[String; 5]> {
         let mut all = Vec::new();
         for entry in fs::read_dir(media()).unwrap() {
@@ -72,7 +72,7 @@ mod tests {
             let says = from.contains("calibrated");
             assert!(!says || is, "{file} {section} {name}: no fit finds it");
             assert!(says || !is, "{file} {section} {name}: {from}");
-            // The program writes four digits; a person writes fewer.
+            // The program writes four digits; people write fewer.
             let digits = value.trim_start_matches(['0', '.']).replace('.', "").len();
             assert!(!says || digits >= 4, "{file} {section} {name} = {value} was set by hand");
             seen += usize::from(says);
@@ -80,7 +80,7 @@ mod tests {
         assert!(seen > 50, "only {seen} calibrated numbers were found");
     }
 
-    /// A number is found by a fit that others can repeat, or stood before anything was compared.
+    /// Every number was fitted by a repeatable program, or fixed before any comparison.
     #[test]
     fn no_number_is_set_by_hand() {
         for [file, section, name, _, from] in numbers() {

@@ -1,5 +1,5 @@
-//! Bad input is refused with the field, the value, what is possible and the nearest name; nothing
-//! panics.
+//! Invalid input is refused with the field, the value, the permitted values and the most similar
+//! name; nothing panics.
 
 use proptest::prelude::*;
 use qdepth_media::{Description, TargetExpression};
@@ -15,7 +15,7 @@ fn refusal(expression: &str) -> String {
 #[test]
 fn each_refusal_says_what_would_be_right() {
     for (expression, words) in [
-        ("media:p3700-80gb", &["medium `p3700-80gb`", "did you mean `p3700-800gb`"][..]),
+        ("media:p3700-80gb", &["emulated device `p3700-80gb`", "did you mean `p3700-800gb`"][..]),
         ("media:iodrive-320gb/improved", &["did you mean `improved-write`"]),
         ("media:p3700-800gb/improved", &["no formatting options"]),
         ("media:p3700-800gb @die=3", &["`die`", "did you mean `dies`"]),
@@ -27,7 +27,7 @@ fn each_refusal_says_what_would_be_right() {
         ("media:p3700-800gb @cooling", &["name=value"]),
         ("raid1(media:p3700-800gb)", &["1 members", "2 to 64"]),
         ("raid10(media:p3700-800gb*5)", &["5 members", "even number"]),
-        ("raid0(media:p3700-800gb*0)", &["1 to 64"]),
+        ("raid0(media:p3700-800gb*0)", &["between 1 and 64"]),
         ("raid6(media:p3700-800gb*4)", &["arrangement `raid6`", "raid5"]),
         ("raid0(media:p3700-800gb*2, stripe=1000)", &["a multiple of 4KiB"]),
         ("raid0(independent(media:p3700-800gb*2)*2)", &["outermost"]),
@@ -35,7 +35,7 @@ fn each_refusal_says_what_would_be_right() {
         ("delay(media:null)", &["100us"]),
         ("pressure(media:fixed, 100MB/s)", &["one solid-state drive"]),
         ("raid0(media:null*2", &["parenthesis"]),
-        ("media:", &["medium ``"]),
+        ("media:", &["emulated device ``"]),
     ] {
         let said = refusal(expression);
         for word in words {

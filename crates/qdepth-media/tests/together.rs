@@ -1,4 +1,4 @@
-//! Drives that are loaded at the same time on one host.
+//! Drives under load at the same time on one host.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,13 +9,13 @@ use qdepth_workload::Point;
 
 const DATABASE: &str = "random = 100\nread = 67\nrequest_size = \"8KiB\"";
 
-/// Long enough for a share of reads that is within 0.5 %.
+/// Point that is long enough for a share of reads within 0.5 %.
 #[cfg(test)]
 fn point_of(expression: &str, outstanding: u32) -> Point {
     point(expression, outstanding, if outstanding == 1 { 2000 } else { 200 }, DATABASE)
 }
 
-/// Rates of drives at the same time, each with a load of its own.
+/// Rates of drives that run at the same time, each with its own load.
 #[cfg(test)]
 fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
     let media: Vec<TargetExpression> =
@@ -56,7 +56,7 @@ fn a_fixed_drive_scales_with_their_number() {
 fn sixty_four_drives_have_512_outstanding_each() {
     let rates = together(&["media:p3700-800gb"; 64], 512);
     assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
-    // One host for all: it is what they share.
+    // The host is shared by all.
     let alone = together(&["media:p3700-800gb"], 512)[0];
     let sum: f64 = rates.iter().sum();
     assert!(sum > alone && sum < 64.0 * alone, "{sum} and {alone}");
@@ -83,10 +83,11 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
         let said = several(word);
         assert!(matches!(said, Ok(None)), "{word}: {said:?}");
     }
-    assert!(several("media:fixed*65").unwrap_err().to_string().contains("1 to 64"));
+    assert!(several("media:fixed*65").unwrap_err().to_string().contains("between 1 and 64"));
 }
 
-/// Sequential reads that begin within a stripe ask two members each, which ends reading ahead.
+/// Sequential reads that start inside a stripe access two members each, which disables their
+/// read-ahead.
 #[test]
 fn where_a_file_begins_can_be_said() {
     let streaming = "random = 0\nread = 100\nrequest_size = \"64KiB\"";

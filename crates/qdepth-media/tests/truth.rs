@@ -1,4 +1,4 @@
-//! The instrument on media whose truth is known in closed form, within 0.1 %.
+//! The load generator on devices whose truth is known in closed form, within 0.1 %.
 
 use crate::common::{measured, point, rate};
 use qdepth_engine::Outcome;
@@ -83,15 +83,15 @@ fn mean_access_of_a_disk() {
     let revolution = 60e6 / get("rpm");
     let track = revolution * get("media_mb_s") * 1.048_576;
     let tracks = get("capacity_gb") * 1e9 / track;
-    // The electronics work before the seek, so that the rotation begins evenly drawn.
+    // The command overhead precedes the seek, so that the rotation starts uniformly random.
     let seek = get("settle_us") + get("seek_us_per_sqrt_track") * tracks.sqrt() * 8.0 / 15.0;
     let transfer = 4096.0 / (get("media_mb_s") * 1.048_576);
     let truth = get("command_us") + seek + revolution / 2.0 + transfer;
     within("a disk's access", 1e6 / found, truth, 0.001);
 }
 
-/// Random writes over the whole capacity are what a data sheet promises of them. Collection decides
-/// that, and not the limit of the amplification.
+/// Random writes over the whole capacity reach the data sheet's value. Garbage collection
+/// determines it, not the limit of the amplification.
 #[test]
 fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
     let sheet = qdepth_media::Description::shipped("p3700-800gb").unwrap().data_sheet;
@@ -104,7 +104,7 @@ fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
     within("without the limit", full("@amplification_max=100"), found, 0.001);
 }
 
-/// Little's law on every kind: the requests in flight are the rate times the mean latency.
+/// Little's law on every kind of device: the I/Os in flight are the rate times the mean latency.
 #[test]
 fn littles_law() {
     for expression in [

@@ -1,4 +1,4 @@
-//! Everybody who is connected, and the door.
+//! Connected clients and the listener.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -15,28 +15,29 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::connection::Connection;
 use crate::store::Store;
 
-/// A client that has not agreed on an export by then, however it fills the time, is let go.
+/// Time limit of a negotiation, however active the client is.
 const NEGOTIATION: Duration = Duration::from_secs(10);
-/// So many are let in at once, those who negotiate among them: each has a thread or buffers.
+/// Maximum number of clients, including those that negotiate: each needs a thread or buffers.
 pub(crate) const CLIENTS_MAX: usize = 64;
-/// The negotiation calls a few functions deep.
+/// Stack size of negotiation threads, bytes: the calls are not deep.
 const STACK: usize = 256 << 10;
 
-/// A client by the place that it has, and by its number, since places are taken again.
+/// Client by slot and number; slots are reused, numbers are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
     pub(crate) slot: usize,
     pub(crate) number: u64,
 }
 
-/// The door and those inside.
+/// Listener and clients.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    /// None where all who come are there already.
+    /// `None` if no further clients are accepted.
     listener: Option<UnixListener>,
     capacity: u64,
     slots: Vec<Option<(u64, Connection)>>,
-    /// Those who negotiate, and what came of it: none where a client was let go.
+    /// Number of negotiating clients, and the channel for the results: `None` after a failed
+    /// negotiation.
     negotiating: usize,
     negotiated: (Sender<Option<UnixStream>>, Receiver<Option<UnixStream>>),
     /// Number of clients that have connected.
@@ -51,7 +52,7 @@ impl Clients {
         Ok(Self { listener: Some(listener), ..Self::without_a_door(capacity) })
     }
 
-    /// One client past the negotiation, and nobody else.
+    /// A single client, already negotiated, and no listener.
     pub(crate) fn alone(stream: UnixStream, capacity: u64) -> io::Result<Self> {
         let mut clients = Self::without_a_door(capacity);
         clients.count = 1;
@@ -71,11 +72,11 @@ impl Clients {
         }
     }
 
-    /// Lets new clients in, as far as there are places. They negotiate on threads of their own, so
-    /// that a slow one delays nobody.
+    /// Accepts new clients up to the maximum. Each negotiates on its own thread, so a slow one does
+    /// not delay the others.
     pub(crate) fn welcome(&mut self) -> io::Result<()> {
         while let Some(Ok((stream, _))) = self.listener.as_ref().map(UnixListener::accept) {
-            // Turned away, a client is told at once: its stream ends.
+            // A rejected client sees at once that its stream is closed.
             if self.all().len() + self.negotiating >= CLIENTS_MAX || !self.negotiate(stream) {
                 self.turned_away += 1;
             }
@@ -93,13 +94,13 @@ impl Clients {
         Ok(())
     }
 
-    /// True if there is a thread for it.
+    /// Starts a negotiation; false if no thread could be started.
     fn negotiate(&mut self, stream: UnixStream) -> bool {
         let (negotiated, size) = (self.negotiated.0.clone(), self.capacity);
         let thread = std::thread::Builder::new().name("negotiation".to_owned()).stack_size(STACK);
         let work = move || {
             let agreed = negotiate(&stream, size).is_ok();
-            // Nobody waits for it where serving has ended.
+            // Nobody receives the result after the end of the server.
             let _ = negotiated.send(agreed.then_some(stream));
         };
         let spawned = thread.spawn(work).is_ok();
@@ -118,7 +119,7 @@ impl Clients {
         self.slots.iter().enumerate().filter_map(client).collect()
     }
 
-    /// The connection of a client that has not left.
+    /// Connection of a client; `None` if it has left.
     pub(crate) fn get(&mut self, client: Client) -> Option<&mut Connection> {
         let (number, connection) = self.slots.get_mut(client.slot)?.as_mut()?;
         (*number == client.number).then_some(connection)
@@ -130,7 +131,7 @@ impl Clients {
         }
     }
 
-    /// Reads what clients sent; whether there was anything. Those who are gone leave.
+    /// Receives from all clients and drops disconnected ones. True if anything was received.
     pub(crate) fn receive(&mut self) -> bool {
         let mut any = false;
         for slot in &mut self.slots {
@@ -142,7 +143,7 @@ impl Clients {
         any
     }
 
-    /// Sends what clients take.
+    /// Sends as much as the clients accept.
     pub(crate) fn send(&mut self, store: &Store) {
         for slot in &mut self.slots {
             if slot.as_mut().is_some_and(|(_, connection)| connection.send(store).is_err()) {
@@ -151,7 +152,7 @@ impl Clients {
         }
     }
 
-    /// Sleeps until a client stirs, so long at most.
+    /// Sleeps until there is activity, at most for `limit`.
     pub(crate) fn sleep(&self, limit: Nanos) -> io::Result<()> {
         let mut files: Vec<PollFd<'_>> = Vec::new();
         if let Some(listener) = &self.listener {
@@ -160,7 +161,7 @@ impl Clients {
         for (_, connection) in self.slots.iter().flatten() {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::OUT, connection.is_sending());
-            // Without room, bytes that come must not wake the server: it would spin.
+            // Without buffer space, incoming bytes must not wake the server: it would spin.
             flags.set(PollFlags::IN, connection.can_receive());
             files.push(PollFd::from_borrowed_fd(connection.stream(), flags));
         }
@@ -182,11 +183,11 @@ fn negotiate(stream: &UnixStream, size: u64) -> io::Result<()> {
     handshake(Bounded { stream, until: clock() + NEGOTIATION }, export)
 }
 
-/// A stream on which everything together takes no longer than it may: a client that sends a byte
-/// now and then, or asks without end, is no better than a silent one.
+/// Stream with a deadline for all I/O together: a client that sends single bytes slowly, or asks
+/// without end, is no better than a silent one.
 struct Bounded<'a> {
     stream: &'a UnixStream,
-    /// By the monotonic clock.
+    /// Deadline on the monotonic clock.
     until: Duration,
 }
 

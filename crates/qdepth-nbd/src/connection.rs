@@ -1,5 +1,5 @@
-//! One client. Neither the data of its requests nor that of their answers is held in memory: a
-//! write goes to the store as it arrives, a read comes from it as it leaves.
+//! Connection of one client. Data is not held in memory: a write goes to the store while it
+//! arrives, and a read is loaded while it is sent.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,35 +9,35 @@ use std::os::unix::net::UnixStream;
 use crate::store::{EINVAL, Store};
 use crate::wire::{Command, Kind, LENGTH_MAX, REPLY_BYTES, REQUEST_BYTES, reply};
 
-/// Bytes of a buffer; a client has two, whatever the length of its requests.
+/// Buffer size, bytes; a client has two buffers, whatever the length of its requests.
 const BUFFER: usize = 512 << 10;
-/// Buffers that are sent to one client before it is the turn of the next.
+/// Maximum number of buffers sent to a client before the next client.
 const BUFFERS_MAX: usize = 4;
-/// Requests in flight and answers that have not left, of one client.
+/// Maximum number of requests in flight and unsent answers of a client.
 const REQUESTS_MAX: usize = 4096;
 
-/// A client past the negotiation.
+/// Connection of a client after the negotiation.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: UnixStream,
-    /// Room for bytes that came.
+    /// Receive buffer.
     input: Vec<u8>,
-    /// Number of received bytes.
+    /// Number of bytes in `input`.
     filled: usize,
-    /// Number of parsed bytes.
+    /// Number of parsed bytes of `input`.
     taken: usize,
-    /// The write whose data has not come whole.
+    /// Write whose data is incomplete.
     arriving: Option<Arriving>,
-    /// Answers of which not all bytes are in `output`.
+    /// Answers that are not completely in `output`.
     answers: VecDeque<Answer>,
     output: Vec<u8>,
-    /// Bytes of `output` that have left.
+    /// Number of sent bytes of `output`.
     sent: usize,
-    /// Its requests in flight.
+    /// Number of requests in flight.
     pub(crate) in_flight: usize,
 }
 
-/// A write of which `stored` bytes came.
+/// Incomplete write; `stored` is the number of bytes stored so far.
 #[derive(Clone, Copy, Debug)]
 struct Arriving {
     command: Command,
@@ -45,7 +45,7 @@ struct Arriving {
     errno: i32,
 }
 
-/// An answer, of whose data `prepared` bytes left or are about to.
+/// Answer; `prepared` is the number of data bytes already in the output.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     cookie: u64,
@@ -79,25 +79,25 @@ impl Connection {
         self.stream.as_fd()
     }
 
-    /// True if the client has not yet taken all answers.
+    /// True if there are unsent answers.
     pub(crate) fn is_sending(&self) -> bool {
         self.sent < self.output.len() || !self.answers.is_empty()
     }
 
-    /// True if there is room for bytes that come.
+    /// True if the receive buffer has space.
     pub(crate) fn can_receive(&self) -> bool {
         self.filled - self.taken < self.input.len()
     }
 
-    /// True if another request of it may be taken.
+    /// True if the client may have another request in flight.
     pub(crate) fn has_room(&self) -> bool {
         self.in_flight + self.answers.len() < REQUESTS_MAX
     }
 
-    /// Reads what is there, as far as there is room; whether there was anything.
+    /// Receives as much as there is space for. True if anything was received.
     ///
     /// # Errors
-    /// If the client is gone.
+    /// If the client has disconnected.
     pub(crate) fn receive(&mut self) -> io::Result<bool> {
         self.input.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -116,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// The next request that has come whole, with the errno of storing its data.
+    /// Next complete request, with the error number of storing its data, or 0.
     pub(crate) fn next(&mut self, store: &mut Store) -> Result<Option<(Command, i32)>, Confused> {
         let Some(mut write) = self.arriving.take() else {
             let rest = &self.input[self.taken..self.filled];
@@ -126,7 +126,7 @@ impl Connection {
             if command.kind != Kind::Write {
                 return Ok(Some((command, 0)));
             }
-            // A length that cannot be is not waited for.
+            // Do not wait for data of an invalid length.
             if command.length > LENGTH_MAX {
                 return Err(Confused);
             }
@@ -150,7 +150,7 @@ impl Connection {
         Ok(Some((write.command, write.errno)))
     }
 
-    /// Puts an answer down to be sent; a read's with its data.
+    /// Queues an answer; that of a read with its data.
     pub(crate) fn answer(&mut self, command: &Command, errno: i32) {
         let reads = errno == 0 && command.kind == Kind::Read;
         self.answers.push_back(Answer {
@@ -162,10 +162,11 @@ impl Connection {
         });
     }
 
-    /// Sends as much as the client takes now, at most a few buffers: the other clients wait.
+    /// Sends as much as the client accepts, at most a few buffers, since other clients wait.
     ///
     /// # Errors
-    /// If the client is gone, or data of an answer that has begun cannot be read.
+    /// If the client has disconnected, or the data of an answer that has been started cannot be
+    /// read.
     pub(crate) fn send(&mut self, store: &Store) -> io::Result<()> {
         let mut buffers = 0;
         while self.is_sending() {
@@ -185,7 +186,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Fills the output with what has to leave next.
+    /// Fills the output with the next answers.
     fn prepare(&mut self, store: &Store) -> io::Result<()> {
         self.output.clear();
         self.sent = 0;

@@ -1,11 +1,11 @@
-//! An emulated medium in real time: a block device for any NBD client, at which the medium decides
-//! when each request ends. It is how another program, fio, can check what the emulation
-//! says in virtual time.
+//! Serves an emulated device in real time as a block device for any NBD client. The device decides
+//! when each request ends. This lets other programs, such as fio, check the emulation, which
+//! otherwise runs in virtual time.
 //!
-//! One thread does everything, since the order in which requests reach a medium is part of its
-//! answer: it reads what clients ask, moves the medium's time on to the clock's, and sends what has
-//! ended. While requests are in flight it looks without sleeping, as a kernel wakes a thread 5 to
-//! 50 µs late. Start with [`Server`], then `wire.rs`.
+//! One thread does everything, because the order of requests affects the results of a device: it
+//! reads requests, advances virtual time to the clock, and sends answers. It polls while requests
+//! are in flight, because a kernel wakes a thread 5 to 50 µs late. Start with [`Server`], then
+//! `wire.rs`.
 
 mod clients;
 mod connection;

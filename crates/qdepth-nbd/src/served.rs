@@ -9,21 +9,21 @@ use crate::wire::{Command, Kind};
 pub struct Served {
     /// Clients that agreed on an export.
     pub clients: u64,
-    /// Clients that found all places taken.
+    /// Clients rejected because all slots were in use.
     pub turned_away: u64,
     /// Reads answered with success.
     pub reads: u64,
-    /// Bytes of them.
+    /// Bytes of these reads.
     pub read_bytes: u64,
     /// Writes answered with success.
     pub writes: u64,
-    /// Bytes of them.
+    /// Bytes of these writes.
     pub written_bytes: u64,
     /// Requests answered with an error.
     pub errors: u64,
-    /// From arrival to the end that the medium decided on.
+    /// Time from the arrival of a request to its end on the device.
     pub service_time: LatencyHistogram,
-    /// By how much answers were put down later than the medium decided.
+    /// Delay of answers after their due time.
     pub late: LatencyHistogram,
 }
 
@@ -43,8 +43,8 @@ impl Served {
         }
     }
 
-    /// True if nearly all answers left on time: 99 % of them at most 5 % of the mean service time
-    /// late, or 5 µs if that is longer. `None` without requests.
+    /// True if 99 % of the answers were at most 5 % of the mean service time late, or 5 µs if that
+    /// is longer. `None` without requests.
     pub fn is_faithful(&self) -> Option<bool> {
         let (mean, late) = (self.service_time.mean()?, self.late.quantile(0.99)?);
         Some(late.0 as f64 <= (mean * 0.05).max(5_000.0))

@@ -1,4 +1,4 @@
-//! The loop that lets virtual time follow the clock.
+//! The server loop: virtual time follows the clock.
 
 use std::fs::File;
 use std::io;
@@ -17,32 +17,32 @@ use crate::served::Served;
 use crate::store::{EINVAL, Store};
 use crate::wire::{Command, Kind, LENGTH_MAX};
 
-/// Before a moment that is waited for, and after something was done, this stretch is spent looking:
-/// four times what a kernel is late by in waking a thread.
+/// Length of busy polling before a due time and after any activity: four times the typical wake-up
+/// delay of a thread.
 const BUSY_POLL: Nanos = Nanos::from_micros(200);
-/// Longest sleep: a signal is looked for this often.
+/// Longest sleep, and so the interval of checks for a signal.
 const SLEEP: Nanos = Nanos::from_millis(50);
-/// New clients are looked for this often, also while others are busy.
+/// Interval of checks for new clients, also while others are active.
 const WELCOME: Nanos = Nanos::from_millis(1);
-/// So long may nobody be there before the last client is taken to have left: fio connects once to
-/// ask for the size, leaves, and comes back.
+/// Time without clients after which the server with `once` ends: fio connects once for the size,
+/// disconnects, and connects again.
 const LINGER: Nanos = Nanos::from_secs(2);
 
-/// Why a medium cannot be served.
+/// Error of the server.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// It cannot be made, or has parts with streams of their own.
+    /// The device cannot be opened, or has parts with separate streams.
     #[error(transparent)]
     Medium(#[from] MediaError),
-    /// The file for what clients write cannot be as large as the medium.
-    #[error("cannot make a sparse file of {bytes} bytes for what clients write: {source}")]
+    /// The file for written data cannot be as large as the device.
+    #[error("cannot create a sparse file of {bytes} bytes for written data: {source}")]
     Store {
         /// Capacity.
         bytes: u64,
-        /// Why not.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The clients can no longer be waited for.
+    /// Waiting for clients failed.
     #[error("cannot wait for clients: {0}")]
     Wait(#[from] io::Error),
 }
@@ -55,7 +55,7 @@ struct InFlightRequest {
     arrived: Instant,
 }
 
-/// A medium and its clients.
+/// Server of an emulated device.
 #[derive(Debug)]
 pub struct Server {
     medium: Emulated,
@@ -64,7 +64,7 @@ pub struct Server {
     clients: Clients,
     begun: Nanos,
     lead: Nanos,
-    /// True if it looks for requests without end, and never sleeps.
+    /// True if it polls all the time and never sleeps.
     awake: bool,
     /// Requests in flight, by slot.
     in_flight: Vec<Option<InFlightRequest>>,
@@ -74,12 +74,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Lets clients in through `listener`. What clients write is kept in `file`, which is empty.
-    /// Answers leave `lead` before the medium's time for them, for the way that they have to the
-    /// client; none before its request has come.
+    /// Accepts clients on `listener`. Written data is stored in `file`, which must be empty.
+    /// Answers are sent `lead` before their due time, to make up for their way to the client, but
+    /// never before the request.
     ///
     /// # Errors
-    /// If the medium has several parts, or the file cannot be as large as it.
+    /// If the device has several parts, or the file cannot be as large as the device.
     pub fn new(
         target: &TargetExpression,
         listener: UnixListener,
@@ -89,7 +89,7 @@ impl Server {
         Self::with(target, file, lead, |capacity| Clients::new(listener, capacity))
     }
 
-    /// One client, past the negotiation, and nobody else.
+    /// Server of a single client, already negotiated.
     pub(crate) fn for_client(
         target: &TargetExpression,
         client: UnixStream,
@@ -123,15 +123,15 @@ impl Server {
         })
     }
 
-    /// Looks for requests without end instead of sleeping where nothing is due: a processor is
-    /// busy all the time, and no request waits for a thread to be woken.
+    /// Polls all the time instead of sleeping: one CPU is always busy, and no request waits for a
+    /// thread to be woken.
     #[must_use]
     pub fn busy_polling(mut self, awake: bool) -> Self {
         self.awake = awake;
         self
     }
 
-    /// Bytes that clients see.
+    /// Size of the exported device, bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -139,7 +139,7 @@ impl Server {
     /// Serves until `stop`, or with `once` until two seconds after the last client has left.
     ///
     /// # Errors
-    /// If clients can no longer be waited for.
+    /// If waiting for clients fails.
     pub fn serve(mut self, stop: &AtomicBool, once: bool) -> Result<Served, ServeError> {
         let (mut active, mut welcomed, mut left) = (Instant(0), None, None);
         while !stop.load(Ordering::Relaxed) {
@@ -175,7 +175,7 @@ impl Server {
         Instant(clock().saturating_sub(self.begun).0)
     }
 
-    /// Moves the medium's time on, and puts down the answers to what has ended.
+    /// Advances virtual time, and queues the answers to completed requests. True if there were any.
     fn complete(&mut self, now: Instant) -> bool {
         self.done.clear();
         self.medium.keep_up(now, self.lead, &mut self.done);
@@ -201,7 +201,7 @@ impl Server {
         }
     }
 
-    /// Hands the requests that have come to the medium, as far as there is room.
+    /// Submits received requests to the device, as far as there are slots. True if there were any.
     fn take(&mut self, now: Instant) -> bool {
         let mut any = false;
         for client in self.clients.all() {
@@ -212,7 +212,7 @@ impl Server {
         any
     }
 
-    /// True if there was a request, and room for it.
+    /// Submits one request of a client; false if there was none, or no slot.
     fn take_one(&mut self, client: Client, arrived: Instant) -> bool {
         let Some(connection) = self.clients.get(client) else { return false };
         if self.free.is_empty() || !connection.has_room() {
@@ -234,7 +234,7 @@ impl Server {
             _ if !fits(&command, &self.store) => (EINVAL, Direction::Sync),
             Kind::Read => (0, Direction::Read),
             Kind::Write => (stored, Direction::Write),
-            // The medium is not told of what was trimmed.
+            // Trims are not passed to the emulated device.
             Kind::Trim => (self.store.trim(command.offset, command.length.into()), Direction::Sync),
             Kind::Flush | Kind::Disconnect => (0, Direction::Sync),
             Kind::Unknown => (EINVAL, Direction::Sync),
@@ -258,7 +258,7 @@ impl Server {
         self.medium.submit(Slot(slot), Request { direction, offset, size });
     }
 
-    /// Sleeps where nothing is due soon.
+    /// Sleeps if nothing is due soon.
     fn sleep(&self, now: Instant) -> io::Result<()> {
         let due = self.medium.next_due().map_or(SLEEP, |due| due.since(now));
         let sleep = due.saturating_sub(self.lead).saturating_sub(BUSY_POLL).min(SLEEP);
@@ -271,15 +271,16 @@ pub(crate) fn clock() -> Nanos {
     Nanos(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
 }
 
-/// The medium under a load that nobody knows yet: one stream, as many requests in flight as can be.
+/// Opens the device for an unknown load: one stream with the maximum number of requests in flight.
 pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaError> {
     let shape = target.shape()?;
     if shape.parts > 1 {
         return Err(MediaError::Expression {
             text: target.text().to_owned(),
-            why: "its parts have streams of their own, which one block device cannot tell apart: \
-                  serve each drive by itself, without independent(…) and @processes"
-                .to_owned(),
+            why:
+                "its parts have separate streams, which one block device cannot distinguish. Serve \
+                 each drive separately, without independent(…) and @processes"
+                    .to_owned(),
         });
     }
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes };
@@ -288,7 +289,7 @@ pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaEr
     Ok((medium, shape.usable_bytes))
 }
 
-/// True if a request that has a place is within the device, and not too long.
+/// True if a request is within the device and not too long.
 fn fits(command: &Command, store: &Store) -> bool {
     let inside = store.holds(command.offset, command.length.into());
     match command.kind {

@@ -9,15 +9,15 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 pub(crate) const EINVAL: i32 = 22;
 const EIO: i32 = 5;
-/// Bytes of a piece that was written to or not.
+/// Size of a piece, the unit in which written ranges are tracked, bytes.
 const PIECE: u64 = 1 << 20;
 
-/// Data by offset; what was never written reads as zeros.
+/// Data by offset; unwritten ranges read as zeros.
 #[derive(Debug)]
 pub(crate) struct Store {
     file: File,
     capacity: u64,
-    /// Pieces that were written to: the others need not be asked of the file.
+    /// Written pieces; others are zeros and need no read of the file.
     written: BTreeSet<u64>,
 }
 
@@ -26,7 +26,7 @@ fn pieces(offset: u64, length: usize) -> std::ops::Range<u64> {
 }
 
 impl Store {
-    /// On an empty file of this many bytes.
+    /// Creates a store on an empty file, which it extends to this size.
     pub(crate) fn new(file: File, bytes: u64) -> io::Result<Self> {
         file.set_len(bytes)?;
         Ok(Self { file, capacity: bytes, written: BTreeSet::new() })
@@ -40,19 +40,19 @@ impl Store {
         Ok(())
     }
 
-    /// Errno of writing it, 0 on success.
+    /// Writes data. Returns the error number, 0 on success.
     pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> i32 {
         self.written.extend(pieces(offset, data.len()));
         errno(self.file.write_all_at(data, offset))
     }
 
-    /// Discards the data and frees the space. Errno, 0 on success.
+    /// Discards a range and frees its space. Returns the error number, 0 on success.
     pub(crate) fn trim(&mut self, offset: u64, length: u64) -> i32 {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         errno(fallocate(&self.file, flags, offset, length).map_err(io::Error::from))
     }
 
-    /// True if these bytes are within the device.
+    /// True if the range is within the device.
     pub(crate) fn holds(&self, offset: u64, length: u64) -> bool {
         offset.checked_add(length).is_some_and(|end| end <= self.capacity)
     }

@@ -14,19 +14,19 @@ use qdepth_workload::{Direction, Request};
 use crate::server::{ServeError, Server, clock, open};
 use crate::wire::{REPLY_BYTES, request};
 
-/// Size of the requests: that of the papers' Database.
+/// Request size, bytes, like the Database profile of the papers.
 const BYTES: u32 = 8192;
-/// Requests one after the other; the first of them find nothing warm.
+/// Number of requests in sequence; the first `COLD` are warm-up.
 const ALONE: u64 = 600;
 const COLD: u64 = 100;
-/// Requests with so many in flight.
+/// Number of requests with `IN_FLIGHT` at a time.
 const TOGETHER: u64 = 6000;
 const IN_FLIGHT: u64 = 32;
-/// Reads by which a medium's own time is told.
+/// Number of reads to determine the mean latency of a device.
 const READS: u64 = 200;
-/// Share of the maximum rate, measured without device latency, that can be sustained with it: above
-/// it requests wait for the server (NBD server of a feasibility study: 81,000 of 171,000 per second
-/// were three times too slow, 51,000 were not).
+/// Share of the maximum rate without device latency that can be sustained with it. Above this
+/// share, requests wait for the server (NBD server of a feasibility study: 81,000 of 171,000 per
+/// second were three times too slow, 51,000 were not).
 const SHARE: f64 = 0.3;
 
 /// Latency of client and socket.
@@ -41,17 +41,17 @@ pub struct Way {
 /// Assessment of a device before it is served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// Mean time of the medium for a read of 8 KiB alone, at random.
+    /// Mean latency of the device for a single random read of 8 KiB.
     pub medium: Nanos,
-    /// True if the way fits into it.
+    /// True if the median latency of client and socket does not exceed `medium`.
     pub fits: bool,
 }
 
 impl Way {
-    /// Finds it, in a tenth of a second. `file` is empty, and is not written to.
+    /// Measures it, in a tenth of a second. `file` must be empty, and is not written.
     ///
     /// # Errors
-    /// If a pair of sockets cannot be made or read.
+    /// If a socket pair cannot be created or read.
     pub fn measured(file: File, awake: bool) -> Result<Self, ServeError> {
         let nothing = TargetExpression::read("media:null")?;
         let (client, ours) = UnixStream::pair()?;
@@ -74,7 +74,7 @@ impl Way {
         self.alone.quantile(0.5).unwrap_or(Nanos::ZERO)
     }
 
-    /// Requests in a second up to which the server can keep up.
+    /// Requests per second that the server can sustain.
     pub fn keeps_up_to(&self) -> f64 {
         self.requests_per_s * SHARE
     }
@@ -114,14 +114,14 @@ fn ask(mut stream: UnixStream) -> io::Result<Way> {
     Ok(Way { alone, requests_per_s: TOGETHER as f64 / took * 1e9 })
 }
 
-/// The medium's own time for a small read at random, nothing else in flight.
+/// Mean latency of the device for a small random read with nothing else in flight.
 fn mean_read(target: &TargetExpression) -> Result<Nanos, MediaError> {
     let (mut medium, capacity) = open(target)?;
     let blocks = capacity / u64::from(BYTES);
     let mut done = Completions::with_capacity(1);
     let mut sum = Nanos::ZERO;
     for number in 0..READS {
-        // Far from each other, and never one behind the other.
+        // Distant offsets, never consecutive.
         let block = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % blocks.max(1);
         let offset = block * u64::from(BYTES);
         let begun = medium.now();

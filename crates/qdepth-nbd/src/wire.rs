@@ -1,12 +1,12 @@
-//! The two headers of NBD's transmission phase, with simple replies (NetworkBlockDevice/nbd,
-//! doc/proto.md). The negotiation before it is the `nbd` crate's; its transmission answers one
-//! request after the other, where a medium must be able to have many in flight.
+//! Request and reply headers of NBD's transmission phase, with simple replies
+//! (NetworkBlockDevice/nbd, doc/proto.md). The `nbd` crate does the negotiation; its own
+//! transmission phase answers one request at a time, but an emulated device needs many in flight.
 
 /// Bytes of a request before its data.
 pub(crate) const REQUEST_BYTES: usize = 28;
 /// Bytes of a reply before its data.
 pub(crate) const REPLY_BYTES: usize = 16;
-/// Longest request: what the protocol lets clients expect where nothing else is agreed on.
+/// Maximum request length, bytes: the protocol's default without negotiation.
 pub(crate) const LENGTH_MAX: u32 = 32 << 20;
 const REQUEST_MAGIC: u32 = 0x2560_9513;
 const REPLY_MAGIC: u32 = 0x6744_6698;
@@ -15,28 +15,29 @@ const REPLY_MAGIC: u32 = 0x6744_6698;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Read,
-    /// Its data follows.
+    /// Followed by its data.
     Write,
-    /// The client leaves.
+    /// The client disconnects.
     Disconnect,
     Flush,
     Trim,
-    /// Anything that was not offered.
+    /// Any command that was not offered.
     Unknown,
 }
 
-/// A request's header.
+/// Header of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     pub(crate) kind: Kind,
-    /// The client's name for it, returned with the answer.
+    /// The client's identifier, returned with the answer.
     pub(crate) cookie: u64,
     pub(crate) offset: u64,
     pub(crate) length: u32,
 }
 
 impl Command {
-    /// None where these bytes are no request: then nothing behind them can be understood.
+    /// Parses a header. `None` if the bytes are not a request: then nothing after them can be
+    /// parsed.
     pub(crate) fn read(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
         let [m0, m1, m2, m3, _, _, k0, k1, rest @ ..] = *bytes;
         let (words, length) = rest.split_at(16);
@@ -57,7 +58,7 @@ impl Command {
     }
 }
 
-/// A request's header, as doc/proto.md lays it out.
+/// Encodes a request header, as defined in doc/proto.md.
 pub(crate) fn request(kind: u16, cookie: u64, offset: u64, length: u32) -> [u8; REQUEST_BYTES] {
     let mut bytes = [0; REQUEST_BYTES];
     bytes[..4].copy_from_slice(&REQUEST_MAGIC.to_be_bytes());
@@ -68,7 +69,7 @@ pub(crate) fn request(kind: u16, cookie: u64, offset: u64, length: u32) -> [u8; 
     bytes
 }
 
-/// A reply's header; `errno` 0 is success.
+/// Encodes a reply header; `errno` 0 is success.
 pub(crate) fn reply(cookie: u64, errno: i32) -> [u8; REPLY_BYTES] {
     let mut bytes = [0; REPLY_BYTES];
     bytes[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());

@@ -1,5 +1,5 @@
-//! A served medium as its clients see it. Times are held from below, strictly: nothing may end
-//! before the medium says so; from above with room for a busy machine.
+//! A served device as its clients see it. Lower limits of times are strict, because no I/O may end
+//! before the device permits; upper limits leave room for a busy machine.
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the test holds the medium's time against a clock")]
@@ -42,7 +42,7 @@ mod tests {
         fn socket(&self) -> PathBuf {
             self.folder.path().join("socket")
         }
-        /// A client past the negotiation, and the size that it was told.
+        /// Client after the negotiation, and the size that the server announced.
         fn connect(&self) -> (UnixStream, u64) {
             let stream = UnixStream::connect(self.socket()).unwrap();
             stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -69,7 +69,8 @@ mod tests {
         bytes
     }
 
-    /// Error and cookie of the next reply; `lengths` says how much data follows by cookie.
+    /// Error and cookie of the next reply; `length` returns the bytes of data that follow, by
+    /// cookie.
     fn reply(stream: &mut UnixStream, length: impl Fn(u64) -> usize) -> (u32, u64) {
         let mut header = [0; 16];
         stream.read_exact(&mut header).unwrap();
@@ -112,8 +113,8 @@ mod tests {
         let order: Vec<u64> = (0..8).map(|_| reply(&mut stream, |_| 4096).1).collect();
         let took = began.elapsed();
         assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7]);
-        // Eight before four servers of 0.5 s: two rounds, where one after the other takes 4 s. What
-        // is between is for a machine that lets this test wait.
+        // Eight requests on four servers of 0.5 s take two rounds; one after the other would take 4
+        // s. The difference is room for a machine that delays this test.
         assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(4), "{took:?}");
         drop(stream);
         let served = serving.end();
@@ -171,7 +172,7 @@ mod tests {
             stream.write_all(&nonsense).unwrap();
             assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0, "it is let go");
         }
-        // One that says nothing at all, and one that leaves in the middle of a request.
+        // One client that sends nothing, and one that disconnects inside a request.
         let silent = UnixStream::connect(serving.socket()).unwrap();
         let (mut gone, _) = serving.connect();
         gone.write_all(&request(1, 1, 0, 4096)[..20]).unwrap();
@@ -182,7 +183,7 @@ mod tests {
         serving.end();
     }
 
-    /// True if the server has ended the stream within so many seconds.
+    /// True if the server closes the connection within this number of seconds.
     fn ends_within(stream: &mut UnixStream, seconds: u64) -> bool {
         stream.set_read_timeout(Some(Duration::from_secs(seconds))).unwrap();
         let mut all = Vec::new();
@@ -211,7 +212,7 @@ mod tests {
             assert!(took < Duration::from_secs(20), "still there after {took:?}: {gone:?}");
             gone[0] |= drips.write_all(b"\0").is_err();
             gone[1] |= asks.write_all(&list).is_err();
-            // What it answers is read, so that nothing is full.
+            // Replies are read, so that no buffer fills up.
             asks.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
             let _ = asks.read(&mut [0; 1 << 16]);
             std::thread::sleep(Duration::from_millis(200));
@@ -238,7 +239,7 @@ mod tests {
         let mut all = Vec::new();
         let mut most = 0;
         for _ in 0..1000 {
-            // A full queue is waited for: a thousand come at once.
+            // A full queue blocks: a thousand clients connect at once.
             all.push(UnixStream::connect(serving.socket()).unwrap());
             most = most.max(negotiating());
         }
@@ -257,7 +258,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(most <= 64 * 4, "{most} threads");
-        // Who is inside stays served.
+        // Connected clients are still served.
         sane.write_all(&request(3, 8, 0, 0)).unwrap();
         assert_eq!(reply(&mut sane, |_| 0), (0, 8));
         drop(all);
@@ -277,7 +278,7 @@ mod tests {
         let before = resident_mib();
         let mut silent: Vec<UnixStream> = (0..60).map(|_| serving.connect().0).collect();
         for (number, stream) in silent.iter_mut().enumerate() {
-            // Answers of 3.2 GB each, or nearly all of a write of 32 MiB.
+            // Replies of 3.2 GB each, or almost a complete write of 32 MiB.
             if number % 2 == 0 {
                 for cookie in 0..100 {
                     stream.write_all(&request(0, cookie, 0, 32 << 20)).unwrap();
@@ -293,7 +294,7 @@ mod tests {
             assert_eq!(reply(&mut sane, |_| 32 << 20), (0, cookie));
         }
         let grown = resident_mib().saturating_sub(before);
-        // One buffer for what comes and one for what leaves, of half a MiB, and this test's own.
+        // One buffer for requests and one for replies, of half a MiB each, plus this test's own.
         assert!(grown < 160, "{grown} MiB");
         drop(silent);
         serving.end();
@@ -323,6 +324,6 @@ mod tests {
         let data = tempfile::tempfile().unwrap();
         let listener = UnixListener::bind(folder.path().join("socket")).unwrap();
         let refused = Server::new(&target, listener, data, Nanos::ZERO).unwrap_err().to_string();
-        assert!(refused.contains("serve each drive by itself"), "{refused}");
+        assert!(refused.contains("Serve each drive separately"), "{refused}");
     }
 }

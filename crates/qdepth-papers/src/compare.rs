@@ -1,4 +1,4 @@
-//! Published figures and relations beside emulated ones.
+//! Comparison of published figures and relations with emulated ones.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ use crate::targets::{Diagram, Maxima};
 /// Result of one emulated point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EmulatedPoint {
-    /// Transaction rate, IO/s.
+    /// IOPS (the papers' transaction rate).
     pub io_per_s: f64,
     /// Throughput, bytes per second.
     pub bytes_per_s: f64,
-    /// Mean service time, ns.
+    /// Mean latency, ns.
     pub latency_ns: f64,
 }
 
 impl EmulatedPoint {
-    /// From what completed in a window of `duration_ns`, and the sum of its service times. None
-    /// where nothing did.
+    /// Result of a window: completed I/Os, bytes, length of the window (ns), and sum of the
+    /// latencies (ns). `None` if nothing completed.
     pub fn new(completed: u64, bytes: u64, duration_ns: u64, times_ns: u128) -> Option<Self> {
         let seconds = duration_ns as f64 / 1e9;
         (completed > 0 && duration_ns > 0).then(|| Self {
@@ -40,8 +40,8 @@ impl EmulatedPoint {
 }
 
 impl EmulatedPoint {
-    /// Loads at the same time as one: rates add, times are the mean over all requests. None of
-    /// none.
+    /// Combines loads that ran at the same time: rates add up, and the latency is the mean over all
+    /// I/Os. `None` without completed I/Os.
     pub fn together(points: &[Self]) -> Option<Self> {
         let sum = |value: &dyn Fn(&Self) -> f64| points.iter().map(value).sum::<f64>();
         let io_per_s = sum(&|p| p.io_per_s);
@@ -53,7 +53,7 @@ impl EmulatedPoint {
     }
 }
 
-/// Every point that was asked for: what came of it, or why nothing did.
+/// Result of every requested point, or the reason for its failure.
 pub type Emulation = BTreeMap<PointName, Result<EmulatedPoint, String>>;
 
 struct AsEmulated<'a>(&'a Emulation);
@@ -70,7 +70,7 @@ impl Figures for AsEmulated<'_> {
     }
 }
 
-/// A published figure with the emulated one.
+/// Published figure with its emulated value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedFigure {
     /// Published figure.
@@ -79,14 +79,15 @@ pub struct ComparedFigure {
     pub emulated: Option<f64>,
     /// emulated ÷ published − 1.
     pub error: Option<f64>,
-    /// Largest absolute error that passes, a share; none for figures that do not count.
+    /// Largest permitted absolute error, a share; `None` for figures that do not count.
     pub bar: Option<f64>,
     /// Repeatability of the source here, as a share.
     pub noise: Option<f64>,
 }
 
 impl ComparedFigure {
-    /// True if it passes; none for figures that do not count. What could not be emulated fails.
+    /// True if the error is permitted; `None` for figures that do not count. A figure without an
+    /// emulated value fails.
     pub fn passes(&self) -> Option<bool> {
         let bar = self.bar?;
         Some(self.error.is_some_and(|error| error.abs() <= bar))
@@ -109,7 +110,7 @@ pub enum Verdict {
     Given,
 }
 
-/// A published relation with what the emulated figures, and the published ones, say to it.
+/// Published relation, evaluated on emulated and on published figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedRelation {
     /// Published relation.
@@ -122,14 +123,14 @@ pub struct ComparedRelation {
     pub published: Vec<Evaluated>,
 }
 
-/// A shaded cell with the emulated class.
+/// Shaded cell with its emulated class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedShade {
     /// Published shade.
     pub shaded: Shaded,
-    /// The emulated increase over the reference, a share.
+    /// Emulated increase over the reference, a share; `None` if it could not be emulated.
     pub increase: Option<f64>,
-    /// The class of that.
+    /// Class of the emulated increase.
     pub class: Option<Class>,
 }
 
@@ -161,7 +162,7 @@ pub struct SectionSummary {
     pub errors: Errors,
 }
 
-/// A goal, and whether it is reached.
+/// Goal with its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoalResult {
     /// The goal.
@@ -172,7 +173,7 @@ pub struct GoalResult {
     pub reached: bool,
 }
 
-/// A share that must hold.
+/// Count of cases that hold, and the share required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShareResult {
     /// Number that hold.
@@ -184,17 +185,17 @@ pub struct ShareResult {
 }
 
 impl ShareResult {
-    /// The share that holds; none of nothing.
+    /// Share of cases that hold; `None` without cases.
     pub fn share(&self) -> Option<f64> {
         (self.of > 0).then(|| self.holding as f64 / self.of as f64)
     }
-    /// True if it is enough.
+    /// True if the required share holds.
     pub fn reached(&self) -> bool {
         self.share().is_none_or(|share| share >= self.needed)
     }
 }
 
-/// Everything published beside everything emulated.
+/// Complete comparison of the published data with an emulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The documents.
@@ -207,7 +208,7 @@ pub struct Comparison {
     pub shaded: Vec<ComparedShade>,
     /// Errors by section and use.
     pub sections: Vec<SectionSummary>,
-    /// The goals that these documents have figures for.
+    /// Results of the goals for which these documents have figures.
     pub goals: Vec<GoalResult>,
     /// Relations that hold.
     pub relations_held: ShareResult,
@@ -219,7 +220,7 @@ pub struct Comparison {
     pub diagrams: Vec<Diagram>,
     /// Diagrams of bars to show as tables.
     pub maxima: Vec<Maxima>,
-    /// Emulation.
+    /// Emulated points.
     pub emulation: Emulation,
 }
 
@@ -241,7 +242,7 @@ impl Comparison {
         AsEmulated(&self.emulation).point(quantity, point)
     }
 
-    /// Why points could not be emulated, and how many for each reason.
+    /// Reasons why points could not be emulated, with their counts.
     pub fn failures(&self) -> BTreeMap<&str, usize> {
         let mut reasons = BTreeMap::new();
         for reason in self.emulation.values().filter_map(|point| point.as_ref().err()) {
@@ -251,7 +252,7 @@ impl Comparison {
     }
 }
 
-/// Puts what was emulated beside what was published.
+/// Compares an emulation with the published data.
 pub fn compare(reference: &Reference, emulation: Emulation) -> Comparison {
     let noise = Noise::from_published(&reference.published);
     let figures: Vec<ComparedFigure> =
@@ -295,7 +296,7 @@ fn figure(
     published: &Published,
 ) -> ComparedFigure {
     let emulated = published.emulated.as_ref().and_then(|e| e.value(&AsEmulated(emulation)));
-    // The strictest goal that covers the figure marks it.
+    // The strictest goal that covers the figure sets its threshold.
     let bars = reference.goals.iter().filter(|goal| goal.covers(published)).map(|g| g.figure);
     let bar = bars.reduce(f64::min).map(|percent| percent / 100.0);
     ComparedFigure {
@@ -384,7 +385,7 @@ fn sections(figures: &[ComparedFigure]) -> Vec<SectionSummary> {
     all
 }
 
-/// None where these documents have no figure for the goal.
+/// Result of a goal; `None` if these documents have no figure for it.
 fn goal_result(goal: &Goal, figures: &[ComparedFigure]) -> Option<GoalResult> {
     let errors = errors(figures.iter().filter(|figure| goal.covers(&figure.published)));
     if errors.count == 0 {

@@ -1,4 +1,4 @@
-//! All of `reference/`, as it comes with the program.
+//! The reference data (`reference/`), embedded in the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -20,13 +20,13 @@ use crate::translation;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// Short name, as typed.
+    /// Short name, as typed on the command line.
     pub id: String,
-    /// Key of the collection that its figures were taken from.
+    /// Key of the source from which its figures were taken.
     pub source: String,
     /// Title.
     pub title: String,
-    /// The same in other languages, by their tags.
+    /// Titles in other languages, by language tag.
     #[serde(skip)]
     pub(crate) titles: BTreeMap<&'static str, String>,
 }
@@ -38,7 +38,7 @@ impl Document {
     }
 }
 
-/// Published data, or those of one document.
+/// Published data of all documents, or of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// Documents.
@@ -68,7 +68,7 @@ struct Documents {
     document: Vec<Document>,
 }
 
-/// The document of the shaded table.
+/// Id of the document with the shaded table.
 const SHADED_IN: &str = "iodrive";
 
 macro_rules! shipped {
@@ -77,7 +77,7 @@ macro_rules! shipped {
     };
 }
 
-/// Text of a file that the build packed.
+/// Text of a file that the build compressed.
 fn unpacked(file: &[u8]) -> String {
     let mut text = String::new();
     GzDecoder::new(file).read_to_string(&mut text).expect("the build packed UTF-8");
@@ -85,7 +85,7 @@ fn unpacked(file: &[u8]) -> String {
 }
 
 impl Reference {
-    /// Everything that comes with the program.
+    /// Reads all embedded data.
     ///
     /// # Errors
     /// If a file is damaged: a bug, which a test of this crate finds first.
@@ -115,12 +115,12 @@ impl Reference {
         })
     }
 
-    /// The loads that are no shipped profiles: TOML in the form of a plan's profiles.
+    /// Loads that are not shipped profiles: TOML in the format of a plan's profiles.
     pub fn loads_text() -> &'static str {
         include_str!("../../../reference/loads.toml")
     }
 
-    /// The part that belongs to one document.
+    /// Reduces the data to one document.
     ///
     /// # Errors
     /// If the document does not exist.
@@ -144,8 +144,8 @@ impl Reference {
         Ok(self)
     }
 
-    /// The figures that count and that stand beside this medium alone, or beside several of it: an
-    /// array, processes, a layer.
+    /// Reduces the data to the figures that count and are emulated with this device alone, singly
+    /// or in several copies (array, processes, layers).
     #[must_use]
     pub fn of_medium(mut self, medium: &str) -> Self {
         let is_of = |name: &str| self.target(name).is_some_and(|t| t.is_of(medium));
@@ -161,12 +161,12 @@ impl Reference {
         self
     }
 
-    /// The target of this name.
+    /// Target with this name in expressions.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// Every point that the comparison needs, each once.
+    /// All points that the comparison needs, without duplicates.
     pub fn points(&self) -> BTreeSet<PointName> {
         let figures = self.published.iter().filter_map(|p| p.emulated.as_ref());
         let shaded = self.shaded.iter().flat_map(|s| [&s.emulated, &s.reference]);
@@ -192,7 +192,7 @@ impl Reference {
     }
 }
 
-/// Tells documents and relations in the language of a file.
+/// Adds the translations of a file to documents and relations.
 ///
 /// # Errors
 /// If it translates something that does not exist, or is not of the expected form.

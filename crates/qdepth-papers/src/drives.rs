@@ -1,4 +1,4 @@
-//! Drives of which results were published, as a report sets them beside measured ones.
+//! Published results of single drives, for comparison with measured ones in reports.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,25 @@ use qdepth_report::{PublishedDrive, PublishedQuantity, PublishedValue};
 /// Prefix of a device on the command line.
 const MEDIUM: &str = "media:";
 
-/// Source of figures in tables.
+/// Location of figures that are printed in a table.
 const TABLE: &str = "table";
 
-/// A drive of which nothing was published.
+/// Error: no results were published for this drive.
 #[derive(Debug, thiserror::Error)]
 #[error("no results of `{name}` were published (did you mean `{nearest}`?); there are: {known}")]
 pub struct NoSuchDrive {
     /// Requested name.
     name: String,
-    /// The most similar name there is.
+    /// Most similar known name.
     nearest: String,
-    /// All there are.
+    /// All known names.
     known: String,
 }
 
-/// Every single drive of which largest values were published, in the order of the documents.
+/// All single drives with published maxima, in the order of the documents.
 pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
     let mut drives: Vec<PublishedDrive> = Vec::new();
-    // Where a figure is printed more than once, that of a table stands for it.
+    // Tables come first: if a figure is printed more than once, the value in a table counts.
     let (tables, texts): (Vec<_>, Vec<_>) =
         reference.published.iter().partition(|figure| figure.location == TABLE);
     for figure in tables.into_iter().chain(texts).filter(|figure| figure.used.counts()) {
@@ -61,10 +61,10 @@ pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
     drives
 }
 
-/// The drive of this name.
+/// Published results of the drive with this name.
 ///
 /// # Errors
-/// If nothing was published of it, with the nearest name.
+/// If nothing was published for the drive; the error suggests the nearest name.
 pub fn drive(reference: &Reference, name: &str) -> Result<PublishedDrive, NoSuchDrive> {
     let drives = drives(reference);
     if let Some(drive) = drives.iter().find(|drive| drive.name == name) {
@@ -79,8 +79,8 @@ pub fn drive(reference: &Reference, name: &str) -> Result<PublishedDrive, NoSuch
     })
 }
 
-/// The drives that runs name as columns beside their own; one that a later version no longer knows
-/// is left out.
+/// Published drives that runs name as comparison columns. Names that this version does not know are
+/// omitted.
 pub fn columns<'r>(runs: impl IntoIterator<Item = &'r RunRecord>) -> Vec<PublishedDrive> {
     let of_run = |run: &'r RunRecord| run.comparison.iter().flat_map(|all| &all.published);
     let names: BTreeSet<&String> = runs.into_iter().flat_map(of_run).collect();
@@ -90,7 +90,8 @@ pub fn columns<'r>(runs: impl IntoIterator<Item = &'r RunRecord>) -> Vec<Publish
     known
 }
 
-/// Quantities of a report, in its units.
+/// Quantity of a report that corresponds to a published one; `None` if reports have no such
+/// quantity.
 fn beside_measured(quantity: Quantity) -> Option<PublishedQuantity> {
     match quantity {
         Quantity::Rate => Some(PublishedQuantity::Rate),
@@ -100,7 +101,7 @@ fn beside_measured(quantity: Quantity) -> Option<PublishedQuantity> {
     }
 }
 
-/// The medium that a target is, where it is one as it was described, alone.
+/// Device of a target that is a single, unmodified device; otherwise `None`.
 fn medium<'r>(reference: &'r Reference, target: &str) -> Option<&'r str> {
     let name = reference.target(target)?.expression.strip_prefix(MEDIUM)?;
     (!name.contains('@')).then_some(name)
@@ -120,7 +121,7 @@ mod tests {
         assert_eq!(drive.maximum("restore", PublishedQuantity::Throughput), Some(237.0));
         assert_eq!(drive.at("latency-write", 1, PublishedQuantity::Latency), Some(0.51));
         assert_eq!(drive.maximum("database", PublishedQuantity::Throughput), None);
-        // A figure of the table, not that of the text.
+        // The value of the table, not of the text.
         let drive = column("p3700-800gb");
         assert_eq!(drive.maximum("database", PublishedQuantity::Rate), Some(192_881.0));
         assert_eq!(drive.title, "P3700 800GB");

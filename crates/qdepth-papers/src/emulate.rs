@@ -1,6 +1,6 @@
-//! Emulates the points that a comparison with published figures needs, as the plan of their section
-//! measures them, and by themselves where no plan has them: the ordinary loop on ordinary points,
-//! in as many threads as there are processors. What comes out depends on neither.
+//! Emulates the points that a comparison with published figures needs: as part of the plan of their
+//! section, or individually if no plan has them. Uses the ordinary measurement loop, on one thread
+//! per CPU; results do not depend on the number of threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,8 @@ use qdepth_workload::{
 use crate::figures::figures;
 use crate::planned::{Group, ReadWords, planned};
 
-/// Emulates every point of a reference. `stop` ends it early: what is not emulated says so.
+/// Emulates every point of a reference. Setting `stop` ends it early, and the remaining points
+/// become errors.
 ///
 /// # Errors
 /// If a load of the reference cannot be read: a bug.
@@ -32,7 +33,7 @@ pub fn emulate(reference: &Reference, read: &ReadWords, stop: &AtomicBool) -> Re
     Ok(on_all_processors(&names, emulated)?.into_iter().collect())
 }
 
-/// The loads of the reference that are no shipped profiles, by name.
+/// Loads of the reference that are not shipped profiles, by name.
 ///
 /// # Errors
 /// If they cannot be read: a bug.
@@ -41,10 +42,10 @@ pub fn loads() -> Result<BTreeMap<String, Profile>> {
     Ok(loads.into_iter().map(|profile| (profile.name.clone(), profile)).collect())
 }
 
-/// Emulates a point by itself, as `reference/targets.toml` spells its target.
+/// Emulates a single point on the target that `reference/targets.toml` defines.
 ///
 /// # Errors
-/// Why there is no figure, in words.
+/// A message with the reason why the point has no result.
 pub fn emulate_point(
     reference: &Reference,
     loads: &BTreeMap<String, Profile>,
@@ -68,7 +69,7 @@ pub fn emulate_point(
     let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
     let usable =
         Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
-    // The streams are given: parts are not counted again.
+    // The number of streams is fixed, so independent parts must not multiply it.
     let shape = TargetShape::whole(usable, shape.block_bytes);
     let plan = resolve(&file, &choices, &[shape]).map_err(|error| message(&error))?;
     let mut point = plan.points.into_iter().next().ok_or("the plan has no point")?;
@@ -100,7 +101,7 @@ fn run(
 ) -> Result<EmulatedPoint, String> {
     let mut target =
         medium.open(&OpenMedia::for_point(point)).map_err(|error| error.to_string())?;
-    let outcome = target.measure(point, stop).ok_or("nothing was emulated: a bug")?;
+    let outcome = target.measure(point, stop).ok_or("nothing was emulated (internal error)")?;
     if outcome.interrupted {
         return Err("interrupted".to_owned());
     }

@@ -1,11 +1,11 @@
-//! Why a file of `reference/` cannot be used.
+//! Errors of reading the reference data (`reference/`).
 
 use crate::expression::ParseError;
 
-/// A fault in a file of `reference/`, with its place.
+/// Error in a file of `reference/`, with its position.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    /// The file is no table of the expected form.
+    /// The file is not a CSV table with the expected columns.
     #[error("reference/{file}: {source}")]
     Csv {
         /// Which.
@@ -33,7 +33,7 @@ pub enum DataError {
         /// Error.
         source: ParseError,
     },
-    /// A value is not one that could stand there.
+    /// A value is not among the permitted ones.
     #[error("reference/{file}, {id}: {what}")]
     Value {
         /// Which.
@@ -43,7 +43,7 @@ pub enum DataError {
         /// Text found and alternatives.
         what: String,
     },
-    /// A file of `translations` is not what it should be.
+    /// A translation file is malformed or refers to unknown entries.
     #[error("reference/translations/{tag}.toml: {what}")]
     Translation {
         /// Language tag.
@@ -56,7 +56,7 @@ pub enum DataError {
     NoSuchDocument {
         /// Requested name.
         name: String,
-        /// All there are.
+        /// All known ids.
         known: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Results of an emulated load.
+//! Conversion of an emulated load's outcome.
 
 use crate::EmulatedPoint;
 use qdepth_engine::Outcome;

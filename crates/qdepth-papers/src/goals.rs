@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::error::DataError;
 use crate::published::{Published, Use};
 
-/// A goal over some of the figures.
+/// Goal for the accuracy of a group of figures.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -15,10 +15,10 @@ pub struct Goal {
     pub title: String,
     /// Group of figures.
     pub group: String,
-    /// Only figures of this use.
+    /// Use of the figures; `None` for any use.
     #[serde(rename = "use")]
     pub used: Option<Use>,
-    /// Only figures at this number of outstanding I/Os.
+    /// Queue depth of the figures; `None` for any depth.
     pub outstanding: Option<u32>,
     /// Largest mean absolute error, per cent.
     pub mean: f64,
@@ -26,12 +26,12 @@ pub struct Goal {
     pub worst: Option<f64>,
     /// Threshold for marking a single figure, per cent.
     pub figure: f64,
-    /// Result of a study.
+    /// Accuracy that an earlier study reached, as text.
     pub study: String,
 }
 
 impl Goal {
-    /// True if the figure belongs to it.
+    /// True if the goal covers the figure.
     pub fn covers(&self, published: &Published) -> bool {
         published.group == self.group
             && published.used.counts()
@@ -40,7 +40,7 @@ impl Goal {
     }
 }
 
-/// Shares that must hold, per cent.
+/// Required shares of relations and shaded cells, per cent.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shares {

@@ -1,4 +1,4 @@
-//! The comparison for machines: one document with a versioned form.
+//! JSON form of the comparison, with a versioned format.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -220,12 +220,12 @@ struct ShadeEntry {
     increase: Option<f64>,
 }
 
-/// The comparison as one JSON document, without a final line feed.
+/// Comparison as one JSON document, without a final newline.
 pub fn json(comparison: &Comparison) -> String {
     serde_json::to_string_pretty(&document(comparison)).unwrap_or_default()
 }
 
-/// Its JSON Schema.
+/// JSON Schema of the document of [`json`].
 pub fn json_schema() -> String {
     serde_json::to_string_pretty(&schemars::schema_for!(Document)).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! The published papers: their figures and relations (`reference/`), the small language that maps
-//! each figure to its emulation, and pages with both.
+//! Published papers: their figures and relations (`reference/`), the language that maps each figure
+//! to its emulation, and pages that compare both.
 //!
-//! A leaf: neither media, nor the lab, nor the report may use this crate, so that no published
-//! result is ever an input of an emulation; reports are handed [`drives`]. Start with
-//! [`Reference`], then [`Expression`], then [`compare`].
+//! Only the command line may depend on this crate: if the emulated devices, the lab or the report
+//! did, a published result could become an input of an emulation. Reports receive [`drives`] as a
+//! parameter. Start with [`Reference`], then [`Expression`], then [`compare`].
 
 mod compare;
 mod data;

@@ -1,16 +1,16 @@
-//! Repeatability of published figures. No model can be more accurate, and none is rewarded for it.
+//! Repeatability of published figures. No model can be more accurate, so no goal demands it.
 
 use std::collections::BTreeMap;
 
 use crate::expression::{PointName, Quantity};
 use crate::published::{Published, Use};
 
-/// Mean disagreement of published figures that should agree, shares (0.06 is 6 %).
+/// Mean disagreement between published figures that should be equal, shares (0.06 is 6 %).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Formats that should not differ, by document and queue depth.
+    /// Disagreement between formats that should not differ, by document and queue depth.
     formats: BTreeMap<(String, String), Mean>,
-    /// Figures that a document prints several times, by document.
+    /// Disagreement between repeated figures, by document.
     repeats: BTreeMap<String, Mean>,
 }
 
@@ -30,14 +30,14 @@ impl Mean {
     }
 }
 
-/// Pairs of formatting options that differ in spare capacity alone, or hardly.
+/// Pairs of formatting options that differ little except in spare capacity.
 const PAIRS: [(&str, &str); 2] = [
     ("Advertised Capacity", "Maximum Capacity"),
     ("Improved Write Performance", "Maximum Write Performance"),
 ];
 
 impl Noise {
-    /// The noise of these figures.
+    /// Computes the noise of these figures.
     pub(crate) fn from_published(published: &[Published]) -> Self {
         let mut noise = Self::default();
         for (index, figure) in published.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Noise {
         if figure.document != other.document {
             return;
         }
-        // Of the larger, so that it does not matter which of them stands first.
+        // Relative to the larger, so that their order does not matter.
         let difference = (figure.value() - other.value()).abs() / figure.value().max(other.value());
         if a.text() == b.text() && figure.used != Use::Given {
             self.repeats.entry(figure.document.clone()).or_default().add(difference);
@@ -68,26 +68,26 @@ impl Noise {
         }
     }
 
-    /// The noise of one figure's kind: of formats at its intensity, else of repeats in its
-    /// document; `None` if the document gives no hint.
+    /// Noise for this kind of figure: between formats at its queue depth, otherwise between repeats
+    /// in its document; `None` if neither is known.
     pub fn at(&self, published: &Published) -> Option<f64> {
         let key = (published.document.clone(), published.outstanding.clone());
         let formats = self.formats.get(&key).and_then(|mean| mean.value());
         let repeats = || self.repeats.get(&published.document)?.value();
-        // Figures that were only ever copied say nothing.
+        // Zero means that figures were merely copied.
         formats.or_else(repeats).filter(|noise| *noise > 0.0)
     }
 }
 
-/// The published figures themselves, as a relation of one section sees them.
+/// Published figures as a source for evaluating relations of one section.
 pub(crate) struct AsPublished<'a> {
     points: BTreeMap<(Quantity, PointName), &'a Published>,
     maxima: BTreeMap<(Quantity, Vec<PointName>), &'a Published>,
 }
 
 impl<'a> AsPublished<'a> {
-    /// For a figure that a document prints several times, prefers the section's own, then one that
-    /// counts, then the first.
+    /// If a document prints a figure several times, the section's own value takes precedence, then
+    /// a value that counts, then the first.
     pub(crate) fn new(published: &'a [Published], document: &str, section: &str) -> Self {
         let mut figures: Vec<&Published> =
             published.iter().filter(|p| p.document == document).collect();

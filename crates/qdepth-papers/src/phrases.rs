@@ -1,12 +1,11 @@
-//! Words of the published figures in the language of a report: the data hold them as the documents
-//! have them, and `reference/translations` says what a language calls them. Names of products and
-//! quotations have no entry and stay.
+//! Translation of the words of published figures. The data have them in English;
+//! `reference/translations` has the other languages. Product names and quotations have no entry and
+//! stay.
 
 use crate::phrases_in;
 use qdepth_words::{Lang, words};
 
-/// A phrase of the reference data; of phrases parted by commas each that is known. What is not
-/// known stays as it is.
+/// Translates a phrase, or each known part of a list with commas. Unknown text stays.
 pub(crate) fn translated(lang: Lang, text: &str) -> String {
     if lang == Lang::default() {
         return text.to_owned();
@@ -23,7 +22,7 @@ pub(crate) fn translated(lang: Lang, text: &str) -> String {
     parts.collect::<Vec<_>>().join(words(lang).load_step)
 }
 
-/// A heading of a published document; its number stays.
+/// Translates a heading of a published document; its number stays.
 pub(crate) fn heading(lang: Lang, text: &str) -> String {
     let whole = translated(lang, text);
     let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -33,8 +32,8 @@ pub(crate) fn heading(lang: Lang, text: &str) -> String {
     }
 }
 
-/// A whole phrase in another language, with its numbers; of phrases that fit, the one that says
-/// most itself.
+/// Translates a whole phrase, inserting its numbers. If several patterns with `@` match, the
+/// longest wins.
 fn known(lang: Lang, text: &str) -> Option<String> {
     let (masked, numbers) = masked(text);
     let phrases = phrases_in(lang.tag());
@@ -52,7 +51,8 @@ fn known(lang: Lang, text: &str) -> Option<String> {
     Some(filled.collect())
 }
 
-/// A phrase in which `@` stands for words of the machine.
+/// Translates a text by a pattern in which `@` stands for names of hardware; `None` if it does not
+/// match.
 fn named(english: &str, translated: &str, text: &str) -> Option<String> {
     let mut parts = english.split('@');
     let mut rest = text.strip_prefix(parts.next()?)?;
@@ -74,7 +74,7 @@ fn named(english: &str, translated: &str, text: &str) -> Option<String> {
     rest.is_empty().then(|| filled.collect())
 }
 
-/// A text with `#` for each number, and the numbers.
+/// Replaces each number of a text by `#`, and returns both.
 fn masked(text: &str) -> (String, Vec<&str>) {
     let (mut out, mut numbers) = (String::new(), Vec::new());
     let mut rest = text;

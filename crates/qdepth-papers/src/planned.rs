@@ -1,5 +1,5 @@
-//! The points of a comparison with published figures that a plan has: those of its columns, as
-//! `qdepth run` would measure them, in the shorter window of a reproduction.
+//! Points of a comparison that a section's plan contains. They are measured as `qdepth run` would
+//! measure them, but in the shorter window of a reproduction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,17 +18,18 @@ use qdepth_workload::{BANDWIDTH, BASELINE, PlanFile, Point, shipped_profile_name
 
 use crate::figures::figures;
 
-/// Loads that are at the same time one point of a comparison, with the media of their plan.
+/// Loads that run at the same time and form one point of a comparison, with the plan's devices.
 #[derive(Clone, Debug)]
 pub struct Group {
     targets: Arc<Vec<TargetExpression>>,
     points: Vec<Point>,
 }
 
-/// Reads the words behind `qdepth run`: theirs who read a command line.
+/// Parser for the arguments of `qdepth run`, supplied by the command line.
 pub type ReadWords = dyn Fn(&[String]) -> Result<PlanRequest>;
 
-/// Those of the wanted points that plans have. Where two plans have one, so do both alike.
+/// Wanted points that plans contain, with their loads. If two plans contain a point, both define it
+/// equally.
 ///
 /// # Errors
 /// If a plan of the reference cannot be read: a bug.
@@ -50,7 +51,7 @@ pub fn planned(
     Ok(all)
 }
 
-/// The groups of a plan, narrowed to what is wanted of it.
+/// Groups of a plan, reduced to the wanted points.
 fn groups(
     plan: &SectionPlan,
     wanted: &[&PointName],
@@ -77,8 +78,8 @@ fn groups(
     Ok(resolved.groups().filter_map(named).collect())
 }
 
-/// Only the wanted loads and intensities. An array has the outstanding I/Os of its drives, so what
-/// is wanted of it is a multiple of the plan's own.
+/// Reduces a request to the wanted loads and queue depths. An array has the sum of its drives'
+/// queue depths, so its depth is a multiple of the plan's.
 fn narrow(asked: &mut PlanRequest, plan: &SectionPlan, wanted: &[&PointName]) {
     let drives = asked.targets.len() - asked.choices.arrays;
     let mut intensities = BTreeSet::new();
@@ -100,7 +101,7 @@ fn has(file: &PlanFile, load: &str) -> bool {
         || shipped_profile_names().any(|name| name == load)
 }
 
-/// Name of a group's loads in expressions: `None` if they are in no column.
+/// Point that a group represents in expressions; `None` if its loads belong to no column.
 fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
     let first = points.first()?;
     let streams = points.iter().map(|point| point.streams).sum();
@@ -118,9 +119,9 @@ fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
     Some(PointName { target: plan.columns.get(column)?.clone(), load, intensity })
 }
 
-/// With the window of a reproduction: as many requests as tell the rate, however long they take,
-/// and in one go, since a visit of several begins where its draws say and the documents' loads at
-/// the beginning.
+/// Points with the window of a reproduction: enough I/Os for the rate, however long they take, in
+/// one uninterrupted segment. Interleaved segments would start at random offsets; the documents'
+/// loads start at the beginning.
 fn shortened(points: &[Point]) -> Vec<Point> {
     let shorter = |point: &Point| {
         let mut point = point.clone();
@@ -136,12 +137,12 @@ fn shortened(points: &[Point]) -> Vec<Point> {
 }
 
 impl Group {
-    /// Number of loads at the same time.
+    /// Number of loads in the group.
     pub fn loads(&self) -> usize {
         self.points.len()
     }
 
-    /// Measures it in virtual time.
+    /// Measures the group in virtual time.
     pub fn run(&self, stop: &AtomicBool) -> Result<EmulatedPoint, String> {
         let message = |error: anyhow::Error| format!("{error:#}");
         let mut parts = Vec::new();

@@ -1,11 +1,11 @@
-//! Plan of a section's question.
+//! Plans that answer the question of a section.
 
 use serde::Deserialize;
 
 use crate::error::DataError;
 use qdepth_files::shell_word;
 
-/// A plan as a user runs it, and what its columns are called in expressions.
+/// Command line of a plan, and the names of its columns in expressions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SectionPlan {
@@ -13,7 +13,7 @@ pub struct SectionPlan {
     pub document: String,
     /// Section of the document.
     pub section: String,
-    /// The words behind `qdepth run`.
+    /// Arguments of `qdepth run`.
     pub run: Vec<String>,
     /// Names of the columns, in their order.
     pub columns: Vec<String>,

@@ -1,4 +1,4 @@
-//! One published figure, with where it stands.
+//! Published figures and their positions in the documents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,13 +52,13 @@ pub enum Precision {
 /// A row of `published.csv`. The columns from `medium` to `conditions` are the source's words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// Stable name, as `p3700-031`.
+    /// Stable id, for example `p3700-031`.
     pub id: String,
     /// Id of its document.
     pub document: String,
     /// Section of the document.
     pub section: String,
-    /// Text, table, diagram.
+    /// Location: text, table or diagram.
     pub location: String,
     /// The storage.
     pub medium: String,
@@ -68,7 +68,7 @@ pub struct Published {
     pub arrangement: String,
     /// Load profile.
     pub profile: String,
-    /// Number of outstanding I/Os, or `max`.
+    /// Queue depth, or `max`.
     pub outstanding: String,
     /// Processes or threads.
     pub processes: String,
@@ -82,7 +82,7 @@ pub struct Published {
     pub high: Option<f64>,
     /// Precision of the source.
     pub precision: Precision,
-    /// Goal; empty for none.
+    /// Group of the goal; empty if no goal covers the figure.
     pub group: String,
     /// Use.
     pub used: Use,
@@ -93,11 +93,11 @@ pub struct Published {
 }
 
 impl Published {
-    /// The figure; of a range the middle.
+    /// Value of the figure, or the middle of a range.
     pub fn value(&self) -> f64 {
         self.high.map_or(self.low, |high| f64::midpoint(self.low, high))
     }
-    /// The figure for comparing with others: `more than 3200` is a little above 3200.
+    /// Value for comparisons: `more than 3200` is slightly above 3200.
     pub(crate) fn comparable(&self) -> f64 {
         match self.precision {
             Precision::Exact | Precision::About => self.value(),
@@ -145,10 +145,10 @@ struct Row {
 /// File name, for messages.
 const FILE: &str = "published.csv";
 
-/// Reads the table.
+/// Parses `published.csv`.
 ///
 /// # Errors
-/// With line, column and what could stand there.
+/// With the line, the column and the permitted values.
 pub(crate) fn read(text: &str) -> Result<Vec<Published>, DataError> {
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
     let mut all: Vec<Published> = Vec::new();

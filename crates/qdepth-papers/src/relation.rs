@@ -1,4 +1,4 @@
-//! One published relation: an order, an equality, a shape.
+//! Published relations: an order, an equality or a shape of figures.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub enum RelationUse {
 /// An entry of `relations.toml`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
-    /// Stable name, as `p3700-r22`.
+    /// Stable id, for example `p3700-r22`.
     pub id: String,
     /// Id of its document.
     pub document: String,
@@ -31,15 +31,15 @@ pub struct Relation {
     pub section: String,
     /// The statement.
     pub says: String,
-    /// Under which conditions.
+    /// Conditions under which the statement applies.
     pub circumstances: String,
-    /// Consequence, in the collection's language.
+    /// Consequence, in the language of the source.
     pub expected: String,
     /// Use.
     pub used: RelationUse,
-    /// Why it is not held; empty where it is.
+    /// Reason why the relation is not counted; empty if it is.
     pub why: String,
-    /// Our reading: all must hold.
+    /// Conditions that express the statement; all must hold.
     pub holds: Vec<Condition>,
     /// Translations, by language tag.
     pub(crate) statements: BTreeMap<&'static str, Statement>,
@@ -50,11 +50,11 @@ pub struct Relation {
 pub struct RelationText<'r> {
     /// The statement.
     pub says: &'r str,
-    /// Under which conditions.
+    /// Conditions under which the statement applies.
     pub circumstances: &'r str,
     /// Consequence.
     pub expected: &'r str,
-    /// Why it is not held; empty where it is.
+    /// Reason why the relation is not counted; empty if it is.
     pub why: &'r str,
 }
 
@@ -73,7 +73,7 @@ impl Relation {
     }
 }
 
-/// The first, or where that is empty the second.
+/// Translated text, or the English text if there is no translation.
 fn or<'r>(translated: &'r str, english: &'r str) -> &'r str {
     if translated.is_empty() { english } else { translated }
 }
@@ -104,10 +104,10 @@ struct Entry {
 
 const FILE: &str = "relations.toml";
 
-/// Reads the relations.
+/// Parses `relations.toml`.
 ///
 /// # Errors
-/// With line, column and what could stand there.
+/// With the line, the column and the permitted values.
 pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
     let file: File = toml::from_str(text)
         .map_err(|source| DataError::Toml { file: FILE, source: Box::new(source) })?;

@@ -1,5 +1,5 @@
-//! The shaded table: how far a formatting option raises a figure over the standard one, in four
-//! classes of grey.
+//! Shaded table of a document: increase of figures over the standard format by formatting option,
+//! in four classes of grey.
 
 use qdepth_measure::shade;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class of an increase, a share: 0.3 is 30 %.
+    /// Class of an increase, given as a share: 0.3 is 30 %.
     pub fn from_increase(increase: f64) -> Self {
         match shade(increase) {
             0 => Self::White,
@@ -49,9 +49,9 @@ pub struct Shaded {
     pub outstanding: u32,
     /// Printed class.
     pub class: Class,
-    /// The figure of the cell.
+    /// Expression of the cell's figure.
     pub emulated: Expression,
-    /// The figure that it is shaded by.
+    /// Expression of the figure with which the cell is compared.
     pub reference: Expression,
 }
 

@@ -1,4 +1,4 @@
-//! The names that expressions use for emulated targets, and the published diagrams.
+//! Names of emulated targets in expressions, and published diagrams.
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// True if the expression names this medium and no other.
+    /// True if the expression contains this device and no other.
     pub(crate) fn is_of(&self, medium: &str) -> bool {
         let end = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
         let mut named = self.expression.split("media:").skip(1);
@@ -43,7 +43,7 @@ fn default_times() -> u32 {
     1
 }
 
-/// A published diagram, drawn again with emulated curves.
+/// Published diagram, to be redrawn with emulated curves.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Diagram {
@@ -71,7 +71,8 @@ pub struct Line {
     pub name: String,
     /// Target.
     pub target: String,
-    /// Intensities of the target in one place of the axis: 4 where the axis counts a drive of four.
+    /// Factor from the axis to the target's queue depth: 4 if the axis counts the depth of one
+    /// drive of four.
     #[serde(default = "default_times")]
     pub times: u32,
 }
@@ -93,18 +94,18 @@ pub struct Maxima {
     pub targets: Vec<Named>,
 }
 
-/// A name for people, and what it stands for.
+/// Display name of a load or target.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
     /// Name for people.
     pub name: String,
-    /// A load or target.
+    /// Name of the load or target in expressions.
     pub of: String,
 }
 
 impl Maxima {
-    /// The points whose largest rate stands in a cell: 1 to 512 outstanding I/Os.
+    /// Points whose largest rate is the value of a cell: queue depths 1 to 512.
     pub fn points(&self, load: &Named, target: &Named) -> Vec<PointName> {
         let point = |exponent: u32| PointName {
             target: target.of.clone(),

@@ -1,4 +1,5 @@
-//! Damaged files of `reference/` are refused in words; errors and noise against figures by hand.
+//! Damaged files of `reference/` are refused with a message; errors and noise are compared with
+//! figures calculated by hand.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +48,7 @@ fn damaged_figures_are_refused_in_words() {
         ),
         (
             vec![row("f-5", "100,", "exact", "predicted", "rate(a x, 1)")],
-            "reference/published.csv, f-5: `rate(a x, 1)`: column 8: `x` where `,` is expected",
+            "reference/published.csv, f-5: `rate(a x, 1)`: column 8: expected `,`, found `x`",
         ),
     ] {
         assert_eq!(refused(&bad), message);
@@ -81,8 +82,8 @@ fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
     );
     assert_eq!(
         relation("use = \"held\"\nholds = [\"1 < \"]"),
-        "reference/relations.toml, r-1: `1 < `: column 5: the end where a number, a point \
-         or a function is expected"
+        "reference/relations.toml, r-1: `1 < `: column 5: expected a number, a point or a \
+         function, found the end"
     );
     assert!(relation("use = \"perhaps\"").contains("unknown variant `perhaps`"));
     let target = "[[target]]\nname = \"a\"\nexpression = \"media:a\"\nintensity = \"threads\"\n";
@@ -111,7 +112,7 @@ fn an_unknown_document_is_refused_with_those_there_are() {
     );
 }
 
-/// A reference of these figures alone, and points with these rates of `a`.
+/// Reference with these figures only, and an emulation with these rates of target `a`.
 fn small(rows_of: &[String], rates: &[(u32, f64)]) -> (Reference, Emulation) {
     let mut reference = Reference::shipped().unwrap();
     reference.published = rows(rows_of).unwrap();
@@ -135,7 +136,7 @@ fn errors_are_those_that_a_person_finds() {
     let (reference, emulation) = small(&figures, &[(1, 102.0), (2, 190.0), (4, 500.0)]);
     let comparison = compare(&reference, emulation);
     let goal = &comparison.goals[0];
-    // +2 % and −5 % (of the middle of a range); what is derived is in no mean.
+    // +2 % and −5 % (from the middle of a range); derived figures do not count in a mean.
     let mean = goal.errors.mean.unwrap();
     assert!((mean - 0.035).abs() < 1e-12, "{mean}");
     let (worst, id) = goal.errors.worst.clone().unwrap();
@@ -165,9 +166,9 @@ fn a_figure_that_could_not_be_emulated_misses_the_goal() {
 
 #[test]
 fn the_noise_floor_is_that_of_the_notes() {
-    // The study behind the table: Advertised beside Maximum Capacity 6.1, 4.2 and 2.6 % at 1, 16
-    // and 512 outstanding I/Os, Improved beside Maximum Write 13.5, 3.2 and 3.9 %, over the 180
-    // cells; of those, the Improved cells of arrays above 1 are not in our data.
+    // Means from the study behind the table: Advertised against Maximum Capacity 6.1, 4.2 and 2.6 %
+    // at queue depths 1, 16 and 512; Improved against Maximum Write 13.5, 3.2 and 3.9 %, over the
+    // 180 cells. Our data lack the Improved cells of arrays above depth 1.
     let reference = Reference::shipped().unwrap();
     let noise = crate::noise::Noise::from_published(&reference.published);
     let at = |outstanding: &str| {

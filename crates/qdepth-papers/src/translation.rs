@@ -1,5 +1,4 @@
-//! Translations of the documents and their relations: a file of `reference/translations`, named by
-//! its BCP 47 tag.
+//! Translations of documents and relations: files of `reference/translations`, named by BCP 47 tag.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,10 +7,10 @@ use serde::Deserialize;
 
 use crate::error::DataError;
 
-/// The files, each with its tag.
+/// Contents of the translation files, by tag.
 pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/translations.rs"));
 
-/// Translation of a relation; empty parts are in English.
+/// Translation of a relation; empty parts fall back to English.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Statement {
@@ -24,7 +23,7 @@ pub(crate) struct Statement {
     pub(crate) why: String,
 }
 
-/// A file.
+/// Content of a translation file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Translation {
@@ -32,16 +31,16 @@ pub(crate) struct Translation {
     pub(crate) documents: BTreeMap<String, String>,
     /// Statements by the ids of relations.
     pub(crate) relations: BTreeMap<String, Statement>,
-    /// Words of the other files, by those words; `#` stands for a number, `@` for a word of the
-    /// machine.
+    /// Translations of phrases, by English phrase; `#` stands for a number, `@` for a name of
+    /// hardware.
     pub(crate) phrases: BTreeMap<String, String>,
 }
 
-/// Words of the published figures in a language, by the words that the data have; none in English.
+/// Translations of phrases in a language, by English phrase; empty for English.
 pub fn phrases_in(tag: &str) -> &'static BTreeMap<String, String> {
     static NONE: BTreeMap<String, String> = BTreeMap::new();
     static ALL: LazyLock<BTreeMap<&str, BTreeMap<String, String>>> = LazyLock::new(|| {
-        // A file that is not what it should be fails where the reference data are read.
+        // An invalid file is reported when the reference data are read.
         let phrases =
             |(tag, text): &(&'static str, &str)| Some((*tag, read(tag, text).ok()?.phrases));
         FILES.iter().filter_map(phrases).collect()
@@ -49,7 +48,7 @@ pub fn phrases_in(tag: &str) -> &'static BTreeMap<String, String> {
     ALL.get(tag).unwrap_or(&NONE)
 }
 
-/// The translation in this text.
+/// Parses a translation file.
 ///
 /// # Errors
 /// If it is not of the expected form.

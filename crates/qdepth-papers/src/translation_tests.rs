@@ -6,7 +6,7 @@ use crate::data::{Reference, translate};
 use crate::relation::{Relation, RelationText};
 use crate::translation::FILES;
 
-/// Numbers of a text, also those that English spells.
+/// Numbers in a text, including English number words.
 fn numbers(text: &str) -> Vec<String> {
     let spelt = |word: &str| {
         let known = ["one", "two", "three", "four", "five", "eight", "twelve"];
@@ -23,7 +23,7 @@ fn numbers(text: &str) -> Vec<String> {
     all
 }
 
-/// Words of English: names have a capital, and units stand behind numbers.
+/// True if the text has English words: names begin with a capital, and units follow numbers.
 fn has_words(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let is_word =

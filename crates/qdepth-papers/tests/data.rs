@@ -1,5 +1,5 @@
-//! The files of `reference/` themselves: they can be read, they agree with one another, and our
-//! reading of each relation holds on the figures that the source prints.
+//! Consistency of the files of `reference/`: they are readable and agree with one another, and our
+//! conditions for each relation hold on the printed figures.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -13,7 +13,7 @@ fn reference() -> Reference {
     Reference::shipped().expect("the shipped files can be read")
 }
 
-/// The same figure everywhere.
+/// Emulation with the same figure for every point.
 fn everywhere(reference: &Reference, point: EmulatedPoint) -> Emulation {
     reference.points().into_iter().map(|name| (name, Ok(point))).collect()
 }
@@ -69,8 +69,8 @@ fn every_figure_has_a_document_and_every_goal_figures() {
     }
 }
 
-/// `media/calibration.toml` says which figures found the numbers of the media, and
-/// `published.csv` says so again: one that was fitted must never count as a prediction.
+/// `media/calibration.toml` lists the figures to which the device models were fitted, and
+/// `published.csv` marks them too: a fitted figure must never count as a prediction.
 #[test]
 fn a_figure_is_calibrated_where_the_calibration_names_it_and_nowhere_else() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../media/calibration.toml");
@@ -97,7 +97,7 @@ fn a_figure_is_calibrated_where_the_calibration_names_it_and_nowhere_else() {
 
 #[test]
 fn every_condition_comes_to_something() {
-    // Lists of different lengths beside each other would say nothing, for ever.
+    // Conditions on lists of different lengths would never have a result.
     let reference = reference();
     let comparison = compare(&reference, everywhere(&reference, ONE));
     for compared in &comparison.relations {

@@ -1,4 +1,4 @@
-//! The language against figures made by hand, and against nonsense.
+//! The language of expressions, on invented figures and on invalid texts.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ fn conditions_hold_or_fail_as_they_should() {
         ("1 < 2 < 2", Fails),
         ("rate(b, x, 8) = 1000 within 10%", Holds),
         ("rate(b, x, 8) = 1001 within 10%", Fails),
-        // Each neighbour is within 10 %, the ends are not.
+        // Neighbours are within 10 %, but the ends are not.
         ("100 = 92 = 84 within 10%", Fails),
         ("rate(a, x, 1..8) = rate(b, x, 1..8) within 5%", Fails),
         ("rate(a, x, 1..4) = rate(b, x, 1..4) within 5%", Holds),
@@ -90,7 +90,7 @@ fn conditions_hold_or_fail_as_they_should() {
         ("share(rate(a, x, 1..8) < rate(b, x, 1..8)) >= 25%", Holds),
         ("rate(gap, x, 4) > 1", Unknown),
         ("rate(gap, x, 1..8) > 1", Holds),
-        // Lists of different length have nothing to say to each other.
+        // Lists of different lengths have no result.
         ("rate(a, x, 1..8) > rate(a, x, 1..4)", Unknown),
     ] {
         assert_eq!(standing(text), expected, "{text}");
@@ -110,37 +110,37 @@ fn the_element_that_fails_is_shown() {
 #[test]
 fn refusals_name_the_place_and_what_could_stand_there() {
     for (text, said) in [
-        ("rate(p3700 database, 1)", "column 12: `database` where `,` is expected"),
+        ("rate(p3700 database, 1)", "column 12: expected `,`, found `database`"),
         (
             "speed(a, x, 1)",
-            "column 1: `speed` where rate, throughput, throughput_gb, latency, max, min, \
-             mean, spread or share is expected",
+            "column 1: expected rate, throughput, throughput_gb, latency, max, min, mean, spread \
+             or share, found `speed`",
         ),
         (
             "rate(a, x, 3..8)",
-            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
-             last), or {33, 66} ascending, at most 32",
+            "column 12: queue depths must be a number from 1, powers of two such as 1..512 (the \
+             larger last), or an ascending list such as {33, 66}, at most 32",
         ),
         (
             "rate(a, x, {8, 3})",
-            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
-             last), or {33, 66} ascending, at most 32",
+            "column 12: queue depths must be a number from 1, powers of two such as 1..512 (the \
+             larger last), or an ascending list such as {33, 66}, at most 32",
         ),
         (
             "rate(a, x, 0)",
-            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
-             last), or {33, 66} ascending, at most 32",
+            "column 12: queue depths must be a number from 1, powers of two such as 1..512 (the \
+             larger last), or an ascending list such as {33, 66}, at most 32",
         ),
-        ("1 +", "column 4: the end where a number, a point or a function is expected"),
-        ("1 # 2", "column 3: `#` begins no name, number or sign"),
-        ("1 2", "column 3: `2` where the end is expected"),
+        ("1 +", "column 4: expected a number, a point or a function, found the end"),
+        ("1 # 2", "column 3: `#` cannot begin a name, number or sign"),
+        ("1 2", "column 3: expected the end, found `2`"),
     ] {
         let error = Expression::parse(text).expect_err(text);
         assert_eq!(error.to_string(), said, "{text}");
     }
     for (text, said) in [
-        ("1 = 2", "column 6: the end where `within` and a share, which equality needs is expected"),
-        ("1 + 2", "column 6: the end where a comparison (< <= > >= =) is expected"),
+        ("1 = 2", "column 6: expected `within` and a share, which equality needs, found the end"),
+        ("1 + 2", "column 6: expected a comparison (< <= > >= =), found the end"),
     ] {
         let error = Condition::parse(text).expect_err(text);
         assert_eq!(error.to_string(), said, "{text}");

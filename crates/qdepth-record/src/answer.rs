@@ -1,4 +1,5 @@
-//! The highest rate at latency limits: the search that a run's points belong to, and its answer.
+//! Search for the highest rate at latency limits: reconstructs it from a run's points, and gives
+//! its answer.
 
 use qdepth_measure::{Answer, Code, Finding, Limit, Nanos, Probe, Probed, Search, Statistic};
 use schemars::JsonSchema;
@@ -32,10 +33,10 @@ pub struct AnswerEntry {
     pub generator_limits: bool,
 }
 
-/// Largest relative distance from the answer of the rates that show what limits it.
+/// Largest relative distance from the answer of the rates that are examined for what limits them.
 const AROUND: f64 = 0.1;
 
-/// The part of a resolved plan that is read here.
+/// The part of a resolved plan that this module reads.
 #[derive(Default, Deserialize)]
 struct Asked {
     #[serde(default)]
@@ -44,7 +45,7 @@ struct Asked {
     answer_within_ns: u64,
 }
 
-/// The answer of each target of a run; empty if its plan asks for none.
+/// The answer for each target of a run; empty if its plan asks for none.
 pub fn answers(run: &RunRecord, points: &[PointRecord]) -> Vec<AnswerEntry> {
     let asked: Asked = run.plan_part("answer");
     if asked.answer.is_empty() {
@@ -89,9 +90,9 @@ fn entry(target: u32, asked: &Asked, points: &[&PointRecord]) -> AnswerEntry {
     }
 }
 
-/// The search that the points of a target have led to, and the probes that it still wants; none if
-/// no closed loop was measured. The same points lead to the same search, so that a resumed run goes
-/// on with it.
+/// The state of the search after the points of a target, and the probes to measure next; `None` if
+/// no closed loop was measured. The same points give the same search, so that a resumed run
+/// continues it.
 pub fn searched(
     limits: &[Limit],
     within: Nanos,
@@ -114,7 +115,7 @@ pub fn searched(
     }
 }
 
-/// A limit, and the share of requests that may be beyond it.
+/// A limit as a response time, and the share of requests that may exceed it.
 fn allowed(limit: &Limit) -> (Nanos, f64) {
     let share = match limit.statistic {
         Statistic::Quantile(quantile) => 1.0 - quantile,
@@ -130,7 +131,7 @@ fn probed(limits: &[Limit], point: &PointRecord) -> Option<Probed> {
         above.map(|(_, _, count)| count).sum()
     };
     Some(Probed {
-        // A logbook of others may hold any number.
+        // A logbook from elsewhere may hold any number.
         rate: point.offered_io_per_s.filter(|rate| rate.is_finite() && *rate > 0.0)?,
         count: all.count(),
         beyond: limits.iter().map(beyond).collect(),
@@ -138,8 +139,8 @@ fn probed(limits: &[Limit], point: &PointRecord) -> Option<Probed> {
     })
 }
 
-/// True unless something but the offered load and what the place is makes it invalid: a rate that
-/// the target cannot keep up with is what a search looks for.
+/// True if the point can be used: it is valid except for a load that the target did not follow,
+/// which the search looks for, and for limits of the environment that the application meets, too.
 fn is_usable(point: &PointRecord) -> bool {
     !point.is_invalid_but_for(&[&[Code::Saturated], &MET_BY_THE_APPLICATION])
 }
@@ -154,7 +155,7 @@ mod tests {
         RunRecord { plan_text, targets, ..RunRecord::default() }
     }
 
-    /// At 1,500 IOPS 1 % of the requests are beyond a millisecond.
+    /// At 1,500 IOPS, 1 % of the requests take longer than a millisecond.
     fn point(offered_io_per_s: Option<f64>) -> PointRecord {
         let duration_ns = 1_000_000_000;
         let mut point = PointRecord { offered_io_per_s, duration_ns, ..PointRecord::default() };

@@ -1,4 +1,4 @@
-//! Certificates: what was proved of the instrument on a machine.
+//! Certificates: results of the self-test of the load generator on a machine.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::document::{DocumentSchema, pretty};
 use crate::reason::ReasonEntry;
 
-/// Name of the form, in `schema.name`.
+/// Name of the format, in `schema.name`.
 const NAME: &str = "qdepth-certificate";
-/// Version of the form; the rule is that of a run's document.
+/// Version of the format; it follows the rule of a run's document.
 const VERSION: u32 = 2;
 
 /// Outcome of a self-test, the best first.
@@ -69,12 +69,12 @@ pub struct CertificateRecord {
 }
 
 impl CertificateRecord {
-    /// The form that this version writes.
+    /// Format that this version writes.
     pub fn form() -> DocumentSchema {
         DocumentSchema { name: NAME.to_owned(), version: VERSION }
     }
 
-    /// Proofs of this outcome.
+    /// Number of proofs with this outcome.
     pub fn count(&self, outcome: ProofOutcome) -> usize {
         self.proofs.iter().filter(|proof| proof.outcome == outcome).count()
     }

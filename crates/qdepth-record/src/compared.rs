@@ -1,4 +1,4 @@
-//! Machine output of a comparison: its columns at every load and intensity.
+//! Machine output of a comparison: its variants at every load and queue depth.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,8 +47,8 @@ pub struct ComparedEntry {
     pub grade: String,
 }
 
-/// Every column of the run's comparison, in the order of the plan; nothing where it compares
-/// nothing.
+/// All variants of the run's comparison at every load and queue depth, in the order of the plan;
+/// empty without a comparison.
 pub(crate) fn entries(run: &RunRecord, points: &[PointRecord]) -> Vec<ComparedEntry> {
     let Some(comparison) = &run.comparison else { return Vec::new() };
     let cells: Vec<(Cell<'_>, PointSummary)> = cells(comparison, points)
@@ -65,7 +65,7 @@ pub(crate) fn entries(run: &RunRecord, points: &[PointRecord]) -> Vec<ComparedEn
     cells.iter().map(row).collect()
 }
 
-/// The valid figures of the base under the same load at the same intensity.
+/// The valid figures of the base under the same load at the same queue depth.
 fn base_of<'c>(
     comparison: &ComparisonRecord,
     cells: &'c [(Cell<'_>, PointSummary)],

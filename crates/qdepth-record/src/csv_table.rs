@@ -1,11 +1,11 @@
-//! Machine output as a table: CSV, a row for each point.
+//! Machine output as a table: CSV with one row per point.
 
 use crate::field::{Field, Value, owned, text, time, whole};
 use crate::point::{PointRecord, point_fields};
 use crate::record::RunRecord;
 
-/// The columns of CSV in order, with a meaning and, as the variant of the value, a type. Columns of
-/// latencies have no meaning of their own.
+/// The columns of CSV in order, each with its description and, as the variant of its value, its
+/// type. Latency columns have no description of their own.
 pub fn csv_columns() -> Vec<Field<'static>> {
     let (run, point) = (RunRecord::default(), PointRecord::default());
     fields(&run, &point).into_iter().map(Field::without_value).collect()
@@ -16,14 +16,14 @@ pub fn csv_header() -> String {
     lines([csv_columns().into_iter().map(|column| column.name.into_owned())])
 }
 
-/// The points of a run as rows below [`csv_header`]; empty cells for what does not exist. A text
-/// that a spreadsheet would take for a formula gets a `'` before it.
+/// Rows of CSV below [`csv_header`], one per point; a value that does not exist is an empty cell. A
+/// text that a spreadsheet would take for a formula is prefixed with `'`.
 pub fn csv_rows(run: &RunRecord, points: &[PointRecord]) -> String {
     let row = |point| fields(run, point).into_iter().map(|field| cell(&field.value));
     lines(points.iter().map(row))
 }
 
-/// The points of one run as CSV with its header.
+/// The points of one run as CSV, with header.
 pub fn export_csv(run: &RunRecord, points: &[PointRecord]) -> String {
     csv_header() + &csv_rows(run, points)
 }
@@ -31,14 +31,14 @@ pub fn export_csv(run: &RunRecord, points: &[PointRecord]) -> String {
 fn lines<Row: IntoIterator<Item = String>>(rows: impl IntoIterator<Item = Row>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        // Writing to memory, rows of equal length: neither can fail.
+        // Cannot fail: it writes to memory, and all rows have the same length.
         let _ = writer.write_record(row.into_iter().map(String::into_bytes));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Fields of a point together with those of its run, so that rows of many runs fit into one table.
+/// Fields of a point and of its run, so that rows of many runs fit into one table.
 fn fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
     let retracted = "Why the run is not to be relied on (`qdepth retract`)";
     let version = "Version of the meaning of the figures; rises when the same plan gives others";
@@ -66,7 +66,7 @@ fn cell(value: &Value<'_>) -> String {
     .unwrap_or_default()
 }
 
-/// Spreadsheets run what begins so (OWASP, *CSV Injection*).
+/// Spreadsheets execute cells that begin with these characters (OWASP, *CSV Injection*).
 fn harmless(cell: &str) -> String {
     match cell.chars().next() {
         Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{cell}"),

@@ -12,10 +12,10 @@ use crate::record::{
 
 use crate::required::{RequiredEntry, required};
 
-/// Name of the form, in `schema.name`.
+/// Name of the format, in `schema.name`.
 const NAME: &str = "qdepth-run";
-/// Version of the form, in `schema.version`. Rises when a field goes away or changes its meaning;
-/// new fields do not raise it.
+/// Version of the format, in `schema.version`. It rises when a field is removed or changes its
+/// meaning, but not for new fields.
 const VERSION: u32 = 1;
 
 /// The whole document.
@@ -53,24 +53,26 @@ pub struct DocumentSchema {
 }
 
 impl Document {
-    /// Reads what [`export_json`] wrote, of this version or an older one of the same form.
+    /// Reads a document that [`export_json`] of this or an older version wrote.
     ///
     /// # Errors
-    /// Why the text is no such document, or is none that figures can be taken from.
+    /// Why the text is not such a document, or cannot provide figures.
     pub fn read(text: &str) -> Result<Self, String> {
         let form: Form = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let DocumentSchema { name, version } = form.schema;
         if name != NAME {
-            return Err(format!("it is a `{name}`, and no `{NAME}`"));
+            return Err(format!("it is a `{name}`, not a `{NAME}`"));
         }
         if version > VERSION {
-            return Err(format!("its form is {version}; this program knows {VERSION}"));
+            return Err(format!(
+                "its format is {version}; this version of qdepth supports {VERSION}"
+            ));
         }
         let document: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let unknown = |point: &&PointEntry| document.target_of(point).is_none();
         match document.points.iter().find(unknown) {
             Some(point) => {
-                Err(format!("point {} is of a target that it does not list", point.index))
+                Err(format!("point {} has a target that the document does not list", point.index))
             }
             None => Ok(document),
         }
@@ -81,21 +83,21 @@ impl Document {
         self.targets.iter().find(|target| target.name == point.target)
     }
 
-    /// The newest value of a fact of the machine or the run, by subject and key.
+    /// The latest value of a fact about the machine or the run, by subject and key.
     pub fn fact(&self, wanted: (&str, &str)) -> Option<&str> {
         let is_it = |seen: &&ObservationEntry| (&*seen.subject, &*seen.key) == wanted;
         self.environment.iter().rev().find(is_it).and_then(|seen| seen.value.as_deref())
     }
 }
 
-/// Format of a text, whatever else it contains.
+/// The `schema` of a document, whatever else the document contains.
 #[derive(Deserialize)]
 struct Form {
     schema: DocumentSchema,
 }
 
-/// The run and its points as one JSON document, ended by a line feed. Infinite and undefined
-/// figures become null, so the text is valid JSON whatever was measured.
+/// The run and its points as one JSON document with a final line feed. Infinite and undefined
+/// figures become null, so that the text is valid JSON in any case.
 pub fn export_json(run: &RunRecord, points: &[PointRecord]) -> String {
     pretty(&document(run, points))
 }
@@ -106,13 +108,13 @@ pub fn json_schema() -> String {
 }
 
 pub(crate) fn pretty(value: &impl Serialize) -> String {
-    // Structs, vectors and maps with text keys cannot fail to become JSON.
+    // Structs, vectors and maps with string keys always serialise.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
     text
 }
 
-/// The run and its points in the form of machine output.
+/// The run and its points as a document.
 pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
     Document {
         schema: DocumentSchema { name: NAME.to_owned(), version: VERSION },

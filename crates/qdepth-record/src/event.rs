@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::phase_step::PhaseStep;
 
-/// Version of the form, in `schema_version` of [`RunStarted`]. The rule is that of a run's
+/// Version of the format, in `schema_version` of [`RunStarted`]. It follows the rule of a run's
 /// document: new events and fields do not raise it.
 pub const EVENTS_VERSION: u32 = 1;
 
@@ -313,7 +313,7 @@ pub struct RunEnded {
 }
 
 impl PhaseStarted {
-    /// A phase that begins with this step; `bytes` are written in all, where that is known.
+    /// A phase that begins with this step; `bytes` is the total to write, if known.
     pub fn new(phase: Phase, step: PhaseStep, bytes: Option<u64>) -> Self {
         let PhaseStep { code, labels, values } = step;
         Self { phase, step: code, values, labels, bytes }
@@ -321,7 +321,7 @@ impl PhaseStarted {
 }
 
 impl From<&FindingRaised> for Finding {
-    /// Without the figures that are not finite.
+    /// Drops the figures that are not finite.
     fn from(raised: &FindingRaised) -> Self {
         let remark = raised.severity == Severity::Remark.as_str();
         let severity = if remark { Severity::Remark } else { Severity::Invalid };
@@ -338,12 +338,12 @@ impl From<&FindingRaised> for Finding {
 }
 
 impl Interval {
-    /// Completed reads, writes and trims a second.
+    /// Completed reads, writes and trims per second.
     pub fn io_per_s(&self) -> [f64; 3] {
         self.per_second([self.reads, self.writes, self.trims])
     }
 
-    /// Bytes of reads, writes and trims a second.
+    /// Bytes of reads, writes and trims per second.
     pub fn bytes_per_s(&self) -> [f64; 3] {
         self.per_second([self.read_bytes, self.written_bytes, self.trimmed_bytes])
     }
@@ -355,9 +355,10 @@ impl Interval {
 }
 
 impl RunEvent {
-    /// Line of JSON without its newline.
+    /// The event as one line of JSON, without newline.
     pub fn line(&self) -> String {
-        // Structs of numbers and texts cannot fail to become JSON; what is not finite is null.
+        // Structs of numbers and strings always serialise; a number that is not finite becomes
+        // null.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

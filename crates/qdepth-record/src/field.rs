@@ -1,26 +1,26 @@
-//! A value of tables, with its type and its column.
+//! A value of a table, with its type and its column.
 
 use std::borrow::Cow;
 
-/// A value of a column; its variant is the column's type, and none is no value.
+/// Value of a cell. The variant is the type of the column; `None` is an empty cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A text; one that is empty says nothing, and is none.
+    /// A text; an empty one is stored as `None`.
     Text(Option<Cow<'a, str>>),
-    /// A count, or a whole number of a unit that the column's name has.
+    /// A count, or a whole number in the unit of the column's name.
     Whole(Option<u64>),
-    /// A real number; always finite.
+    /// A finite real number.
     Real(Option<f64>),
-    /// True if something is so.
+    /// A yes or no.
     Flag(Option<bool>),
-    /// A moment, RFC 3339, UTC.
+    /// A point in time, RFC 3339, UTC.
     Time(Option<&'a str>),
 }
 
 /// A value with the name of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<'a> {
-    /// The column, with its unit.
+    /// Name of the column, with its unit.
     pub name: Cow<'static, str>,
     /// Description for the user.
     pub description: &'static str,
@@ -33,7 +33,7 @@ impl<'a> Field<'a> {
         Self { name: Cow::Borrowed(name), description, value }
     }
 
-    /// The column alone: its value says nothing but its type.
+    /// The column with its type, without a value.
     pub(crate) fn without_value(self) -> Field<'static> {
         let value = match self.value {
             Value::Text(_) => Value::Text(None),
@@ -74,9 +74,9 @@ pub(crate) fn time(text: &str) -> Value<'_> {
     Value::Time(Some(text))
 }
 
-/// Part of an entry that is also one value of a table.
+/// Part of an entry that may also be a value of a table.
 pub(crate) trait IntoCell: Sized {
-    /// The value; none of what has columns of its own, or is no part of tables.
+    /// The value; `None` if the part has columns of its own or does not appear in tables.
     fn into_cell<'a>(self) -> Option<Value<'a>> {
         None
     }

@@ -1,19 +1,19 @@
-//! Tables of fields: what there is of a record, a row each. Of them are made what is stored (the
-//! record, and the columns of SQL), what is shown (the entry in JSON, the column of CSV),
-//! and what it is called and means in the documentation.
+//! Macros for tables of fields: each row declares a field once. The macros generate its storage
+//! (the record, the SQL columns), its output (the JSON entry, the CSV column), and its
+//! documentation from that row.
 
 use std::borrow::Cow;
 
 use qdepth_measure::EncodedHistogram;
 
-/// A value as SQL has it.
+/// A value in the form of SQL.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stored<'a> {
     /// Nothing.
     Null,
-    /// A whole number; an unsigned one of 64 bits with the same bits.
+    /// A whole number. An unsigned 64-bit number has the same bits.
     Whole(i64),
-    /// A real number; one that is undefined is stored as nothing.
+    /// A real number. An undefined one is stored as null.
     Real(f64),
     /// A text.
     Text(Cow<'a, str>),
@@ -21,45 +21,46 @@ pub enum Stored<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-/// A column of the table that records of one kind are rows of.
+/// A column of the table whose rows are the records of one type.
 #[derive(Debug)]
 pub struct Column<R> {
     /// Its name.
     pub name: &'static str,
     /// Meaning, as documented.
     pub meaning: &'static str,
-    /// The value of a record.
+    /// Reads the value from a record.
     pub get: fn(&R) -> Stored<'_>,
-    /// Puts a value into a record.
+    /// Writes a value into a record.
     ///
     /// # Errors
-    /// If it is not a value of the column.
+    /// If the value does not belong in the column.
     pub set: fn(&mut R, Stored<'_>) -> Result<(), String>,
 }
 
 /// Record that is stored as a row of an SQL table.
 pub trait Record: Default + 'static {
-    /// The table.
+    /// Name of the table.
     const TABLE: &'static str;
-    /// The columns that hold a field each.
+    /// Columns that correspond to one field each.
     const FIELDS: &'static [Column<Self>];
-    /// Those that do not.
+    /// Columns that do not correspond to a single field.
     const OTHERS: &'static [Column<Self>];
 
-    /// Every column of SQL that its values are stored in.
+    /// All SQL columns of the record.
     fn columns() -> impl Iterator<Item = &'static Column<Self>> {
         Self::FIELDS.iter().chain(Self::OTHERS)
     }
 }
 
-// A row is a name, and what it means. `kept`: a field of the record, with the column that it is
-// stored in; `part`: a field with columns or tables of its own. `shown`: a field of the entry, and
-// how it is had of what `Shown` is in the module; `older default`: documents of older versions lack
-// it. Where its type is that of a cell, it is a column of tables, too; `cell` says which value that
-// has, if another, or none. What is `merged` says of each field what it is of several as one: a
-// function that adds the second to the first.
+// A row is the name and the meaning of a field, followed by its uses. `kept`: a field of the
+// record, and the column that stores it. `part`: a field with columns or tables of its own.
+// `shown`: a field of the entry, and how it is computed from the module's `Shown`; `older default`:
+// it is missing in documents of older versions. If the type of a shown field fits into a cell, the
+// field is also a column of tables; `cell` gives another value for it, or none. In a `merged`
+// record, each field names the function that adds the field of the second record to that of the
+// first.
 //
-// Each macro makes one thing of the rows, so that what uses it may stand in a file below.
+// Each macro generates one thing from the rows, so that code that uses it can be in a later file.
 macro_rules! fields {
     (
         $(#[$of_record:meta])*
@@ -94,7 +95,7 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-// What is stored of the fields alone.
+// Record and SQL columns, without entry and table.
 macro_rules! record {
     (
         $(#[$of_record:meta])*
@@ -119,7 +120,7 @@ macro_rules! record {
 }
 pub(crate) use record;
 
-// The record itself.
+// The record type.
 macro_rules! structure {
     (
         $(#[$of_record:meta])*
@@ -144,7 +145,7 @@ macro_rules! structure {
 }
 pub(crate) use structure;
 
-// Several records as one.
+// Merging of several records into one.
 macro_rules! joined {
     (
         record $record:ident;
@@ -157,7 +158,7 @@ macro_rules! joined {
         )*
     ) => {
         impl $record {
-            /// Adds what is of the same whole, field by field.
+            /// Merges the record of another part of the same whole, field by field.
             pub fn join(&mut self, part: &Self) {
                 $(
                     $($kept_as(&mut self.$name, &part.$name);)?
@@ -169,7 +170,7 @@ macro_rules! joined {
 }
 pub(crate) use joined;
 
-// Its columns of SQL.
+// SQL columns of the record.
 macro_rules! columns {
     (
         record $record:ident in $table:literal and $others:expr;
@@ -200,7 +201,7 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-// Its entry in documents.
+// Entry of the record in documents.
 macro_rules! entry {
     (
         $(#[$of_entry:meta])*
@@ -234,7 +235,7 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-// Its row of tables.
+// Row of the record in tables.
 macro_rules! cells {
     (
         $(
@@ -269,19 +270,19 @@ macro_rules! cells {
 }
 pub(crate) use cells;
 
-/// A type that a column holds.
+/// A type that an SQL column can store.
 pub trait Stores: Sized {
     /// SQL value.
     fn stored(&self) -> Stored<'_>;
-    /// Out of SQL.
+    /// Converts from an SQL value.
     ///
     /// # Errors
-    /// If the value is none of the type.
+    /// If the value is not of this type.
     fn restored(value: Stored<'_>) -> Result<Self, String>;
 }
 
 fn no<T>(what: &str, value: &Stored<'_>) -> Result<T, String> {
-    Err(format!("{value:?} is no {what}"))
+    Err(format!("{value:?} is not a valid {what}"))
 }
 
 impl Stores for u64 {

@@ -1,20 +1,20 @@
-//! Values of facts that say several things: a code, and its texts and figures by name, as
-//! `passes load=random request_size=4KiB area_bytes=1073741824 passes=1`. The catalogues make a
-//! sentence of them in every language.
+//! Values of facts with several parts: a code, and texts and figures by name, for example `passes
+//! load=random request_size=4KiB area_bytes=1073741824 passes=1`. The catalogues word them in every
+//! language.
 
 use std::collections::BTreeMap;
 
 /// Passes over a target before the first point.
 pub const PASSES: &str = "passes";
-/// Rounds over a target before the first point, until it was steady or there were enough.
+/// Rounds over a target before the first point, until it was steady or the maximum was reached.
 pub const ROUNDS: &str = "rounds";
-/// Result of the newest certificate of the machine.
+/// Summary of the newest certificate of the machine.
 pub const PROOFS: &str = "proofs";
 
-/// Texts of [`PASSES`] and [`ROUNDS`] that are codes themselves: loads, and rules of being steady.
+/// Texts of [`PASSES`] and [`ROUNDS`] that are codes: loads, and rules for steady state.
 pub const CODES: [&str; 5] = ["sequential", "random", "one-pass", "own", "snia"];
 
-/// Every code, with the names of its texts and those of its figures.
+/// All codes, with the names of their texts and of their figures.
 pub const ALL: [(&str, &[&str], &[&str]); 3] = [
     (PASSES, &["load", "request_size"], &["passes", "area_bytes", "took_ns"]),
     (
@@ -34,24 +34,24 @@ pub const ALL: [(&str, &[&str], &[&str]); 3] = [
     (PROOFS, &["at", "version", "kernel", "id"], &["passed", "failed", "proofs"]),
 ];
 
-/// A value that says several things.
+/// A value with several parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Code, one of [`ALL`].
     pub code: String,
-    /// Its texts by name: codes, names and identifiers.
+    /// Texts by name: codes, names and identifiers.
     pub texts: BTreeMap<String, String>,
-    /// Its figures by name; the unit is last in the name.
+    /// Figures by name; the unit is the last part of the name.
     pub figures: BTreeMap<String, f64>,
 }
 
 impl Figures {
-    /// Figures with this code, still empty.
+    /// An empty value with this code.
     pub fn new(code: &str) -> Self {
         Self { code: code.to_owned(), texts: BTreeMap::new(), figures: BTreeMap::new() }
     }
 
-    /// The same with a text, where it is not empty; a space in it would end it, and becomes `_`.
+    /// Adds a text, unless it is empty. A space would end the text, so it becomes `_`.
     #[must_use]
     pub fn text(mut self, name: &str, text: &str) -> Self {
         if !text.is_empty() {
@@ -60,14 +60,14 @@ impl Figures {
         self
     }
 
-    /// The same with a figure.
+    /// Adds a figure.
     #[must_use]
     pub fn figure(mut self, name: &str, figure: f64) -> Self {
         self.figures.insert(name.to_owned(), figure);
         self
     }
 
-    /// Value of a fact.
+    /// The stored form, as the value of a fact.
     pub fn stored(&self) -> String {
         let texts = self.texts.iter().map(|(name, text)| format!(" {name}={text}"));
         let figures = self.figures.iter().map(|(name, figure)| format!(" {name}={figure}"));

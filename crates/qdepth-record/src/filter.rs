@@ -5,12 +5,12 @@ use crate::headline::RunHeadline;
 /// Filter for runs; empty fields match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Words, each of which stands in its id, plan, host, time, notes or a target; whatever the
-    /// case.
+    /// Words, each of which must occur in the id, plan, host, time, notes or a target;
+    /// case-insensitive.
     pub words: Vec<String>,
-    /// Words, each of which stands in one of its notes, whatever the case.
+    /// Words, each of which must occur in a note; case-insensitive.
     pub notes: Vec<String>,
-    /// Part of the name of a target, whatever the case.
+    /// Part of the name of a target; case-insensitive.
     pub target: Option<String>,
     /// Name of the plan.
     pub plan: Option<String>,
@@ -25,7 +25,7 @@ pub struct RunFilter {
 }
 
 impl RunFilter {
-    /// True if the run is like that.
+    /// True if the run matches.
     pub fn fits(&self, run: &RunHeadline) -> bool {
         let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         let in_a_target = |part: &str| run.targets.iter().any(|target| has(target, part));
@@ -36,7 +36,7 @@ impl RunFilter {
         };
         let is =
             |asked: &Option<String>, text: &str| asked.as_deref().is_none_or(|asked| asked == text);
-        // The day of a time in RFC 3339; texts of days are in the order of days.
+        // The day of an RFC 3339 time; days sort like their texts.
         let day = run.started_at.get(..10).unwrap_or_default();
         self.words.iter().all(anywhere)
             && self.notes.iter().all(|word| in_a_note(word))

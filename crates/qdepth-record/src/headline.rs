@@ -1,4 +1,4 @@
-//! The list of runs, a line each, and its form for machines.
+//! List of runs with one line each, and its machine-readable form.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 use crate::document::{DocumentSchema, pretty};
 use crate::record::RunState;
 
-/// Name of the form, in `schema.name`.
+/// Name of the format, in `schema.name`.
 const NAME: &str = "qdepth-runs";
-/// Version of the form; the rule is that of a run's document.
+/// Version of the format; it follows the rule of a run's document.
 const VERSION: u32 = 1;
 
-/// Every state of a run, as [`RunHeadline::state_text`] says it.
+/// All states of a run, as returned by [`RunHeadline::state_text`].
 pub const STATES: [&str; 5] = ["running", "sealed", "interrupted", "failed", "killed"];
 
-/// One line of a list of runs. Its serialized form is what a logbook keeps of it.
+/// One line of a list of runs. Logbooks store its serialised form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHeadline {
     /// UUID in its usual text form.
     pub id: String,
     /// RFC 3339, UTC.
     pub started_at: String,
-    /// RFC 3339, UTC; none while running.
+    /// RFC 3339, UTC; `None` while running.
     pub ended_at: Option<String>,
     /// State.
     pub state: RunState,
-    /// True if a process is measuring it right now.
+    /// True if a process is measuring the run now.
     #[serde(skip)]
     pub alive: bool,
     /// Name of the plan.
     pub plan: String,
-    /// Name of the machine; empty where it is not known.
+    /// Name of the machine; empty if unknown.
     pub host: String,
     /// Names of the targets, in the order of the run.
     pub targets: Vec<String>,
-    /// Points measured in full (an interrupted point is not).
+    /// Number of completely measured points.
     pub points_done: u32,
-    /// Points of the plan.
+    /// Number of points in the plan.
     pub points_planned: u32,
-    /// True if time was invented.
+    /// True if time was virtual.
     pub emulated: bool,
-    /// True if what is stored of the run, or which points it has, is not what was written.
+    /// True if the stored run, or its set of points, differs from what was written.
     #[serde(skip)]
     pub damaged: bool,
     /// Notes of users.
     pub notes: Vec<String>,
     /// Reason of its retraction; `None` if it was not retracted.
     pub retracted: Option<String>,
-    /// Its best figures, once it has ended.
+    /// Best figures, once the run has ended.
     pub best: Best,
 }
 
@@ -63,7 +63,7 @@ pub struct Best {
 }
 
 impl RunHeadline {
-    /// `running`, `sealed`, `interrupted`, `failed`, or `killed` where a run never ended and no
+    /// `running`, `sealed`, `interrupted`, `failed`, or `killed` if the run never ended and no
     /// process is measuring it.
     pub fn state_text(&self) -> &'static str {
         match self.state {
@@ -72,12 +72,12 @@ impl RunHeadline {
         }
     }
 
-    /// True if it represents its plan among others: it is complete and was not retracted.
+    /// True if the run can represent its plan in comparisons: it is complete and was not retracted.
     pub fn is_comparable(&self) -> bool {
         self.is_whole() && self.retracted.is_none()
     }
 
-    /// True if all points of the plan are there, and none of the record is damaged.
+    /// True if all points of the plan exist, and no part of the record is damaged.
     pub fn is_whole(&self) -> bool {
         !self.damaged && self.points_done == self.points_planned
     }
@@ -128,7 +128,7 @@ pub struct RunsEntry {
     pub best: Best,
 }
 
-/// The list as one JSON document, ended by a line feed. `whole`: whether no run is missing from it.
+/// The list as one JSON document with a final line feed. `whole` is true if no run is missing.
 pub fn export_runs_json(runs: &[RunHeadline], whole: bool) -> String {
     let entry = |run: &RunHeadline| RunsEntry {
         id: run.id.clone(),

@@ -1,4 +1,4 @@
-//! Machine output of `qdepth host --json`: one document, versioned apart from that of a run.
+//! Machine output of `qdepth host --json`: one document, with a version independent of a run's.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::document::{DocumentSchema, pretty};
 use crate::record::{Observation, ObservationEntry, observation};
 
-/// Name of the form, in `schema.name`.
+/// Name of the format, in `schema.name`.
 const NAME: &str = "qdepth-host";
-/// Version of the form; the rule is that of a run's document.
+/// Version of the format; it follows the rule of a run's document.
 const VERSION: u32 = 1;
 
 /// A machine and its storage.
@@ -26,7 +26,7 @@ pub struct HostDocument {
     pub observations: Vec<ObservationEntry>,
 }
 
-/// A machine as one JSON document, ended by a line feed.
+/// A machine as one JSON document with a final line feed.
 pub fn export_host_json(
     facts: &[Observation],
     version: &str,

@@ -1,8 +1,8 @@
-//! Records of a run ([`RunRecord`], [`PointRecord`]), the statistics derived from them
-//! ([`PointSummary`]), machine output ([`export_json`], [`export_csv`]) and the events of a run in
-//! progress ([`RunEvent`]).
+//! Records of a run ([`RunRecord`], [`PointRecord`]), statistics derived from them
+//! ([`PointSummary`]), machine output ([`export_json`], [`export_csv`]) and events of a running
+//! measurement ([`RunEvent`]).
 //!
-//! Nothing here does I/O or reads a clock: times are RFC 3339 texts.
+//! This crate does no I/O and reads no clock: times are RFC 3339 texts.
 
 mod answer;
 mod certificate;

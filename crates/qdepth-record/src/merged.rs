@@ -1,24 +1,24 @@
-//! Rules for merging a field of several records: keywords of the tables of fields.
+//! Merge rules: functions that merge one field of two records, named in the tables of fields.
 
 use qdepth_measure::Finding;
 
-/// Value that all share, or that of the first.
+/// Keeps the first value: all records share it, or the first one counts.
 pub(crate) fn first<T>(_: &mut T, _: &T) {}
 
-/// Value of the last one.
+/// Takes the last value.
 pub(crate) fn last<T: Clone>(whole: &mut T, part: &T) {
     whole.clone_from(part);
 }
 
-/// Value that cannot be merged.
+/// Resets the value, because it cannot be merged.
 pub(crate) fn nothing<T: Default>(whole: &mut T, _: &T) {
     *whole = T::default();
 }
 
-/// Rows that whoever joins records numbers or names anew.
+/// Leaves the rows alone: the caller merges them, because it renumbers or renames them.
 pub(crate) fn apart<T>(_: &mut Vec<T>, _: &[T]) {}
 
-/// Adds findings that are not there yet.
+/// Adds findings that are not in the list yet.
 pub(crate) fn added(whole: &mut Vec<Finding>, part: &[Finding]) {
     for finding in part {
         if !whole.contains(finding) {
@@ -27,22 +27,22 @@ pub(crate) fn added(whole: &mut Vec<Finding>, part: &[Finding]) {
     }
 }
 
-/// The larger one.
+/// Takes the larger value.
 pub(crate) fn most<T: Ord + Copy>(whole: &mut T, part: &T) {
     *whole = (*whole).max(*part);
 }
 
-/// The smaller one; of two flags whether both are set.
+/// Takes the smaller value; of two flags, true if both are set.
 pub(crate) fn least<T: Ord + Copy>(whole: &mut T, part: &T) {
     *whole = (*whole).min(*part);
 }
 
-/// Sum of counts.
+/// Adds counts.
 pub(crate) fn sum(whole: &mut u64, part: &u64) {
     *whole = whole.saturating_add(*part);
 }
 
-/// Sum of real numbers.
+/// Adds real numbers.
 pub(crate) fn sum_real(whole: &mut f64, part: &f64) {
     *whole += part;
 }

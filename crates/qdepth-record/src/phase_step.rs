@@ -1,30 +1,30 @@
-//! Phases before the points: a closed list of codes, each with its texts and figures by name. The
-//! catalogues have the words.
+//! Steps of the phases before the points: a closed list of codes, each with texts and figures by
+//! name. The catalogues word them.
 
 use std::collections::BTreeMap;
 
-/// A drive is brought back to fresh.
+/// A drive is returned to the fresh state.
 pub const PURGE: &str = "purge";
-/// One partition is made.
+/// One partition is created.
 pub const PARTITION: &str = "partition";
-/// An MD array is made.
+/// An MD array is created.
 pub const ARRAY: &str = "array";
-/// A logical volume is made.
+/// A logical volume is created.
 pub const VOLUME: &str = "volume";
-/// A file system is made.
+/// A file system is created.
 pub const FILE_SYSTEM: &str = "file-system";
 /// A file system is mounted.
 pub const MOUNT: &str = "mount";
-/// A file of the kernel gets another value.
+/// A kernel setting is changed.
 pub const SETTING: &str = "setting";
 /// A measurement file is filled.
 pub const FILL: &str = "fill";
-/// A target is written through, so often.
+/// A target is written in a number of complete passes.
 pub const PASSES: &str = "passes";
-/// A target is written until it is steady, in so many rounds at most.
+/// A target is written in rounds until it is steady, up to a maximum number of rounds.
 pub const ROUNDS: &str = "rounds";
 
-/// Every code, with the names of its texts and those of its figures.
+/// All codes, with the names of their texts and of their figures.
 pub const ALL: [(&str, &[&str], &[&str]); 10] = [
     (PURGE, &["device", "method"], &[]),
     (PARTITION, &["device"], &[]),
@@ -38,34 +38,34 @@ pub const ALL: [(&str, &[&str], &[&str]); 10] = [
     (ROUNDS, &["load", "request_size", "rule"], &["area_bytes", "rounds", "round_ns"]),
 ];
 
-/// Texts that are codes themselves; the others are names that people or the machine gave.
+/// Texts that are codes; all others are names given by people or the machine.
 pub const CODED: [&str; 2] = ["load", "rule"];
 
-/// A step of what is done.
+/// A step of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseStep {
     /// Code, one of [`ALL`].
     pub code: String,
-    /// Its texts by name: codes and names.
+    /// Texts by name: codes and names.
     pub labels: BTreeMap<String, String>,
-    /// Its figures by name; the unit is last in the name.
+    /// Figures by name; the unit is the last part of the name.
     pub values: BTreeMap<String, f64>,
 }
 
 impl PhaseStep {
-    /// Step with this code, still empty.
+    /// An empty step with this code.
     pub fn new(code: &str) -> Self {
         Self { code: code.to_owned(), ..Self::default() }
     }
 
-    /// The same with a text.
+    /// Adds a text.
     #[must_use]
     pub fn label(mut self, name: &str, text: impl Into<String>) -> Self {
         self.labels.insert(name.to_owned(), text.into());
         self
     }
 
-    /// The same with a figure.
+    /// Adds a figure.
     #[must_use]
     pub fn value(mut self, name: &str, figure: f64) -> Self {
         self.values.insert(name.to_owned(), figure);

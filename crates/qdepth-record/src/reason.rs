@@ -24,7 +24,7 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// Every code, with the names of its values and when it is given.
+            /// All codes, with the names of their values and the situation in which they are given.
             pub const ALL: &[(&'static str, &'static [&'static str], &'static str)] =
                 &[$(($code, &[$(stringify!($value)),*], $says)),+];
 
@@ -35,7 +35,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// Its values by name.
+            /// Values by name.
             pub fn values(&self) -> Vec<(&'static str, &str)> {
                 let all: Vec<(&'static str, &str)> = match self {
                     $(Self::$variant { $($value),* } => {
@@ -45,7 +45,7 @@ macro_rules! reasons {
                 all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
             }
 
-            /// Its values, to be replaced.
+            /// Values, for replacement.
             pub fn values_mut(&mut self) -> Vec<&mut String> {
                 match self {
                     $(Self::$variant { $($value),* } => vec![$($value),*],)+
@@ -106,7 +106,7 @@ reasons! {
         "The program reports a reason.";
 
     NoCpuShowsIt {} = "no-cpu-shows-it",
-        "No CPU shows it.";
+        "No CPU reports it.";
     NoIdleState {} = "no-idle-state",
         "The CPU lists no idle state.";
     NoNumaNode { path } = "no-numa-node",
@@ -125,21 +125,21 @@ reasons! {
         "The file does not contain it.";
 
     NoLink {} = "no-link",
-        "No link of a known kind leads to the device.";
+        "The kernel shows no PCIe, SATA or SAS link for the device.";
     NoDriver {} = "no-driver",
-        "No driver is shown for the device.";
+        "The kernel shows no driver for the device.";
     NoDeviceNode {} = "no-device-node",
-        "No NUMA node is shown for the device.";
+        "The kernel shows no NUMA node for the device.";
     DeviceNodeUnset {} = "device-node-unset",
         "The firmware does not report the NUMA node of the device.";
     NoQueue { path } = "no-queue",
         "The kernel lists no queue of the device.";
     NoSensor {} = "no-sensor",
-        "The kernel has no sensor of the device.";
+        "The kernel shows no sensor of the device.";
     NoPath {} = "no-path",
-        "No path to the device is shown.";
+        "The kernel shows no path to the device.";
     NoPowerState {} = "no-power-state",
-        "The controller describes no power state.";
+        "The controller lists no power state.";
     NotStated {} = "not-stated",
         "The controller does not report it.";
     NoWearCount { device } = "no-wear-count",
@@ -149,14 +149,14 @@ reasons! {
     MountNotFound {} = "mount-not-found",
         "The mount was not found.";
     NoBlockDevice {} = "no-block-device",
-        "No block device is shown below it.";
+        "The kernel shows no block device below it.";
 
     TooFewSamples { count } = "too-few-samples",
-        "There are too few samples; a longer `--duration` gives more.";
+        "There are too few samples. Use a longer `--duration`.";
     TooUneven { low, high } = "too-uneven",
-        "The range of the ratio is too wide to judge.";
+        "The ratio varies too much for a verdict.";
     NoQuotient {} = "no-quotient",
-        "The latencies have no ratio.";
+        "The ratio of the latencies could not be computed.";
     EngineNotUsable {} = "engine-not-usable",
         "The engine cannot be used here, or got no CPU in time.";
     NotTried { message } = "not-tried",
@@ -186,7 +186,7 @@ impl From<&Reason> for ReasonEntry {
 }
 
 impl From<&ReasonEntry> for Reason {
-    /// A code that is not known stays as it is stored.
+    /// An unknown code is kept as it is stored.
     fn from(entry: &ReasonEntry) -> Self {
         let known = Self::from_parts(&entry.code, entry.values.clone());
         known.unwrap_or_else(|| Self::Stated { text: entry.code.clone() })
@@ -194,7 +194,7 @@ impl From<&ReasonEntry> for Reason {
 }
 
 impl Reason {
-    /// Column of the logbook.
+    /// Form in which the logbook stores the reason.
     pub fn stored(&self) -> String {
         match self {
             Self::Stated { text } => text.clone(),
@@ -202,14 +202,14 @@ impl Reason {
         }
     }
 
-    /// JSON object.
+    /// The reason as a JSON object.
     pub fn json(&self) -> String {
-        // Texts by name cannot fail to become JSON.
+        // Maps of strings always serialise.
         serde_json::to_string(&ReasonEntry::from(self)).unwrap_or_default()
     }
 
-    /// Reads the result of [`Self::stored`]. Any other text is kept byte for byte: it is part of a
-    /// digest.
+    /// Reads the result of [`Self::stored`]. Any other text is kept byte for byte, because it is
+    /// part of a digest.
     pub fn read(text: &str) -> Self {
         let entry: Option<ReasonEntry> = serde_json::from_str(text).ok();
         let known = entry.and_then(|entry| Self::from_parts(&entry.code, entry.values));

@@ -1,4 +1,4 @@
-//! Requirements of a run's plan, and whether its points meet them.
+//! Requirements of a run's plan, compared with its points.
 
 use qdepth_measure::{Code, LatencyHistogram, Met, Part, Requirement};
 use schemars::JsonSchema;
@@ -23,15 +23,15 @@ pub struct RequiredEntry {
     pub met: Met,
 }
 
-/// The part of a resolved plan that is read here.
+/// The part of a resolved plan that this module reads.
 #[derive(Default, Deserialize)]
 struct Required {
     #[serde(default)]
     requirements: Vec<Requirement>,
 }
 
-/// Each requirement of the run's plan at each point of its profile, in the order of the plan; empty
-/// for plans without requirements.
+/// Each requirement of the run's plan, compared with each point of its profile, in the order of the
+/// plan; empty for plans without requirements.
 pub fn required(run: &RunRecord, points: &[PointRecord]) -> Vec<RequiredEntry> {
     let Required { requirements } = run.plan_part("requirements");
     let each = requirements.into_iter().flat_map(|requirement| {
@@ -46,7 +46,7 @@ pub fn required(run: &RunRecord, points: &[PointRecord]) -> Vec<RequiredEntry> {
     each.collect()
 }
 
-/// The answer to all of them: the worst, which is a failure before an open question.
+/// Combined answer: the worst of all. A failure is worse than an inconclusive answer.
 pub fn all_met<'a>(entries: impl IntoIterator<Item = &'a RequiredEntry>) -> Option<Met> {
     entries.into_iter().map(|entry| entry.met).max()
 }
@@ -59,8 +59,8 @@ fn undecided(requirement: &Requirement, point: Option<u32>) -> RequiredEntry {
 fn entry(run: &RunRecord, requirement: &Requirement, point: &PointRecord) -> RequiredEntry {
     let none = undecided(requirement, Some(point.index));
     let summary = PointSummary::from_point(point);
-    // Emulated devices take no time for a sync.
-    // A point that is invalid for another reason than what the place is decides nothing.
+    // Two cases decide nothing: a point that is invalid for a reason that the application does not
+    // meet, and the sync of an emulated device, which takes no time.
     if point.is_invalid_but_for(&[&MET_BY_THE_APPLICATION])
         || run.emulated && requirement.part == Part::Sync
     {
@@ -84,8 +84,8 @@ fn entry(run: &RunRecord, requirement: &Requirement, point: &PointRecord) -> Req
     }
 }
 
-/// Causes of grade C that the application meets, too: memory that answers in place of storage, and
-/// limits of a control group. Its figures are those of this place.
+/// Causes of grade C that the application meets, too: memory that answers instead of storage, and
+/// limits of a control group. The figures are valid for this environment.
 pub(crate) const MET_BY_THE_APPLICATION: [Code; 2] = [Code::CachedBelow, Code::ControlGroupLimit];
 
 /// All latencies of a part of a point's operations.

@@ -1,11 +1,11 @@
-//! Origin of a fact that comes from no file and no command: a closed list of codes, worded by the
-//! catalogues. The code of an emulated fact says that it is emulated.
+//! Sources of facts that come from neither a file nor a command: a closed list of codes, worded by
+//! the catalogues. The code of an emulated fact says that it is emulated.
 
-/// The description of an emulated medium.
+/// The device model of an emulated device.
 pub const DESCRIPTION: &str = "EMULATED:description";
-/// Description used in logbooks up to schema 15.
+/// The same in logbooks up to schema 15.
 const DESCRIPTION_BEFORE: &str = "EMULATED: description file";
-/// The state that an emulated medium was put into.
+/// The state of wear that an emulated device was put into.
 pub const STATE: &str = "EMULATED:state";
 /// Measured in virtual time before the first point.
 pub const VIRTUAL: &str = "EMULATED:before-the-first-point";
@@ -19,7 +19,7 @@ pub const COMMAND_LINE: &str = "run:command-line";
 /// Every code.
 pub const ALL: [&str; 6] = [DESCRIPTION, STATE, VIRTUAL, WRITTEN, CALIBRATION, COMMAND_LINE];
 
-/// True if a fact is a parameter of an emulated medium, as its description has it.
+/// True if a fact is a parameter of an emulated device, taken from its device model.
 pub fn is_description(source: &str) -> bool {
     [DESCRIPTION, DESCRIPTION_BEFORE].contains(&source)
 }

@@ -1,8 +1,8 @@
-//! The name of a step, as it is shown.
+//! Display name of a step.
 
-/// The name of a step as people and programs are told it. Plans and records keep the title of a
-/// rate's step as it is hashed, `100 MB/s`, where the papers' megabyte has 2^20 bytes: it is told
-/// as `100 MiB/s`, the unit of all rates.
+/// Display name of a step. Plans and records keep the title of a rate step as it is hashed, `100
+/// MB/s`, with the papers' megabyte of 2^20 bytes. It is displayed as `100 MiB/s`, the unit of all
+/// rates.
 pub fn shown_step(title: &str) -> String {
     let rate = title.strip_suffix(" MB/s").filter(|rate| rate.parse::<f64>().is_ok());
     rate.map_or_else(|| title.to_owned(), |rate| format!("{rate} MiB/s"))

@@ -1,4 +1,5 @@
-//! Points that ran at the same time, as one: sums are exact, and half a group is no column.
+//! Combining points that ran at the same time: sums are exact, and an incomplete group gives no
+//! column.
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 use qdepth_record::{
@@ -30,7 +31,7 @@ fn comparison(parts: u32) -> ComparisonRecord {
     }
 }
 
-/// A drive that reads `rate` I/Os in each second for so many seconds.
+/// Point of a drive that reads `rate` I/Os in each of these seconds.
 fn point(index: u32, group: u32, variant: u32, rate: u64, seconds: u64) -> PointRecord {
     let mut service_time = LatencyHistogram::new();
     for _ in 0..rate * seconds {

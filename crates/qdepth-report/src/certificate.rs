@@ -1,4 +1,4 @@
-//! A certificate of the instrument: a table for the terminal, and the same as one page.
+//! A certificate as a table for the terminal, and as a page.
 
 use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 
@@ -8,7 +8,7 @@ use crate::number::{percent, thousands, three_digits};
 use crate::section::date;
 use crate::words::{self, CertificateWords, Lang, entry, fill_in, reason_text, words};
 
-/// The proofs, a row each.
+/// Table of the proofs, one row each.
 pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
     let words = words(lang).certificate;
     let row = |proof: &ProofRecord| {
@@ -45,7 +45,7 @@ fn proof_cells(lang: Lang, proof: &ProofRecord) -> [String; 3] {
         return [proof.code.clone(), why.unwrap_or_default(), String::new()];
     };
     let is_rate = proof.code == "own-rate";
-    // Samples that were all there need no word.
+    // Lost samples are only mentioned if there are any.
     let lost = |(name, value): &(&String, &f64)| *name != "samples_lost" || **value > 0.0;
     let mut values: Vec<(&str, String)> = proof
         .values
@@ -58,7 +58,7 @@ fn proof_cells(lang: Lang, proof: &ProofRecord) -> [String; 3] {
     [fill_in(what, &values), found, fill_in(bar, &values)]
 }
 
-/// A value of a proof with its name, as it is printed.
+/// A value of a proof, with its name and printed form.
 fn shown(is_rate: bool, name: &str, value: f64) -> (&str, String) {
     let text = match name {
         "bar" if is_rate => thousands(value, 0),
@@ -70,12 +70,12 @@ fn shown(is_rate: bool, name: &str, value: f64) -> (&str, String) {
     (name, text)
 }
 
-/// A share; one below a thousandth with the digits that it has.
+/// A share in per cent; below a thousandth with four decimals.
 fn share(value: f64) -> String {
     if value > 0.0 && value < 0.001 { format!("{:.4} %", value * 100.0) } else { percent(value) }
 }
 
-/// The answer in a sentence.
+/// The outcome as a sentence.
 pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> String {
     let words = words(lang).certificate;
     let count = |outcome| certificate.count(outcome);
@@ -96,7 +96,7 @@ pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> Stri
     fill_in(words.answers[index], &values)
 }
 
-/// Title, and below it when and where: two lines.
+/// Head of a certificate in two lines: title, then time and machine.
 pub fn certificate_head(certificate: &CertificateRecord, lang: Lang) -> [String; 2] {
     let words = words(lang).certificate;
     let or_unknown = |text: &str| if text.is_empty() { words.unknown } else { text }.to_owned();
@@ -202,7 +202,7 @@ mod tests {
         for (why, expected) in [
             (
                 Reason::TooFewSamples { count: "7".to_owned() },
-                "7 samples are too few: give a longer --duration",
+                "7 samples are too few; use a longer --duration",
             ),
             (
                 Reason::TooUneven { low, high },
@@ -216,7 +216,7 @@ mod tests {
             let japanese = found(Lang::Ja);
             assert!(!japanese.contains("too") && !japanese.contains("the"), "{japanese}");
         }
-        // A certificate is a page: what it is called, when, and every proof stand on the first.
+        // A certificate fits on one page: the first page has its title, its time, and all proofs.
         let document = compose_certificate(&certificate(&[Passed]), Lang::En);
         assert_eq!(document.cover.kind, "Certificate");
         assert!(document.subtitle.starts_with("2026-01-02 03:04"), "{}", document.subtitle);

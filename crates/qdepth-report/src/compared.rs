@@ -1,5 +1,5 @@
-//! Comparison of a run: its columns at every load and queue depth, each of one point or of several
-//! that ran at the same time.
+//! Comparison of a run: its columns at every load and queue depth, each from one point or from
+//! several points that ran at the same time.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,23 @@ use crate::number;
 use crate::published::PublishedDrive;
 use crate::words::{ComparisonWords, Words, counted, fill_in};
 
-/// A run's comparison. Its points stand for the columns: `target` is the index of a column.
+/// A run's comparison. Its merged points represent columns: their `target` is the index of a
+/// column.
 pub(crate) struct Compared<'a> {
     pub(crate) record: &'a ComparisonRecord,
-    /// The points of each column as one.
+    /// Merged points, one per cell.
     pub(crate) wholes: Vec<PointRecord>,
-    /// Those points, in the same order.
+    /// Cells in the same order.
     parts: Vec<Cell<'a>>,
-    /// Position of the cell of each whole point, by the point's index in the plan.
+    /// Index of the cell of each merged point, by the point's index in the plan.
     indices: BTreeMap<u32, usize>,
-    /// Columns of figures that were published.
+    /// Columns of published figures.
     pub(crate) published: Vec<&'a PublishedDrive>,
 }
 
 impl<'a> Compared<'a> {
-    /// The comparison of a run; `None` if it compares nothing. A published drive that is not
-    /// among those handed in is left out.
+    /// The comparison of a run; `None` if the run has none. A published drive that is not in the
+    /// argument is left out.
     pub(crate) fn from_run(
         run: &'a RunRecord,
         points: &'a [PointRecord],
@@ -48,7 +49,7 @@ impl<'a> Compared<'a> {
         self.parts.get(*index)
     }
 
-    /// True if a profile was measured at one outstanding I/O alone.
+    /// True if a profile was measured only at queue depth 1.
     pub(crate) fn is_for_latency(&self, profile: &str) -> bool {
         self.record.latency_profiles.iter().any(|name| name == profile)
     }
@@ -57,14 +58,14 @@ impl<'a> Compared<'a> {
         self.record.variants.get(index as usize)
     }
 
-    /// Number of drives in a column of several drives: the factor over one drive if nothing were
+    /// Number of drives in a column of several drives: its factor over one drive if nothing were
     /// shared.
     pub(crate) fn drives(&self, index: u32) -> Option<u32> {
         let variant = self.variant(index).filter(|_| self.record.of == "drives")?;
         Some(variant.parts * variant.times).filter(|drives| *drives > 1)
     }
 
-    /// Points that the plan has, counted as the columns count.
+    /// Number of points in the plan, counted like the columns.
     pub(crate) fn planned(&self, points: u32) -> usize {
         let parts: u32 = self.record.variants.iter().map(|variant| variant.parts).sum();
         points as usize * self.record.variants.len() / parts.max(1) as usize

@@ -1,4 +1,4 @@
-//! From the records of a run to a document.
+//! Composes the records of a run into a document.
 
 use qdepth_document::table_csv;
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
@@ -32,15 +32,15 @@ use crate::section::{date, naming, summary};
 use crate::view::{Load, View};
 use crate::words::{about, counted, fill_in};
 
-/// Composes the report of a run from its points (in any order; several targets are compared in
-/// the same diagrams).
+/// Composes the report of a run from its points (in any order). Several targets are compared in the
+/// same diagrams.
 pub fn compose(
     run: &RunRecord,
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Document {
     let presentation = presentation.into();
-    // Of what was measured, so that anybody with the logbook can compute it again.
+    // Hash of the original records, so that anybody with the logbook can recompute it.
     let results = results_hash(run, points);
     if presentation.redact {
         let (run, points) = redact::redacted(run, points);
@@ -88,7 +88,7 @@ fn compose_view(view: &View<'_>, presentation: &Presentation, results: &str) -> 
     }
 }
 
-/// SHA-256 of what `qdepth export --csv` prints of the run, lower-case hexadecimal.
+/// SHA-256 of the output of `qdepth export --csv` for the run, lower-case hexadecimal.
 pub(crate) fn results_hash(run: &RunRecord, points: &[PointRecord]) -> String {
     let text = export_csv(run, points);
     let digest = Sha256::digest(format!("{}\n", text.trim_end()));
@@ -151,7 +151,7 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
             format!("{} ({})", target.name, target.expression)
         };
         let details = fill_in(words.area, &values);
-        // Very many are told by what they are, not one by one.
+        // If there are very many targets, they are described by kind, not individually.
         let crowd = run.targets.len() > TARGETS_LISTED_MAX;
         match groups
             .iter_mut()
@@ -207,11 +207,11 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
         all.push(section("recommendation", title, recommendation(view)));
     }
     all.push(section("findings", names.findings, findings(view)));
-    // Behind what it came to: a reader wants the results, and looks up how they were had.
+    // After the results: readers want these first, and look up the method.
     all.push(section("method", names.method, method(&[view])));
     all.push(section("points", names.points, all_points(view)));
-    // Behind the results, as the ioDrive paper has it: it is long, and most readers only look
-    // things up in it.
+    // After the results, like in the ioDrive paper: it is long, and most readers only look things
+    // up in it.
     all.push(section("environment", names.environment, environment(view)));
     all.push(section("reproduce", names.reproduce, reproduce(view, results)));
     all.extend(paper::closing(view));
@@ -247,8 +247,7 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     all
 }
 
-/// The same with the mark of emulated figures in every caption: it stays with a table that is taken
-/// out of its page.
+/// Adds the EMULATED mark to every caption, because a table may be taken out of its page.
 fn marked(view: &View<'_>, mut blocks: Vec<Block>) -> Vec<Block> {
     for block in &mut blocks {
         if let Block::Table(table) = block
@@ -262,7 +261,7 @@ fn marked(view: &View<'_>, mut blocks: Vec<Block>) -> Vec<Block> {
 
 fn diagrams(view: &View<'_>) -> Vec<Block> {
     let words = view.words.pictures;
-    // A single value is no curve: the sentence has it, and the answer its bar.
+    // A single value needs no curve: the sentence states it, and the answer has its bar.
     let has_curves = view.compares() || view.intensities.len() > 1;
     let of_load = |load: &Load<'_>| {
         let drawn = pictures::of_load(view, load);
@@ -282,10 +281,10 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
     blocks.chain(explain::of_diagrams(view)).collect()
 }
 
-/// Targets that have a line each among the facts.
+/// Largest number of targets with a line of their own among the facts.
 const TARGETS_LISTED_MAX: usize = 12;
 
-/// Points of which a report has tables; more go with it as a file.
+/// Largest number of points with tables in the report; more are attached as a file.
 const TABLED: usize = 400;
 
 /// Every column of every point, as `qdepth export` prints them.
@@ -347,7 +346,7 @@ fn parameters(view: &View<'_>) -> Vec<Block> {
     attached_tables(view, vec![table])
 }
 
-/// Tables as files that go with the document; those without a row are none.
+/// Tables as attached files; empty tables are left out.
 pub(crate) fn attached_tables(view: &View<'_>, mut tables: Vec<Table>) -> Vec<Block> {
     tables.retain(|table| !table.rows.is_empty());
     let attached = |(index, table): (usize, Table)| {

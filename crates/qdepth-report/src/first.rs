@@ -1,5 +1,5 @@
-//! Bottleneck of a storage after a measurement of a few seconds: sentences below the first numbers,
-//! for a terminal, in English. Derived from two points by Little's law.
+//! Texts below the first numbers, after a measurement of a few seconds: the bottleneck from two
+//! points by Little's law, for a terminal, in English.
 
 use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{PointRecord, RunRecord};
@@ -9,15 +9,14 @@ use crate::presentation::Presentation;
 use crate::view::{Load, Point, View};
 use crate::words::{Lang, finding_text};
 
-/// Sentences below the first numbers.
+/// Texts below the first numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstWords {
-    /// A sentence for each load that was measured at one and at many outstanding I/Os: what keeps
-    /// it from more.
+    /// Bottleneck of each load that was measured at queue depth 1 and at a high one.
     pub limits: Vec<String>,
-    /// Why figures have no better grade, where one could be better.
+    /// Why grades are not better, if they could be.
     pub grades: Option<String>,
-    /// Notes on how to read the interval, or why there is none.
+    /// Notes on the confidence interval, or why there is none.
     pub notes: Vec<String>,
 }
 
@@ -31,7 +30,7 @@ pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
         notes.push("The 95 % CI covers these seconds; slower drift is not included.".to_owned());
     }
     if !view.points().all(known) {
-        let none = "– for the CI: the segments are too short to compute it.";
+        let none = "No CI (–): the segments are too short to compute it.";
         notes.push(none.to_owned());
     }
     FirstWords {
@@ -41,15 +40,15 @@ pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
     }
 }
 
-/// Remarks are named in a line of so many letters; what it has no room for is counted.
+/// Length of the line of warnings. Warnings that do not fit are counted.
 const LETTERS: usize = 80;
 
-/// Findings that make figures invalid, each once, then the others: first those about answers that
-/// did not come from the storage.
+/// Titles of findings, each once: invalidating ones, then warnings; first those about data that did
+/// not come from the storage.
 fn grades(view: &View<'_>) -> Option<String> {
     let mut seen: Vec<&Finding> = Vec::new();
     for finding in view.points().flat_map(|(_, point)| &point.record.findings) {
-        // It is a sign in the table, with a note of its own.
+        // The table has a mark and a note for it.
         let in_table = finding.code == Code::IntervalNotAvailable;
         if !in_table && !seen.iter().any(|known| known.code == finding.code) {
             seen.push(finding);
@@ -59,7 +58,7 @@ fn grades(view: &View<'_>) -> Option<String> {
     let (wrong, mut remarks): (Vec<&Finding>, Vec<_>) = seen.into_iter().partition(invalid);
     let answers = |code| matches!(code, Code::NotDirect | Code::Buffered | Code::UnwrittenRead);
     remarks.sort_by_key(|finding| !answers(finding.code));
-    // A first look cannot know what the medium has been through.
+    // A first measurement cannot know the state of wear.
     let of_run =
         view.run.findings.iter().filter(|finding| finding.code != Code::MediumStateUnknown);
     let of_run: Vec<&Finding> = of_run.collect();
@@ -92,11 +91,11 @@ fn grades(view: &View<'_>) -> Option<String> {
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let (few, many) = (load.points.first()?, load.points.last()?);
     let shares = Shares::new(Rate::from_point(few), Rate::from_point(many))?;
-    // All are read alone: how much of it is reading stands in the table.
+    // All of these loads only read; the table shows the read share.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
     let mut sentence = format!("{title}: {}.", shares.sentence(many.record.outstanding, near));
-    // A link is filled by bytes: it is said of the load that moves most.
+    // Bytes fill a link, so the load with the highest throughput counts.
     let moved = |point: &Point<'_>| point.summary.mib_per_s;
     let fastest = view.points().map(|(_, point)| moved(point)).fold(0.0, f64::max);
     let link = (load.points.iter().find(|point| moved(point) >= fastest))
@@ -122,18 +121,19 @@ impl Rate {
     }
 }
 
-/// Split of a request's time, from the rate at queue depth 1 and at a high one. By Little's law,
-/// queue depth is rate times time, so the times are `1 / rate` and `queue depth / rate`.
+/// Split of a request's time, from the rates at queue depth 1 and at a high queue depth. By
+/// Little's law, the queue depth is rate times time, so the times are `1 / rate` and `queue depth /
+/// rate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shares {
-    /// Time of a request that is alone, nanoseconds.
+    /// Time of a request at queue depth 1, nanoseconds.
     alone_ns: f64,
-    /// Time of one among many, nanoseconds.
+    /// Time of a request at the high queue depth, nanoseconds.
     among_ns: f64,
 }
 
 impl Shares {
-    /// None where the first is not alone, the second is, or nothing was measured.
+    /// `None` unless the first is at queue depth 1, the second is not, and both have a rate.
     fn new(few: Rate, many: Rate) -> Option<Self> {
         let alone = few.outstanding == 1 && many.outstanding > 1;
         let measured = alone && few.io_per_s > 0.0 && many.io_per_s > 0.0;
@@ -143,12 +143,12 @@ impl Shares {
         })
     }
 
-    /// Time for which a request among many waits for others, nanoseconds.
+    /// Time that a request waits for others at the high queue depth, nanoseconds.
     fn waiting_ns(self) -> f64 {
         (self.among_ns - self.alone_ns).max(0.0)
     }
 
-    /// `near` says that the load generator is near its limit.
+    /// The sentence; `near` is true if the load generator is near its limit.
     fn sentence(self, all: u32, near: bool) -> String {
         let unit = TimeUnit::suiting([self.alone_ns, self.among_ns]);
         let time = |ns: f64| format!("{} {}", unit.write(ns), unit.symbol());
@@ -165,9 +165,10 @@ impl Shares {
             let limit = "limited by latency; a higher QD would be faster";
             return format!("{head}, {waiting} of it waiting: {limit}");
         }
-        // By the same law: as many are at work as the rate at many times the time of one alone.
+        // By Little's law, the number of I/Os in service is the high rate times the time of a
+        // single I/O.
         let at_work = f64::from(all) * self.alone_ns / self.among_ns;
-        // Fewer than one at a time says only that many at once slow one another down.
+        // Less than one I/O at a time only means that concurrent I/Os slow one another down.
         let served = match at_work {
             ..1.0 => String::new(),
             _ => format!(" (about {} I/Os at a time)", number::three_digits(at_work)),
@@ -176,7 +177,7 @@ impl Shares {
     }
 }
 
-/// The rate as a share of what the link of the target carries, where that is known.
+/// Throughput as a share of the capacity of the target's link, if that is known.
 fn link(view: &View<'_>, point: &Point<'_>) -> Option<String> {
     let target = view.run.targets.iter().find(|target| target.index == point.record.target)?;
     let fact = target.facts.iter().find(|fact| fact.key == "link_limit_bytes_per_s")?;
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_storage_that_serves_one_at_a_time_makes_the_others_wait() {
-        // A single server of 100 µs: 10,000 a second, however many ask.
+        // A single server with a service time of 100 µs: 10,000 per second at any queue depth.
         let shares = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
         let sentence = shares.sentence(32, false);
@@ -241,10 +242,10 @@ mod tests {
 
     #[test]
     fn a_storage_without_queues_is_limited_by_latency() {
-        // 32 servers of 100 µs each.
+        // 32 servers with 100 µs each.
         let sentence = Shares::new(at(1, 10_000.0), at(32, 320_000.0)).unwrap().sentence(32, false);
         assert!(sentence.contains("no I/O waits for another"), "{sentence}");
-        // Half as fast again: a third of the time is waiting.
+        // At two thirds of that rate, a third of the time is waiting.
         let sentence = Shares::new(at(1, 10_000.0), at(32, 213_333.0)).unwrap().sentence(32, false);
         assert!(sentence.contains("limited by latency"), "{sentence}");
     }

@@ -1,12 +1,13 @@
-//! The only crate that chooses words and pictures: from the records of a run to a document, and
-//! from a document to a page.
+//! Reports: the only crate that chooses words and pictures. Turns the records of a run into a
+//! document, and a document into a page.
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
 //! self-contained file. [`point_tables`] and [`summary_sentences`] serve the terminal.
-//! [`finding_text`] words a doubt, [`reason_text`] why a fact is not known, [`host_tables`] a
-//! machine. What was published is not known here: a [`PublishedDrive`] is handed in.
+//! [`finding_text`] words a finding, [`reason_text`] the reason why a fact is unknown, and
+//! [`host_tables`] a machine. This crate contains no published figures: the caller passes each
+//! [`PublishedDrive`].
 //!
-//! Nothing here measures, reads a file or a clock: the same records give the same bytes.
+//! Nothing here measures, or reads a file or a clock: the same records give the same bytes.
 
 mod campaign;
 mod certificate;

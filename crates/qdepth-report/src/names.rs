@@ -1,14 +1,14 @@
-//! Names of targets for readers: products, not the expressions that a command line has.
+//! Display names of targets: products instead of target expressions.
 
 use qdepth_record::{Observation, RunRecord, TargetKind, TargetRecord};
 
 use crate::words::{Words, fill_in};
 
-/// The key of the fact that says what an emulated medium is called.
+/// Key of the fact with the product name of an emulated device.
 const PRODUCT: &str = "product";
 
-/// The name of a target as text and legends have it. `mark` is what says that it is emulated: that
-/// stands in every row and picture already.
+/// Display name of a target in texts and legends. The mark of emulated targets is removed, because
+/// every row and picture has it already.
 pub(crate) fn shown(run: &RunRecord, words: &Words, name: &str) -> String {
     if run.emulated {
         let name = name.replace(&format!(" ({})", words.emulated[0]), "");
@@ -25,8 +25,8 @@ pub(crate) fn shown(run: &RunRecord, words: &Words, name: &str) -> String {
     }
 }
 
-/// `/dev/nvme0n1 (INTEL SSDPEDMD800G4)` as `INTEL SSDPEDMD800G4 (nvme0n1)`: the product is what a
-/// reader asks for, the node tells two of them apart.
+/// Turns `/dev/nvme0n1 (INTEL SSDPEDMD800G4)` into `INTEL SSDPEDMD800G4 (nvme0n1)`: readers look
+/// for the product, and the node distinguishes equal products.
 fn model_first(expression: &str, name: &str) -> String {
     let model = name.strip_prefix(expression).and_then(|rest| rest.strip_prefix(" ("));
     let Some((model, number)) = model.and_then(|rest| rest.rsplit_once(')')) else {
@@ -36,8 +36,8 @@ fn model_first(expression: &str, name: &str) -> String {
     format!("{} ({node}){number}", model.trim())
 }
 
-/// `bench (ext4 on vda)` in the words of the language, where it is known what is on what: the name
-/// itself is English and never taken apart for it.
+/// `bench (ext4 on vda)` in the report's language, from the facts of the target: the stored name is
+/// English and is never parsed.
 fn on_devices(words: &Words, target: &TargetRecord) -> Option<String> {
     let fact = |key: &str| {
         let is_it = |seen: &&Observation| seen.subject == "file_system" && seen.key == key;
@@ -54,7 +54,7 @@ fn on_devices(words: &Words, target: &TargetRecord) -> Option<String> {
     Some(fill_in(words.answer.on_devices, &values))
 }
 
-/// Product name of a description; else its name in the catalogue.
+/// Product name of a device model; else its name in the catalogue.
 pub(crate) fn product<'r>(run: &'r RunRecord, subject: &str) -> Option<&'r str> {
     let facts = run.targets.iter().flat_map(|target| &target.facts);
     let mut products = facts.filter(|seen| seen.key == PRODUCT && seen.subject == subject);
@@ -66,7 +66,7 @@ fn emulated(run: &RunRecord, name: &str) -> String {
     let products = facts.filter(|seen| seen.key == PRODUCT);
     let mut products: Vec<(&str, &str)> =
         products.filter_map(|seen| Some((&*seen.subject, seen.value.as_deref().ok()?))).collect();
-    // A name goes before its beginning.
+    // A name must be tried before its own prefixes.
     products.sort_by_key(|(subject, _)| std::cmp::Reverse(subject.len()));
     let named = products.into_iter().fold(name.to_owned(), |name, (subject, product)| {
         name.replace(&format!("media:{subject}"), product)
@@ -74,8 +74,8 @@ fn emulated(run: &RunRecord, name: &str) -> String {
     arrays(&named.replace("media:", ""))
 }
 
-/// `raid0(X*4)` as `RAID 0 (4 × X)`, `independent(X*4)` as `4 × X`; members of several kinds one
-/// after the other.
+/// Turns `raid0(X*4)` into `RAID 0 (4 × X)`, and `independent(X*4)` into `4 × X`; members of
+/// several kinds are listed.
 fn arrays(name: &str) -> String {
     let Some((kind, rest)) = name.split_once('(') else { return times(name) };
     let Some((members, behind)) = rest.rsplit_once(')') else { return times(name) };
@@ -100,7 +100,7 @@ fn arrays(name: &str) -> String {
     }
 }
 
-/// `X*4` within what has no words here.
+/// Turns `X*4` into `4 × X` in expressions without a wording of their own.
 fn times(name: &str) -> String {
     name.replace('*', " × ")
 }

@@ -1,4 +1,4 @@
-//! Formats estimates with as many digits as the interval supports.
+//! Formatting of estimates, with as many digits as the interval supports.
 
 use qdepth_measure::Estimate;
 use qdepth_record::shown_step;
@@ -9,7 +9,7 @@ pub(crate) use qdepth_document::number::{
 };
 use qdepth_document::number::{finest_place, magnitude, to_place};
 
-/// Below this half-width a number counts as exact (emulated series repeat to the last bit).
+/// Half-width below which a number counts as exact (emulated series repeat to the last bit).
 const EXACT: f64 = 1e-9;
 
 /// An estimate as text.
@@ -17,12 +17,12 @@ const EXACT: f64 = 1e-9;
 pub(crate) struct Rounded {
     /// The value.
     pub(crate) value: String,
-    /// Half the 95 % interval, where there is one.
+    /// Half-width of the 95 % interval, if there is one.
     pub(crate) half_width: Option<String>,
 }
 
 impl Rounded {
-    /// `12,345 ± 67` in one piece (no line breaks), or the value alone.
+    /// Both in one piece without line breaks, for example `12,345 ± 67`, or the value alone.
     pub(crate) fn joined(&self) -> String {
         match &self.half_width {
             Some(half) => format!("{}\u{a0}±\u{a0}{half}", self.value),
@@ -31,7 +31,7 @@ impl Rounded {
     }
 }
 
-/// Rounds to the second digit of half the interval; without an interval to three digits.
+/// Rounds to the second digit of the half-width; without an interval to three digits.
 pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
     let Some((low, high)) = estimate.interval else {
         return Rounded { value: three_digits(estimate.value), half_width: None };
@@ -39,7 +39,7 @@ pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
     let half = (high - low) / 2.0;
     let exponent = if half < EXACT { finest_place(estimate.value) } else { magnitude(half) - 1 };
     let exponent = exponent.max(finest_place(estimate.value));
-    // Rounded away, an interval would be said to be none: one unit of the last place holds it.
+    // A half-width must not be rounded to zero: it is at least one unit of the last digit.
     let half = if half < EXACT { half } else { half.max(10f64.powi(exponent)) };
     Rounded {
         value: to_place(estimate.value, exponent),
@@ -58,7 +58,7 @@ pub(crate) fn in_prose(estimate: &Estimate) -> String {
     }
 }
 
-/// The name of a step: its sizes with their units apart, its rate in the unit of all our rates.
+/// Name of a step, with a space between numbers and units, and with rates in MiB/s.
 pub(crate) fn step(title: &str) -> String {
     let shown = shown_step(title);
     let rate = shown.strip_suffix(" MiB/s").and_then(|rate| rate.parse::<f64>().ok());

@@ -1,5 +1,4 @@
-//! The result of a run in a terminal: an answer that stays in view, and all that was found where
-//! that is asked for.
+//! Result of a run in a terminal: an answer that fits on the screen, and all findings on request.
 
 use qdepth_document::document::{Align, Block, Table};
 use qdepth_record::{PointRecord, RunRecord};
@@ -20,23 +19,23 @@ use crate::section::sweep::tables;
 use crate::view::View;
 use crate::words::{Lang, about, aside, counted};
 
-/// Lines of findings below a table.
+/// Largest number of lines with findings below a table.
 const FINDING_LINES: usize = 3;
 
 /// The result of a run in a terminal.
 #[derive(Clone, Debug)]
 pub struct OnScreen {
-    /// A row for each point; of plans whose numbers have a form of their own that form.
+    /// Table with one row per point; for some plans tables of another form.
     pub tables: Vec<Table>,
-    /// The answer in a small table, for a screen that is too small for the others.
+    /// The answer as a small table, for screens that are too small for the full tables.
     pub answer: Option<Table>,
-    /// The answer in a sentence; empty if the tables are it.
+    /// The answer as a sentence; empty if the tables are the answer.
     pub sentence: String,
-    /// A line for each of the most important kinds of findings.
+    /// Lines with the most important kinds of findings.
     pub findings: Vec<String>,
 }
 
-/// The description of a run by this function.
+/// Applies a function to the view of a run.
 fn described<T>(
     run: &RunRecord,
     points: &[PointRecord],
@@ -49,8 +48,8 @@ fn described<T>(
     describe(&view)
 }
 
-/// Latency over time of the points that the presentation names, as a heat map in characters; none
-/// if their samples hold no latencies.
+/// Latency over time of the selected points, as a heat map in characters; empty if their samples
+/// hold no latencies.
 pub fn latency_over_time(
     run: &RunRecord,
     points: &[PointRecord],
@@ -59,7 +58,7 @@ pub fn latency_over_time(
     described(run, points, presentation, over_time::in_lines)
 }
 
-/// The answer of a run.
+/// The result of a run for a terminal.
 pub fn on_screen(
     run: &RunRecord,
     points: &[PointRecord],
@@ -93,8 +92,8 @@ fn answered(view: &View<'_>) -> OnScreen {
     }
 }
 
-/// Each kind of finding once, the heaviest first, with where it is and what to do about it: what
-/// the grades of a table stand for.
+/// Each kind of finding once, the most severe first, with its location and remedy. They explain the
+/// grades of a table.
 pub fn finding_sentences(
     run: &RunRecord,
     points: &[PointRecord],
@@ -123,8 +122,7 @@ fn sentences_of(view: &View<'_>) -> Vec<String> {
     sentences
 }
 
-/// The three sentences at the head of a report: what was measured, what came out, how far it can
-/// be trusted.
+/// The three sentences at the head of a report: what was measured, the result, and its reliability.
 pub fn summary_sentences(
     run: &RunRecord,
     points: &[PointRecord],
@@ -133,13 +131,13 @@ pub fn summary_sentences(
     described(run, points, presentation, summary::summary)
 }
 
-/// True if the run measured reads beside writes at rising rates, which a limit of latency asks for.
+/// True if the run measured reads next to writes at rising rates, which a latency limit requires.
 pub fn has_write_pressure(run: &RunRecord, points: &[PointRecord]) -> bool {
     described(run, points, Lang::En, |view| Steps::new(view).are_write_pressure())
 }
 
-/// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
-/// step and target of write pressure, a line a load of other steps; of a comparison its tables.
+/// All points as plain tables for a terminal or a text file: one row per point of a sweep, per step
+/// and target of write pressure, or per load of other steps. For a comparison, its tables.
 pub fn point_tables(
     run: &RunRecord,
     points: &[PointRecord],
@@ -148,7 +146,7 @@ pub fn point_tables(
     described(run, points, presentation, |view| tables_of(view).into_iter().map(untraced).collect())
 }
 
-/// Without the points of each row, which would make lines of a terminal too long.
+/// Removes the column of point numbers, which would make rows too long for a terminal.
 fn untraced(mut table: Table) -> Table {
     let kept: Vec<bool> = table.columns.iter().map(|c| c.align != Align::Places).collect();
     let keep = |position: &mut usize| {

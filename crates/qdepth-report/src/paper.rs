@@ -1,4 +1,4 @@
-//! The file that says who publishes a paper: a small TOML, of which nothing is required.
+//! Publisher file of a report: a small TOML file. All keys are optional.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use serde::Deserialize;
 
 use crate::words::Lang;
 
-/// Chapters that are summed up.
+/// Chapters that have a summary box.
 const CHAPTERS: [&str; 6] =
     ["diagrams", "comparison", "write-pressure", "bandwidth", "over-time", "snia"];
 
-/// Why the file of a paper could not be read.
+/// Error of a publisher file.
 #[derive(Debug, thiserror::Error)]
 pub enum PaperError {
-    /// It is not TOML, or has a key that means nothing.
+    /// Not TOML, or an unknown key.
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
-    /// It sums up a chapter that no paper has.
-    #[error("`sum-up` has no chapter `{unknown}`; there are {}", CHAPTERS.join(", "))]
+    /// A summary for a chapter that does not exist.
+    #[error("`sum-up` has no chapter `{unknown}`; the chapters are {}", CHAPTERS.join(", "))]
     NoChapter {
         /// Its name.
         unknown: String,
@@ -28,47 +28,47 @@ pub enum PaperError {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Paper {
-    /// In place of the title that names the targets.
+    /// Title that replaces the generated one.
     pub title: Text,
     /// A paragraph above the generated summary.
     #[serde(rename = "abstract")]
     pub opening: Text,
-    /// A first section; blank lines part its paragraphs.
+    /// Text of a first section; blank lines separate paragraphs.
     pub introduction: Text,
     /// Publisher.
     pub organisation: Text,
-    /// File with their mark: SVG, PNG or JPEG, from the folder of this file.
+    /// Publisher's logo: SVG, PNG or JPEG, relative to the folder of this file.
     pub logo: Option<String>,
-    /// A picture of how the storage hangs together, in the place of the one that is drawn: SVG, PNG
-    /// or JPEG, beside the paper's file.
+    /// Picture that replaces the generated storage topology: SVG, PNG or JPEG, relative to the
+    /// folder of this file.
     pub topology: Option<String>,
-    /// In place of the generated boxes that sum up a chapter, by the chapter's name in the page.
+    /// Texts that replace the generated summary boxes, by the chapter's name in the page.
     pub sum_up: BTreeMap<String, Text>,
-    /// In place of the generated recommendation; blank lines part its paragraphs.
+    /// Text that replaces the generated recommendation; blank lines separate paragraphs.
     pub recommendation: Text,
-    /// Whom to ask, a line each.
+    /// Contact, one line each.
     pub contact: Vec<Text>,
-    /// Version of the document, as `1.0a`.
+    /// Version of the document, for example `1.0a`.
     pub version: String,
-    /// Its date, as 2026-11-21; the day of the run where none is given.
+    /// Date of the document, for example 2026-11-21; the day of the run if there is none.
     pub date: Option<String>,
-    /// Former versions and this one, the oldest first.
+    /// This version and earlier ones, the oldest first.
     pub history: Vec<Revision>,
     /// Literature in addition to the sources of the method.
     pub literature: Vec<Source>,
-    /// Products, as their vendor presents them.
+    /// Products, as their vendors present them.
     pub products: Vec<Product>,
-    /// The software by which the media are administered; blank lines part its paragraphs.
+    /// Description of the software that administers the storage; blank lines separate paragraphs.
     pub administration: Text,
-    /// Settings of the tests.
+    /// Settings used in the tests.
     pub configuration: Vec<Configuration>,
-    /// Notes that the texts refer to as *1, *2.
+    /// Notes that texts refer to as *1, *2.
     pub footnotes: Vec<Text>,
     /// Data-sheet maxima for the diagrams of rates.
     pub data_sheet: Vec<DataSheet>,
 }
 
-/// A product, as its maker presents it.
+/// A product, as its vendor presents it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Product {
@@ -76,23 +76,23 @@ pub struct Product {
     pub name: Text,
     /// Introduction; blank lines separate paragraphs.
     pub introduction: Text,
-    /// Names of technical data, with their values.
+    /// Technical data: names and values.
     pub data: Vec<[Text; 2]>,
-    /// By which it is ordered.
+    /// Order code.
     pub order_code: String,
 }
 
-/// Something that was set: firmware, a driver, a tuning of the system.
+/// A setting used in the tests: firmware, a driver, a system parameter.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
     /// Subject of the setting: BIOS, driver, operating system.
     pub subject: Text,
-    /// Its name.
+    /// Name of the setting.
     pub setting: Text,
     /// Value of the setting.
     pub value: Text,
-    /// For which tests; for all where it is empty.
+    /// Tests that the setting applies to; empty for all.
     pub tests: Text,
 }
 
@@ -100,24 +100,24 @@ pub struct Configuration {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Source {
-    /// With a link.
+    /// A text with a link.
     Linked(Linked),
-    /// Words alone.
+    /// A text without a link.
     Plain(Text),
 }
 
-/// Words with a link.
+/// A text with a link.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Linked {
     /// Text.
     pub text: Text,
-    /// Its address: http or https.
+    /// Address: http or https.
     pub link: String,
 }
 
 impl Source {
-    /// The words of the language, and the address where there is one that a browser may follow.
+    /// The text in a language, and the address if a browser may follow it.
     pub fn in_lang(&self, lang: Lang) -> (&str, Option<&str>) {
         let is_web = |link: &&str| link.starts_with("https://") || link.starts_with("http://");
         match self {
@@ -127,8 +127,8 @@ impl Source {
     }
 }
 
-/// The maxima of a data sheet, as data sheets count: 1 MB is 10^6 bytes. What it does not say is
-/// left out.
+/// Maximum figures of a data sheet, in its units: 1 MB is 10^6 bytes. Figures that it does not give
+/// are missing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DataSheet {
@@ -145,7 +145,7 @@ pub struct DataSheet {
 }
 
 impl DataSheet {
-    /// Sets what a medium's description names so; a name that it does not know is left.
+    /// Sets the figure with this name in a device model; unknown names are ignored.
     pub fn promise(&mut self, name: &str, value: f64) {
         let slot = match name {
             "sequential_read_mb_s" => &mut self.sequential_read_mb_s,
@@ -157,8 +157,8 @@ impl DataSheet {
         *slot = Some(value);
     }
 
-    /// The largest rate that it promises for a load, IOPS; `None` for a load without a promise:
-    /// mixed ones, and random ones of other sizes.
+    /// The maximum rate for a load according to the data sheet, IOPS; `None` for loads that it does
+    /// not cover: mixed ones, and random ones of other sizes.
     pub fn maximum(&self, random_share: f64, read_share: f64, request_bytes: f64) -> Option<f64> {
         let is = |share: f64, whole: f64| (share - whole).abs() < 1e-9;
         let reads = is(read_share, 1.0);
@@ -175,11 +175,11 @@ impl DataSheet {
     }
 }
 
-/// A version of the paper.
+/// A version of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Revision {
-    /// Its number.
+    /// Version number.
     pub version: String,
     /// Its date, as 2026-11-21.
     pub date: String,
@@ -187,11 +187,11 @@ pub struct Revision {
     pub changes: Text,
 }
 
-/// Words in one form for every language, or in a form for each: `{ en = "…", ja = "…" }`.
+/// A text that is the same in every language, or one text per language: `{ en = "…", ja = "…" }`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
-    /// The same everywhere.
+    /// The same in every language.
     Same(String),
     /// By BCP 47 tag.
     Each(BTreeMap<String, String>),
@@ -204,7 +204,7 @@ impl Default for Text {
 }
 
 impl Text {
-    /// The form of the language; the English one, or any, where it has none.
+    /// The text in a language; else the English one, else any.
     pub fn in_lang(&self, lang: Lang) -> &str {
         match self {
             Self::Same(text) => text,
@@ -217,10 +217,10 @@ impl Text {
 }
 
 impl Paper {
-    /// Reads the file's text.
+    /// Parses the text of the file.
     ///
     /// # Errors
-    /// [`PaperError::Toml`] with the line where it is not understood, [`PaperError::NoChapter`].
+    /// [`PaperError::Toml`] with the line of the error, [`PaperError::NoChapter`].
     pub fn from_toml(text: &str) -> Result<Self, PaperError> {
         let paper: Self = toml::from_str(text)?;
         match paper.sum_up.keys().find(|chapter| !CHAPTERS.contains(&chapter.as_str())) {
@@ -260,7 +260,7 @@ mod tests {
         );
         let paper = paper.unwrap();
         let sheet = &paper.data_sheet[0];
-        // 2,800 million bytes in requests of 64 KiB.
+        // 2,800 million bytes per second in requests of 64 KiB.
         assert_eq!(sheet.maximum(0.0, 1.0, 65_536.0).map(f64::round), Some(42_725.0));
         assert_eq!(sheet.maximum(1.0, 0.0, 4096.0), Some(90_000.0));
         for (random, read, bytes) in

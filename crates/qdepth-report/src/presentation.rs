@@ -13,29 +13,29 @@ use crate::words::Lang;
 /// A run and its points.
 pub type Measured = (RunRecord, Vec<PointRecord>);
 
-/// Settings that present a run.
+/// Options of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Presentation {
-    /// In which language.
+    /// Language.
     pub lang: Lang,
-    /// Latencies that a reader under write pressure is held against.
+    /// Latency limits for the reader under write pressure.
     pub limits: Vec<Limit>,
     /// Publisher and title.
     pub paper: Paper,
-    /// Their mark, as `paper` names it.
+    /// The logo that `paper` names.
     pub logo: Option<Logo>,
-    /// Their picture of the storage, as `paper` names it.
+    /// The topology picture that `paper` names.
     pub topology: Option<Logo>,
-    /// Drives of which published figures stand in the diagrams beside what was measured.
+    /// Drives whose published figures appear in the diagrams.
     pub published: Vec<PublishedDrive>,
-    /// Drives of which published figures are columns of a comparison, where its run names them.
+    /// Drives whose published figures become columns of a comparison, if its run names them.
     pub columns: Vec<PublishedDrive>,
-    /// Points whose latency over time is shown, by their places in the plan.
+    /// Points whose latency over time is shown, by index in the plan.
     pub over_time: Vec<u32>,
-    /// True if serial numbers, names of hosts and places of files are replaced by pseudonyms.
+    /// True to replace serial numbers, host names and file paths with pseudonyms.
     pub redact: bool,
-    /// Ids of the runs that processes are measuring right now, where that is known: another one
-    /// that never ended was killed.
+    /// Ids of the runs that are being measured now, if known: any other run without an end was
+    /// killed.
     pub alive: Option<BTreeSet<String>>,
 }
 

@@ -1,17 +1,17 @@
 //! Published results of drives as plain data, passed in by the caller.
 
-/// A drive of which results were published.
+/// A drive with published results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedDrive {
-    /// By which a run names it, as `p3700-800gb`.
+    /// Name by which a run refers to it, for example `p3700-800gb`.
     pub name: String,
     /// The source's name for it.
     pub title: String,
     /// Source document.
     pub document: String,
-    /// Largest value of each load over all numbers of outstanding I/Os.
+    /// Largest published value of each load over all queue depths.
     pub maxima: Vec<PublishedValue>,
-    /// Values at numbers of outstanding I/Os.
+    /// Published values at single queue depths.
     pub points: Vec<(u32, PublishedValue)>,
 }
 
@@ -22,7 +22,7 @@ pub struct PublishedValue {
     pub load: String,
     /// Quantity.
     pub quantity: PublishedQuantity,
-    /// In the unit of that.
+    /// Value in the unit of the quantity.
     pub value: f64,
 }
 
@@ -38,13 +38,13 @@ pub enum PublishedQuantity {
 }
 
 impl PublishedDrive {
-    /// The largest value of a load, in the unit of the quantity.
+    /// The largest published value of a load, in the unit of the quantity.
     pub fn maximum(&self, load: &str, quantity: PublishedQuantity) -> Option<f64> {
         let wanted = |value: &&PublishedValue| value.load == load && value.quantity == quantity;
         self.maxima.iter().find(wanted).map(|value| value.value)
     }
 
-    /// The value of a load at a number of outstanding I/Os, in the unit of the quantity.
+    /// The published value of a load at a queue depth, in the unit of the quantity.
     pub fn at(&self, load: &str, outstanding: u32, quantity: PublishedQuantity) -> Option<f64> {
         let wanted = |(at, value): &&(u32, PublishedValue)| {
             *at == outstanding && value.load == load && value.quantity == quantity

@@ -1,6 +1,7 @@
-//! The same records with pseudonyms for what would name a machine: serial numbers, hosts, mounts,
-//! files. A pseudonym is a kind and a number in order of appearance: the same records give the same
-//! ones, and nothing can be computed back from them, as it could from a hash of a serial number.
+//! Replaces everything that would identify a machine with pseudonyms: serial numbers, hosts, mount
+//! points, files. A pseudonym is a kind and a number in the order of appearance. The same records
+//! give the same pseudonyms, and nothing can be computed back from them, unlike from a hash of a
+//! serial number.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use qdepth_words::{Lang, entry, words};
 
 use crate::presentation::Measured;
 
-/// Keys of facts that name something, with the kind of their pseudonym.
+/// Keys of facts that identify something, with the kind of the pseudonym.
 const NAMING: [(&str, &str); 13] = [
     ("serial", "serial"),
     ("wwid", "wwid"),
@@ -26,7 +27,8 @@ const NAMING: [(&str, &str); 13] = [
     (RunRecord::CAMPAIGN_REQUEST.1, "campaign-request"),
     ("machine_id", "machine"),
 ];
-/// Texts of runs, targets and points in which no name stands: whatever is added is searched.
+/// Columns of runs, targets and points that cannot contain such a name. All other texts, including
+/// new ones, are searched.
 const OURS: [&str; 14] = [
     "id",
     "started_at",
@@ -43,21 +45,21 @@ const OURS: [&str; 14] = [
     "arrivals",
     "ended_by",
 ];
-/// Shorter values occur in other words by chance.
+/// Shortest name that is replaced: shorter ones occur in other words by chance.
 const SHORTEST: usize = 3;
 
-/// The run and its points with pseudonyms in every text.
+/// The run and its points with pseudonyms in all texts.
 pub(crate) fn redacted(run: &RunRecord, points: &[PointRecord]) -> Measured {
     Names::from_runs(std::iter::once((run, points))).hidden(run, points)
 }
 
-/// The same of several runs: what has the same name has the same pseudonym in all of them.
+/// The same for several runs: equal names get equal pseudonyms in all of them.
 pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
     let names = Names::from_runs(runs.iter().map(|(run, points)| (run, &**points)));
     runs.iter().map(|(run, points)| names.hidden(run, points)).collect()
 }
 
-/// Hidden names with their pseudonyms, the longest first: a path precedes its prefix.
+/// Names with their pseudonyms, the longest first, because a path must precede its prefixes.
 struct Names(Vec<(String, String)>);
 
 impl Names {
@@ -127,13 +129,13 @@ impl Names {
         self.hide_findings(&mut run.findings);
     }
 
-    /// In every text that is stored in a column of its own, but those that are ours.
+    /// Replaces names in all columns of a record, except those that cannot contain any.
     fn hide_in_columns<R: Record>(&self, record: &mut R) {
         for column in R::columns().filter(|column| !OURS.contains(&column.name)) {
             let Stored::Text(text) = (column.get)(record) else { continue };
             let mut text = text.into_owned();
             self.hide(&mut text);
-            // What takes no pseudonym is a word of ours.
+            // A column that rejects the new text holds one of qdepth's own words.
             let _ = (column.set)(record, Stored::Text(text.into()));
         }
     }
@@ -156,7 +158,7 @@ impl Names {
     }
 }
 
-/// Codes of findings are words of ours, whatever a target is called.
+/// True for codes of findings, which are never replaced, whatever the targets are named.
 fn is_worded(text: &str) -> bool {
     let words = words(Lang::default());
     let known =
@@ -164,13 +166,14 @@ fn is_worded(text: &str) -> bool {
     text.split(label::BETWEEN).all(known)
 }
 
-/// Paths in an expression, as that of a description file in `raid0(media:/home/me/drive.toml*2)`.
+/// Paths in a target expression, for example of a device model in
+/// `raid0(media:/home/me/drive.toml*2)`.
 fn paths_in(expression: &str) -> impl Iterator<Item = (String, &'static str)> {
     let parts = expression.split(|c: char| ":(),*?&= ".contains(c));
     parts.filter(|part| part.contains('/')).map(|part| (part.to_owned(), "path"))
 }
 
-/// The value of a fact that names something, and of what kind.
+/// The value of a fact that identifies something, and its kind.
 fn naming(seen: &Observation) -> Option<(&str, &'static str)> {
     let value = seen.value.as_deref().ok()?;
     if seen.subject == "host" && matches!(&*seen.key, "name" | "hostname") {
@@ -236,7 +239,7 @@ mod tests {
         assert!(open.contains("S4EWNX0M123456"), "without it they stand there");
     }
 
-    /// `files`, a relative path, is the beginning of a code.
+    /// The relative path `files` is also the beginning of a code.
     #[test]
     fn a_target_that_is_called_like_a_code_takes_no_code_away() {
         let mut run = fixture::run(1);

@@ -1,9 +1,9 @@
-//! Points of the run behind a figure: their positions in the plan, as in `qdepth export`.
+//! Points of the run behind a figure, by index in the plan, as in `qdepth export`.
 
 use crate::document::{Align, Cell, Column, Table};
 use crate::view::{Point, View};
 
-/// The places of a point; of a column of a comparison those of its drives or processes.
+/// Indices of a point; for a column of a comparison, those of its drives or processes.
 pub(crate) fn point_indices(view: &View<'_>, point: &Point<'_>) -> Vec<u32> {
     match view.compared.and_then(|compared| compared.cell(point.record)) {
         Some(cell) => cell.parts.iter().map(|part| part.index).collect(),
@@ -11,7 +11,7 @@ pub(crate) fn point_indices(view: &View<'_>, point: &Point<'_>) -> Vec<u32> {
     }
 }
 
-/// Those of several, in their order.
+/// Indices of several points, in their order.
 pub(crate) fn of_all<'p, 'a: 'p>(
     view: &View<'_>,
     points: impl IntoIterator<Item = &'p Point<'a>>,
@@ -19,7 +19,7 @@ pub(crate) fn of_all<'p, 'a: 'p>(
     points.into_iter().flat_map(|point| point_indices(view, point)).collect()
 }
 
-/// `4, 49`; places that follow one another as `4–7`.
+/// Indices as text, for example `4, 49`; consecutive ones as a range, for example `4–7`.
 pub(crate) fn text(points: &[u32]) -> String {
     let follow = |a: &u32, b: &u32| a.checked_add(1) == Some(*b);
     let stretch = |points: &[u32]| match points {
@@ -31,14 +31,14 @@ pub(crate) fn text(points: &[u32]) -> String {
     points.chunk_by(follow).map(stretch).collect::<Vec<_>>().join(", ")
 }
 
-/// The table with a last column that names the points of each row.
+/// Adds a last column with the points of each row.
 pub(crate) fn traced(view: &View<'_>, mut table: Table, points: Vec<Vec<u32>>) -> Table {
     let heading = view.words.columns.point.to_owned();
     table.columns.push(Column { heading, unit: String::new(), align: Align::Places, rank: 0 });
     for (row, points) in table.rows.iter_mut().zip(&points) {
         row.cells.push(Cell::unknown(text(points)));
     }
-    // No row is left shorter than the others.
+    // All rows must have the same length.
     table.rows.iter_mut().skip(points.len()).for_each(|row| row.cells.push(Cell::unknown("")));
     table
 }

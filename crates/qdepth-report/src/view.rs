@@ -1,4 +1,4 @@
-//! A run as a report looks at it: points grouped into loads, with their statistics.
+//! A run in the form that reports use: points grouped into loads, with their statistics.
 
 use std::collections::BTreeSet;
 
@@ -21,47 +21,48 @@ use crate::words::{Lang, Words, aside, counted, fill_in, step_title, title_of, w
 pub(crate) const QUANTILES: [(f64, &str); 4] =
     [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
 
-/// Everything that the parts of the report need.
+/// Everything that the parts of a report need.
 pub(crate) struct View<'a> {
     pub(crate) run: &'a RunRecord,
-    /// Its points as they were measured.
+    /// The run's points as measured.
     pub(crate) records: &'a [PointRecord],
     pub(crate) lang: Lang,
     pub(crate) words: &'static Words,
-    /// In the order in which they were first measured.
+    /// Loads in the order in which they were first measured.
     pub(crate) loads: Vec<Load<'a>>,
     /// Indices of targets that have points, ascending.
     pub(crate) targets: Vec<u32>,
-    /// All load intensities of the sweeps.
+    /// All queue depths of the sweeps.
     pub(crate) intensities: BTreeSet<u32>,
-    /// Targets with the intensities at which any sweep of theirs has a point.
+    /// Targets, each with the queue depths at which any of its sweeps has a point.
     pub(crate) asked: BTreeSet<(u32, u32)>,
-    /// Comparison of the run; its columns then replace the targets.
+    /// Comparison of the run, whose columns replace the targets; `None` without one.
     pub(crate) compared: Option<&'a Compared<'a>>,
-    /// The longest latencies that the reader of the report accepts.
+    /// Highest acceptable latencies of the reader.
     pub(crate) limits: Vec<Limit>,
-    /// Points whose latency over time is shown, by their places in the plan.
+    /// Points whose latency over time is shown, by index in the plan.
     pub(crate) over_time: &'a [u32],
     /// Highest rates at the plan's latency limits, by target; empty if it asks for none.
     pub(crate) answers: Vec<AnswerEntry>,
-    /// Publisher of the report.
+    /// Publisher file.
     pub(crate) paper: &'a Paper,
-    /// Their picture of the storage.
+    /// The publisher's topology picture.
     pub(crate) topology: Option<&'a Logo>,
     /// True if the run never ended, and no process is measuring it.
     pub(crate) killed: bool,
-    /// Drives of which published figures stand in the diagrams, each once.
+    /// Drives whose published figures appear in the diagrams, each once.
     pub(crate) published: Vec<&'a PublishedDrive>,
 }
 
-/// One load profile, with its points by target and intensity.
+/// One load profile, with its points by target and queue depth.
 pub(crate) struct Load<'a> {
-    /// Stable ASCII name.
+    /// Stable ASCII identifier.
     pub(crate) id: String,
     pub(crate) title: String,
-    /// True if it ran in steps with other loads, rather than alone over queue depths.
+    /// True if it ran in steps together with other loads; false if it ran alone at several queue
+    /// depths.
     pub(crate) stepped: bool,
-    /// True if it was measured at one outstanding I/O alone, for its latency.
+    /// True if it was measured only at queue depth 1, for its latency.
     pub(crate) alone: bool,
     pub(crate) points: Vec<Point<'a>>,
 }
@@ -70,12 +71,12 @@ pub(crate) struct Load<'a> {
 pub(crate) struct Point<'a> {
     pub(crate) record: &'a PointRecord,
     pub(crate) summary: PointSummary,
-    /// The throughput with the interval of the transaction rate, where every I/O has one size.
+    /// Throughput with the interval of the rate, if all I/Os have one size.
     pub(crate) mib_per_s: Estimate,
 }
 
 impl Point<'_> {
-    /// True if its figures may be used.
+    /// True if its figures are valid.
     pub(crate) fn is_valid(&self) -> bool {
         self.summary.grade != Grade::C && self.summary.io_per_s.value > 0.0
     }
@@ -83,8 +84,8 @@ impl Point<'_> {
     pub(crate) fn main(&self) -> &Estimate {
         if self.record.reported_as_throughput { &self.mib_per_s } else { &self.summary.io_per_s }
     }
-    /// Reads, writes and trims together. The response time, which in a closed loop is the service
-    /// time.
+    /// Latency of reads, writes and trims together: the response time, which in a closed loop is
+    /// the service time.
     pub(crate) fn latency(&self) -> &LatencySummary {
         &self.summary.response_time.all
     }
@@ -97,12 +98,12 @@ impl Point<'_> {
     }
 }
 
-/// The percentile at a quantile, nanoseconds, if the samples bear it.
+/// The percentile at a quantile, nanoseconds; `None` with too few samples.
 pub(crate) fn percentile_ns(latency: &LatencySummary, quantile: f64) -> Option<f64> {
     percentile(latency, quantile).map(|p| p.value.0 as f64)
 }
 
-/// The percentile at a quantile, if the samples bear it.
+/// The percentile at a quantile; `None` with too few samples.
 pub(crate) fn percentile(latency: &LatencySummary, quantile: f64) -> Option<&Percentile> {
     latency.percentiles.iter().find(|p| (p.quantile - quantile).abs() < 1e-12)
 }
@@ -114,11 +115,11 @@ impl<'a> Load<'a> {
     pub(crate) fn unit(&self) -> &'static str {
         if self.first().reported_as_throughput { "MiB/s" } else { "IOPS" }
     }
-    /// The points of a target, by ascending intensity.
+    /// Points of a target, by ascending queue depth.
     pub(crate) fn on(&self, target: u32) -> impl Iterator<Item = &Point<'a>> {
         self.points.iter().filter(move |p| p.record.target == target)
     }
-    /// The valid point with the largest main value; the lowest intensity among equals.
+    /// The valid point with the largest main value; the lowest queue depth among equals.
     pub(crate) fn maximum(&self, target: u32) -> Option<&Point<'a>> {
         self.on(target).filter(|p| p.is_valid()).fold(None, |best: Option<&Point<'a>>, point| {
             match best {
@@ -127,7 +128,7 @@ impl<'a> Load<'a> {
             }
         })
     }
-    /// The valid point at this intensity.
+    /// The valid point at this queue depth.
     pub(crate) fn at(&self, target: u32, outstanding: u32) -> Option<&Point<'a>> {
         self.on(target).find(|p| p.is_valid() && p.record.outstanding == outstanding)
     }
@@ -214,14 +215,14 @@ impl<'a> View<'a> {
         self.run.environment.iter().filter(of_the_machine).chain(facts(self.run, false))
     }
 
-    /// The parameters of emulated media, of several alike once.
+    /// Parameters of the device models, each model once.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
         let mut known = BTreeSet::new();
         facts(self.run, true)
             .filter(move |seen| known.insert((&seen.subject, &seen.key, &seen.value)))
     }
 
-    /// The name of a target, also of one that the run does not describe.
+    /// Name of a target, also of one that the run does not describe.
     pub(crate) fn target_name(&self, index: u32) -> String {
         let of_target =
             || self.run.targets.iter().find(|t| t.index == index).map(|t| self.shown(&t.name));
@@ -236,12 +237,12 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The name of a target for readers.
+    /// Display name of a target.
     pub(crate) fn shown(&self, name: &str) -> String {
         names::shown(self.run, self.words, name)
     }
 
-    /// Mark of every row and picture of an emulated run; else empty.
+    /// Mark of rows and pictures of an emulated run; empty for other runs.
     pub(crate) fn mark(&self) -> &'static str {
         if self.run.emulated { self.words.emulated[0] } else { "" }
     }
@@ -251,7 +252,7 @@ impl<'a> View<'a> {
         Origin { run: self.run.id.clone(), emulated: self.run.emulated }
     }
 
-    /// A title with that mark.
+    /// The title, followed by that mark.
     pub(crate) fn marked(&self, title: String) -> String {
         if self.run.emulated { title + &aside(self.lang, self.mark()) } else { title }
     }
@@ -280,12 +281,12 @@ impl<'a> View<'a> {
         if load.stepped { self.step(&record.step) } else { record.outstanding.to_string() }
     }
 
-    /// The name of a step, from its title in the records.
+    /// Display name of a step, from its stored title.
     pub(crate) fn step(&self, title: &str) -> String {
         number::step(&step_title(self.lang, title))
     }
 
-    /// The name of a figure of a latency.
+    /// Name of a latency statistic.
     pub(crate) fn statistic(&self, statistic: Statistic) -> String {
         match statistic {
             Statistic::Mean => self.words.pictures.mean.to_owned(),
@@ -293,43 +294,43 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Points that the plan has.
+    /// Number of points in the plan.
     pub(crate) fn planned(&self) -> usize {
         let points = self.run.points_planned;
         self.compared.map_or(points as usize, |compared| compared.planned(points))
     }
 
-    /// The words below an axis of outstanding I/Os.
+    /// Label of an axis of queue depths.
     pub(crate) fn intensity_words(&self) -> &'static str {
         self.compared.map_or(self.words.pictures.x, |c| self.words.comparison.x[c.kind()])
     }
 
-    /// Unit of queue depths in a sentence: each drive of an array, each process; empty if they are
-    /// total.
+    /// Unit that queue depths in a sentence refer to: each drive of an array, or each process;
+    /// empty if they are totals.
     pub(crate) fn per(&self) -> (&'static str, String) {
         let per = self.compared.map_or("", |c| self.words.comparison.per[c.kind()]);
         ("per", per.to_owned())
     }
 
-    /// The heading of a column of outstanding I/Os.
+    /// Heading of a column of queue depths.
     pub(crate) fn outstanding_heading(&self) -> &'static str {
         let own = |c: &Compared<'_>| self.words.comparison.outstanding[c.kind()];
         self.compared.map_or(self.words.columns.outstanding, own)
     }
 
-    /// The lowest intensity of the run: 1 in the standard plan.
+    /// The lowest queue depth of the run: 1 in the standard plan.
     pub(crate) fn lowest(&self) -> u32 {
         self.intensities.first().copied().unwrap_or(1)
     }
 }
 
-/// Facts of the emulated targets, or of the others.
+/// Facts of the emulated targets, or of all others.
 fn facts(run: &RunRecord, emulated: bool) -> impl Iterator<Item = &Observation> {
     let of_kind = run.targets.iter().filter(move |t| (t.kind == TargetKind::Emulated) == emulated);
     of_kind.flat_map(|target| &target.facts)
 }
 
-/// From step to step a load may change its arrivals and stays the same load.
+/// Identity of a load: a load may change its arrivals from step to step.
 fn load_key(record: &PointRecord) -> String {
     let arrivals = if record.step.is_empty() { &*record.arrivals } else { "in steps" };
     format!(
@@ -345,12 +346,12 @@ fn load_key(record: &PointRecord) -> String {
     )
 }
 
-/// The stored title; that of a shipped profile in the language of the report.
+/// The stored title; for a shipped profile, the title in the report's language.
 pub(crate) fn profile_title(record: &PointRecord, words: &Words) -> String {
     title_of(&record.profile, &record.profile_title, words)
 }
 
-/// Loads of one title get what sets them apart into it: size, arrivals, streams, where they differ.
+/// Adds what differs to equal titles of loads: block size, arrivals, streams.
 fn distinguish(loads: &mut [Load<'_>], words: &Words) {
     let features = |load: &Load<'_>| {
         let first = load.first();
@@ -375,11 +376,11 @@ fn distinguish(loads: &mut [Load<'_>], words: &Words) {
     }
 }
 
-/// Describes the arrivals of a load in words; a schedule as it is stored.
+/// Arrivals of a load as text; a recorded schedule as it is stored.
 pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
     match record.arrivals.as_str() {
         "closed" => words.columns.closed.to_owned(),
-        // Each step of a search has a rate of its own, which its title states.
+        // Each step of a search has its own rate, which its title states.
         poisson if poisson.starts_with("poisson ") && !record.step.is_empty() => {
             words.columns.open.to_owned()
         }

@@ -1,4 +1,4 @@
-//! Findings in words; all other words are those of the catalogues.
+//! Wording of findings, reasons, facts and phases from the catalogues.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) use qdepth_words::{
     words,
 };
 
-/// The title of a load profile; that of a shipped one in the language of the words.
+/// Title of a load profile; for a shipped one, the title in the language of the words.
 pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
     let heading = |words: &Words| entry(words.titles, profile);
     let shipped = heading(words(Lang::default())).is_some_and(|known| known == title);
@@ -26,7 +26,7 @@ pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
     }
 }
 
-/// A load in words: the title of its profile, and its step where it has such.
+/// A load as text: the title of its profile, and its step if it has one.
 pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
     let title = title_of(profile, title, words(lang));
     if step.is_empty() {
@@ -36,10 +36,10 @@ pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> Stri
     }
 }
 
-/// A point in words, as one of a column of a comparison.
+/// Variant of a comparison that a point belongs to, as text.
 pub fn column_in_words(lang: Lang, column: &PointColumn) -> String {
     let own = words(lang).comparison;
-    // A whole drive and a share of one, as drives are sold.
+    // Capacities are in powers of ten, as drives are sold.
     let size = aside(lang, &Bytes(column.area_bytes).for_people());
     match &*column.of {
         "processes" if column.parts == 1 => counted(own.processes, 1),
@@ -72,19 +72,19 @@ pub fn phase_text(lang: Lang, started: &PhaseStarted) -> String {
     fill(template, &labels.chain(values).collect())
 }
 
-/// Why a fact is not known, in words.
+/// Wording of the reason why a fact is unknown.
 pub fn reason_text(reason: &Reason, lang: Lang) -> String {
-    // A test holds each code to words of its own.
+    // A test checks that every code has a wording.
     let text = entry(words(lang).reason, reason.code()).unwrap_or_default();
     let values = reason.values().into_iter().map(|(name, value)| (name, value.to_owned()));
     fill(text, &values.collect())
 }
 
-/// The value of a fact: a sentence with its figures, a state by its code, or what was read.
+/// Value of a fact as text: a sentence with its figures, a worded state code, or the value as read.
 pub(crate) fn fact_value(lang: Lang, value: &str) -> String {
     let Some(read) = Figures::read(value) else { return qdepth_words::fact_value(lang, value) };
     let words = words(lang);
-    // A test holds each code to words of its own.
+    // A test checks that every code has a wording.
     let template = entry(words.fact_figures, &read.code).unwrap_or_default();
     let word = |text: &str| match entry(words.fact_codes, text) {
         Some(word) => word.to_owned(),
@@ -96,7 +96,7 @@ pub(crate) fn fact_value(lang: Lang, value: &str) -> String {
     fill(template, &texts.chain(figures).collect())
 }
 
-/// A finding in words.
+/// Wording of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingText {
     /// Title of the finding.
@@ -107,12 +107,12 @@ pub struct FindingText {
     pub advice: String,
 }
 
-/// Words a finding: title, explanation from its own figures, advice.
+/// Words a finding: title, explanation with its own figures, advice.
 pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
     findings_text(finding, &[], lang)
 }
 
-/// Texts of a code with every optional part, and the names of its values instead of values.
+/// Texts of a code with all optional parts, and with the names of its values instead of values.
 pub fn finding_template(code: Code, lang: Lang) -> FindingText {
     let meaning = code.meaning();
     let names = meaning.values.iter().chain(meaning.labels);
@@ -124,10 +124,11 @@ pub fn finding_template(code: Code, lang: Lang) -> FindingText {
     FindingText { title, explanation, advice }
 }
 
-/// Words a finding and others of its code and labels: each figure from its lowest to its highest.
+/// Words several findings with the same code and labels: each figure as a range from the lowest to
+/// the highest.
 pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -> FindingText {
     let words = words(lang);
-    // A test holds each code to words of its own.
+    // A test checks that every code has a wording.
     let [title, explanation, advice] =
         entry(words.finding, finding.code.as_str()).unwrap_or_default();
     let mut values: BTreeMap<&str, String> = finding
@@ -159,30 +160,30 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     FindingText { title: title.to_owned(), explanation, advice: fill(advice, &values) }
 }
 
-/// A text of a finding: of a label that may be a code its words, of any other what stands there.
+/// A text of a finding: the wording of a code if the label may hold one, else the text itself.
 fn finding_label(words: &Words, name: &str, text: &str) -> String {
     if label::may_be_code(name) { label_text(words, text) } else { text.to_owned() }
 }
 
-/// The words of a code, or what stands there.
+/// Wording of a code; unknown texts are returned as they are.
 fn label_text(words: &Words, text: &str) -> String {
     entry(words.finding_labels, text).unwrap_or(text).to_owned()
 }
 
-/// Differences from another program, with the finding's figures. `None` if the text is not a code,
-/// as in logbooks of earlier versions: it is shown as it is.
+/// Wording of differences from another program, with the finding's figures. `None` if the text is
+/// not a code, as in logbooks of earlier versions; it is shown as it is then.
 fn remarks_text(words: &Words, codes: &str, values: &BTreeMap<&str, String>) -> Option<String> {
     let sentence = |code| Some(fill(entry(words.remarks, code)?, values));
     let sentences: Option<Vec<String>> = codes.split(label::BETWEEN).map(sentence).collect();
     Some(sentences?.join(words.clause))
 }
 
-/// From the one to the other.
+/// Range from one value to another.
 pub(crate) fn span(lang: Lang, [low, high]: [String; 2]) -> String {
     fill_in(words(lang).findings.span, &[("low", low), ("high", high)])
 }
 
-/// A figure of a finding with the unit that its name carries.
+/// A figure of a finding with the unit from its name.
 fn figure_text(name: &str, value: f64) -> String {
     match name {
         _ if name.ends_with("_ns") => number::duration(value),
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
     use crate::tests::japanese::is_japanese;
 
-    /// The languages whose words stand in these tests; others may come.
+    /// Languages whose texts are checked here; there may be others.
     const SPOKEN: [Lang; 2] = [Lang::En, Lang::Ja];
 
     #[test]
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(SPOKEN.map(|lang| reason_text(&stated, lang)), [text, text]);
     }
 
-    /// The `{names}` of a text.
+    /// The `{names}` in a text.
     fn names(text: &str) -> impl Iterator<Item = &str> {
         text.split('{').skip(1).filter_map(|rest| rest.split('}').next())
     }
@@ -445,7 +446,7 @@ mod tests {
             .value("size_bytes", 4096.0)
             .value("offset_bytes", 1_048_576.0);
         let [en, ja] = explanations(&gone);
-        let sentence = "a transfer within the area moved nothing (writes, 4 KiB at 1 MiB)";
+        let sentence = "a transfer within the area moved 0 bytes (writes, 4 KiB at 1 MiB)";
         assert!(en.contains(sentence), "{en}");
         assert!(ja.contains("（書き込み、1 MiBから 4 KiB）") && is_japanese(&ja), "{ja}");
         let call = Finding::invalid(Code::TargetFailed)
@@ -461,7 +462,7 @@ mod tests {
             .label("operation", "IORING_OP_FSYNC")
             .label("why", label::NO_OPERATION);
         let [en, ja] = explanations(&fallback);
-        assert!(en.contains("io_uring, IORING_OP_FSYNC (the kernel does not have it)"), "{en}");
+        assert!(en.contains("io_uring, IORING_OP_FSYNC (the kernel does not support it)"), "{en}");
         assert!(ja.contains("io_uring、IORING_OP_FSYNC（カーネルにない）"), "{ja}");
         for (code, name, old) in [
             (Code::DeviceGone, "evidence", "a write of 4096 B at 0 transferred nothing"),
@@ -473,7 +474,7 @@ mod tests {
         }
     }
 
-    /// A directory that is called `random`, and a volume that is called `steady`.
+    /// A directory named `random`, and a volume named `steady`.
     #[test]
     fn a_name_that_is_spelled_like_a_code_is_a_name() {
         let fill = PhaseStep::new(phase_step::FILL).label("directory", "random");
@@ -505,7 +506,7 @@ mod tests {
         assert!(texts.len() > 15, "{} profiles were found", texts.len());
         for text in &texts {
             let (name, title) = (value(text, "name").unwrap(), value(text, "title").unwrap());
-            // A name, and not words.
+            // A name, not a text.
             if title == "JESD219" {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Responses.
+//! Constructors of responses.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -22,27 +22,27 @@ fn build_response(status: StatusCode, kind: &'static str, body: impl Into<Body>)
     response
 }
 
-/// A file that pages use.
+/// Response with a file that pages load (style, script, icon).
 pub(crate) fn file(kind: &'static str, body: impl Into<Body>) -> Response<Body> {
     build_response(StatusCode::OK, kind, body)
 }
 
-/// A page.
+/// HTML response.
 pub(crate) fn html(status: StatusCode, page: String) -> Response<Body> {
     build_response(status, HTML, without_hidden(page))
 }
 
-/// A document for machines.
+/// JSON response.
 pub(crate) fn json(status: StatusCode, document: String) -> Response<Body> {
     build_response(status, JSON, document)
 }
 
-/// A line.
+/// Plain-text response of one line.
 pub(crate) fn plain(status: StatusCode, line: &str) -> Response<Body> {
     build_response(status, TEXT, format!("{line}\n"))
 }
 
-/// Error document for programs.
+/// JSON response with an error message.
 pub(crate) fn json_error(status: StatusCode, why: &str) -> Response<Body> {
     json(status, format!("{}\n", serde_json::json!({ "error": why })))
 }

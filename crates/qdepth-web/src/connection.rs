@@ -1,5 +1,4 @@
-//! One connection: what it may send, how long it may take, and who gives way when all places are
-//! taken.
+//! Limits of a connection: bytes, time, and eviction when all slots are taken.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -18,44 +17,46 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
-/// Connections at the same time; one more takes the place of the one that has been idle longest.
+/// Most simultaneous connections; a further one evicts the one that was opened first among the
+/// idle.
 const MOST: usize = 256;
-/// Head of a request, and idle time between two.
+/// Time limit for the head of a request, and for idling between requests.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// Bytes of the head of a request.
+/// Largest head of a request, bytes.
 const HEAD_BYTES: usize = 16 << 10;
-/// Lines of the head of a request.
+/// Most header lines of a request.
 const HEAD_LINES: usize = 64;
-/// After this a connection gets no further request answered, and that long again to read the last.
+/// Lifetime of a connection. Afterwards no new request is accepted, and the last response gets the
+/// same time again.
 const LIFE: Duration = Duration::from_secs(60);
 
 /// Connection time of a live page, which then reconnects.
 pub(crate) const STREAM_LIFE: Duration = Duration::from_secs(600);
-/// Connections whose answers go on and on, at the same time.
+/// Most simultaneous endless streams.
 const STREAMS: usize = 32;
 
-/// The connections there are, the oldest first.
+/// Open connections, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Peers(Mutex<VecDeque<Arc<State>>>);
 
-/// Public state of a connection.
+/// State of a connection that others can read.
 #[derive(Debug, Default)]
 struct State {
-    /// True if it is being answered.
+    /// True while a request is being answered.
     busy: AtomicBool,
     /// True if its response is an endless stream.
     streams: AtomicBool,
     leave: Notify,
 }
 
-/// A connection's place among the others; given back when this value goes.
+/// Slot of a connection, released when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Peer {
     all: Arc<Peers>,
     state: Arc<State>,
 }
 
-/// Lets a page say that its answer goes on and on.
+/// Handle with which a page marks its response as an endless stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Streaming {
     all: Arc<Peers>,
@@ -63,7 +64,8 @@ pub(crate) struct Streaming {
 }
 
 impl Streaming {
-    /// From now on the connection is given the time of a stream, if there are not too many.
+    /// Marks the connection as a stream, which extends its lifetime. Returns false if there are too
+    /// many streams.
     pub(crate) fn begin(&self) -> bool {
         let places = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all = places.iter().filter(|state| state.streams.load(Ordering::Relaxed)).count();
@@ -74,7 +76,7 @@ impl Streaming {
 }
 
 impl Peers {
-    /// A place; `None` if all others are being answered.
+    /// Takes a slot, evicting an idle connection if necessary; `None` if all connections are busy.
     pub(crate) fn admit(all: &Arc<Self>) -> Option<Peer> {
         let mut places = all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if places.len() >= MOST {
@@ -97,7 +99,7 @@ impl Drop for Peer {
     }
 }
 
-/// Answers the requests of a connection until it ends, idles, or has to give way.
+/// Answers requests until the connection ends, idles too long, or is evicted.
 pub(crate) async fn converse(stream: TcpStream, router: Router, peer: Peer) {
     let state = &peer.state;
     let streaming = Streaming { all: peer.all.clone(), own: state.clone() };
@@ -120,7 +122,7 @@ pub(crate) async fn converse(stream: TcpStream, router: Router, peer: Peer) {
             .serve_connection(TokioIo::new(stream), answer)
     );
     tokio::select! {
-        // How it ended is the other side's to know.
+        // An error of the connection concerns only the client.
         _ = connection.as_mut() => return,
         () = state.leave.notified() => return,
         () = sleep(LIFE) => {}

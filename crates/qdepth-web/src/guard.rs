@@ -1,6 +1,6 @@
-//! Access rules. A foreign page in a browser on this machine can send requests here; whether it
-//! gets an answer depends on headers that a browser cannot omit or forge: the host (DNS rebinding),
-//! and the requesting page.
+//! Access rules. A page of another site in a browser on this machine can send requests here.
+//! Whether it gets a response depends on headers that it cannot omit or forge in a browser: the
+//! host (against DNS rebinding) and the requesting page.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use uuid::Uuid;
 use crate::answer::plain;
 use crate::query::Query;
 
-/// Bytes of the path and query of a request.
+/// Longest path and query of a request, bytes.
 const ADDRESS_BYTES: usize = 8 << 10;
-/// Name of the cookie, and of the parameter of the first address.
+/// Name of the cookie, and of the query parameter in the first address.
 const TOKEN: &str = "qdepth_token";
 
-/// Headers of every response. Pages have no inline script or style, load nothing from elsewhere,
-/// and cannot be framed.
+/// Headers of every response. They forbid inline scripts and styles, foreign resources, and
+/// framing.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
@@ -46,18 +46,19 @@ const HEADERS: [(&str, &str); 7] = [
 #[derive(Debug)]
 pub struct Door {
     address: SocketAddr,
-    /// None at a loopback address.
+    /// `None` at a loopback address, which needs no token.
     token: Option<String>,
 }
 
 impl Door {
-    /// At a loopback address whoever is on this machine may ask; at any other, who has the token.
+    /// Rules for a server at this address. At a loopback address every user of this machine has
+    /// access; elsewhere the token is required.
     pub(crate) fn at(address: SocketAddr) -> Self {
         let token = (!address.ip().is_loopback()).then(|| Uuid::new_v4().simple().to_string());
         Self { address, token }
     }
 
-    /// The address for a browser, with the token where there is one.
+    /// URL for a browser, including the token if one is required.
     pub fn address(&self) -> String {
         let address = self.address;
         match &self.token {
@@ -66,13 +67,13 @@ impl Door {
         }
     }
 
-    /// True if it can be reached from other machines, so that a token is needed.
+    /// True if the server is reachable from other machines and requires a token.
     pub fn is_open(&self) -> bool {
         self.token.is_some()
     }
 
-    /// True if the host that a browser believes to speak to is this server. A name of somebody
-    /// else's that leads here is not; an address in digits cannot be made to lead elsewhere.
+    /// True if the Host header names this server. A foreign host name that resolves to this machine
+    /// is refused; a numeric address cannot be redirected.
     fn is_me(&self, host: &str) -> bool {
         let Ok(host) = host.parse::<Authority>() else { return false };
         if host.as_str().contains('@') || host.port_u16().unwrap_or(80) != self.address.port() {
@@ -87,14 +88,14 @@ impl Door {
         }
     }
 
-    /// True if this is the token. Digests are compared, so that the time reveals nothing about it.
+    /// True if the token is correct. Comparing digests prevents timing attacks.
     fn opens(&self, given: &str) -> bool {
         let digest = |text: &str| Sha256::digest(text);
         self.token.as_deref().is_some_and(|token| digest(token) == digest(given))
     }
 }
 
-/// Lets through what may be asked, and marks every answer.
+/// Middleware that refuses forbidden requests and adds [`HEADERS`] to every response.
 pub(crate) async fn guard(
     State(door): State<Arc<Door>>,
     request: Request,
@@ -117,7 +118,7 @@ fn refusal(door: &Door, request: &Request) -> Option<Response<Body>> {
         return no(StatusCode::URI_TOO_LONG, "the address is too long");
     }
     let Some(host) = only(headers, &HOST) else {
-        return no(StatusCode::BAD_REQUEST, "a request needs one Host");
+        return no(StatusCode::BAD_REQUEST, "a request needs exactly one Host header");
     };
     let named = uri.authority().is_none_or(|authority| authority.as_str() == host);
     if !door.is_me(host) || !named {
@@ -127,29 +128,29 @@ fn refusal(door: &Door, request: &Request) -> Option<Response<Body>> {
         );
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = closing(plain(StatusCode::METHOD_NOT_ALLOWED, "pages are read only"));
+        let mut refused = closing(plain(StatusCode::METHOD_NOT_ALLOWED, "pages are read-only"));
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return Some(refused);
     }
     if is_of_another_page(headers, host) {
-        return no(StatusCode::FORBIDDEN, "a page of another server asks");
+        return no(StatusCode::FORBIDDEN, "requests from pages of another server are refused");
     }
     let has_body = headers.contains_key(TRANSFER_ENCODING)
         || headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
     if has_body {
-        return no(StatusCode::PAYLOAD_TOO_LARGE, "a request that reads has no body");
+        return no(StatusCode::PAYLOAD_TOO_LARGE, "a request for a page must not have a body");
     }
     if door.is_open() { entry(door, request) } else { None }
 }
 
-/// The one value of a header.
+/// Value of a header that must occur exactly once; otherwise `None`.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?.to_str().ok();
     first.filter(|_| all.next().is_none())
 }
 
-/// A link may lead here from anywhere; nothing else that another page does.
+/// True if a page of another site sent the request, except by following a link.
 fn is_of_another_page(headers: &HeaderMap, host: &str) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let origin = headers.get(ORIGIN).map(|value| value.to_str().unwrap_or_default());
@@ -159,7 +160,8 @@ fn is_of_another_page(headers: &HeaderMap, host: &str) -> bool {
     foreign || (!matches!(asked_by, "none" | "same-origin") && !follows_a_link)
 }
 
-/// The token: as a cookie, in a header, or once in the address, which then becomes the cookie.
+/// Checks the token: in the cookie, in the Authorization header, or in the query, which then sets
+/// the cookie. Returns a response for a redirect or a refusal.
 fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
     let headers = request.headers();
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -194,7 +196,8 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
     }
 }
 
-/// A refused request may be followed by bytes that must not be taken for another request.
+/// Closes the connection after a refusal, so that the request's remaining bytes are not taken for
+/// another request.
 fn closing(mut answer: Response<Body>) -> Response<Body> {
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     answer

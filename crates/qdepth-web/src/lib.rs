@@ -1,9 +1,9 @@
-//! The logbook as web pages: a front end that reads, and nothing else.
+//! Read-only web front end of the logbook.
 //!
-//! [`Server::bind`] takes a port, [`Server::serve`] answers until it is told to stop. Requests pass
-//! `guard` (who may ask what), then `site`, which hands them to a page; pages get records from
-//! `source`, pictures from the report's crate and words from the catalogues. Nothing here
-//! measures, speaks SQL or writes.
+//! [`Server::bind`] takes a port, [`Server::serve`] answers until it is stopped. Requests pass the
+//! access rules in `guard`, then `site` dispatches them to a page. Pages get records from `source`,
+//! pictures from the report crate and texts from the catalogues. Nothing here measures, uses SQL or
+//! writes.
 
 mod answer;
 mod connection;

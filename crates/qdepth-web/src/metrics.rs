@@ -1,4 +1,4 @@
-//! Metrics of a run in progress, from its events, for Prometheus ([`exposition`]).
+//! Prometheus metrics of a run in progress, derived from its events ([`exposition`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,9 +10,9 @@ use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted
 pub(crate) struct Known {
     run: Option<RunStarted>,
     done: u32,
-    /// Points of the group that is measured.
+    /// Points of the group that is being measured.
     began: BTreeMap<u32, PointStarted>,
-    /// The last second told of each of them.
+    /// Last reported second of each of these points.
     last: BTreeMap<u32, Interval>,
     machines: BTreeMap<String, Machine>,
     ios: [u64; 3],
@@ -26,7 +26,7 @@ type Labels = Vec<(&'static str, String)>;
 struct Metric {
     name: &'static str,
     help: &'static str,
-    /// `gauge`, a value of now, or `counter`, a count since the run began or went on.
+    /// `gauge` (a current value) or `counter` (a count since the run began or was resumed).
     kind: &'static str,
     values: Values,
 }
@@ -49,7 +49,7 @@ const METRICS: [Metric; 11] = [
     gauge("qdepth_points_done", "Points measured.", |known| without_labels(f64::from(known.done))),
     gauge(
         "qdepth_outstanding_ios",
-        "Outstanding I/Os of the points that are measured at the same time, all streams.",
+        "Queue depth of the points that are measured at the same time, all streams.",
         |known| without_labels(known.outstanding()),
     ),
     gauge("qdepth_io_per_second", "I/Os completed per second, over the last second.", |known| {
@@ -127,7 +127,7 @@ impl Known {
         }
     }
 
-    /// The sum over the points that are measured at the same time.
+    /// Sum over the points that run at the same time: reads, writes, trims.
     fn sum(&self, figures: fn(&Interval) -> [f64; 3]) -> [f64; 3] {
         self.last
             .values()
@@ -135,7 +135,7 @@ impl Known {
             .fold([0.0; 3], |all, each| [0, 1, 2].map(|i| all[i] + each[i]))
     }
 
-    /// The mean over the I/Os of the points that are measured at the same time, in seconds.
+    /// Mean over the I/Os of the points that run at the same time, seconds.
     fn mean(&self, figure: fn(&Interval) -> Option<f64>) -> Option<f64> {
         let weighed = self.last.values().filter_map(|interval| {
             let ios = interval.io_per_s().iter().sum::<f64>();
@@ -145,13 +145,14 @@ impl Known {
         (ios > 0.0).then(|| sum / ios / 1e9)
     }
 
-    /// Outstanding I/Os of all points that are measured at the same time.
+    /// Queue depth times streams, summed over the points that run at the same time.
     fn outstanding(&self) -> f64 {
         let all = self.began.values().map(|p| f64::from(p.outstanding) * f64::from(p.streams));
         all.sum()
     }
 
-    /// Values of each machine whose names end like this, with their subject.
+    /// Machine values whose names have this ending, labelled by host and, with `label`, by the rest
+    /// of the name.
     fn of_machines(&self, ending: &str, label: Option<&'static str>) -> Vec<(Labels, f64)> {
         let labelled = |machine: &Machine| {
             let found = machine.values.iter().filter_map(|(name, value)| {
@@ -179,7 +180,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// Runs by their ids, in Prometheus' text format.
+/// Metrics of runs, by run id, in Prometheus' text format.
 pub(crate) fn exposition(runs: &BTreeMap<String, Known>) -> String {
     let mut text = format!(
         "# HELP qdepth_runs Runs that are being measured.\n# TYPE qdepth_runs gauge\n\
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(rows.count(), METRICS.len());
     }
 
-    /// Each metric has its place on the dashboard, which asks for no other.
+    /// Each metric appears on the dashboard, which queries no others.
     #[test]
     fn the_dashboard_shows_each() {
         let text = include_str!("../../../docs/examples/grafana.json");

@@ -1,8 +1,8 @@
-//! Query of an address.
+//! Query part of a URL.
 
 use http::Uri;
 
-/// Names and values, in their order.
+/// Names and values in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Query(Vec<(String, String)>);
 
@@ -12,18 +12,18 @@ impl Query {
         Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
     }
 
-    /// The first value of this name that is not empty.
+    /// First non-empty value of a name.
     pub(crate) fn first(&self, name: &str) -> Option<&str> {
         let is_it = |(known, value): &&(String, String)| known == name && !value.is_empty();
         self.0.iter().find(is_it).map(|(_, value)| value.as_str())
     }
 
-    /// All values of this name.
+    /// All values of a name.
     pub(crate) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The names, in their order.
+    /// All names in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
@@ -38,13 +38,13 @@ impl Query {
         all
     }
 
-    /// With one value more of a name that may have several.
+    /// Adds a value, keeping other values of the same name.
     pub(crate) fn and(mut self, name: &str, value: impl Into<String>) -> Self {
         self.0.push((name.to_owned(), value.into()));
         self
     }
 
-    /// A path with this behind it.
+    /// Address: the path with this query appended.
     pub(crate) fn address(&self, path: &str) -> String {
         if self.0.is_empty() {
             return path.to_owned();

@@ -1,4 +1,4 @@
-//! Listening, and the loop that takes connections.
+//! The server: its socket, and the loop that accepts connections.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -22,18 +22,18 @@ const NICE: i32 = 10;
 /// Options of the server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The logbook; it need not be there yet.
+    /// Path of the logbook, which need not exist yet.
     pub logbook: PathBuf,
-    /// Drives of which published figures are columns of comparisons that name them.
+    /// Published drives that appear as columns of comparisons that name them.
     pub published: Vec<PublishedDrive>,
     /// The address to listen at.
     pub address: IpAddr,
-    /// The port; 0 for any that is free.
+    /// The port; 0 chooses a free one.
     pub port: u16,
 }
 
 impl Options {
-    /// A logbook at any free port of this machine's loopback address.
+    /// Options to serve a logbook on a free port of the loopback address.
     pub fn new(logbook: impl Into<PathBuf>) -> Self {
         Self {
             logbook: logbook.into(),
@@ -44,23 +44,23 @@ impl Options {
     }
 }
 
-/// Why there is no server.
+/// Errors of starting or running the server.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    /// The address cannot be had.
-    #[error("cannot listen at {address}: {why}; another port: --port 0 takes any that is free")]
+    /// The address is not available.
+    #[error("cannot listen on {address}: {why}. Use another port; --port 0 uses any free port")]
     Listen {
         /// Attempted address.
         address: SocketAddr,
-        /// The system's word.
+        /// Error of the operating system.
         why: std::io::Error,
     },
-    /// The system gave no way to wait for connections.
+    /// The runtime that waits for connections could not be set up.
     #[error("cannot wait for connections: {0}")]
     Wait(std::io::Error),
 }
 
-/// A socket that listens, and what is answered there.
+/// Listening socket with its site.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -68,7 +68,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the port; from then on connections wait to be answered.
+    /// Binds the port. From then on the kernel queues connections.
     ///
     /// # Errors
     /// [`WebError::Listen`].
@@ -93,7 +93,7 @@ impl Server {
     /// # Errors
     /// [`WebError::Wait`].
     pub fn serve(self, stop: &AtomicBool) -> Result<(), WebError> {
-        // Refused or not, pages are served.
+        // Without permission the server keeps its priority.
         let _ = rustix::process::nice(NICE);
         let runtime = Builder::new_current_thread()
             .enable_io()
@@ -102,7 +102,7 @@ impl Server {
             .build()
             .map_err(WebError::Wait)?;
         let served = runtime.block_on(take(self.listener, self.site, stop));
-        // Whoever still reads a page is not waited for.
+        // Does not wait for clients that are still reading.
         runtime.shutdown_background();
         served
     }

@@ -23,29 +23,29 @@ use crate::query::Query;
 use crate::source::Source;
 use crate::stream;
 
-/// Time limit for waiting and generating a page.
+/// Time limit for queueing and rendering a page.
 const PAGE_TIME: Duration = Duration::from_secs(60);
-/// Pages that read many whole runs.
+/// Paths of pages that read many complete runs.
 const LONG: [&str; 2] = ["/compare", "/trend"];
-/// Pages that are made at the same time, each on a thread of its own.
+/// Most pages rendered at the same time, each on its own thread.
 pub(crate) const PAGES_AT_ONCE: usize = 2;
-const FAULT: &str = "a fault of qdepth: see its terminal";
+const FAULT: &str = "internal error: see the terminal of qdepth serve";
 const ICON: &str = include_str!("../templates/icon.svg");
 const LIVE: &str = include_str!("../templates/live.js");
 const STYLE: &str = include_str!("../templates/site.css");
 
-/// The pages, and what they are made from.
+/// Site: data sources, access rules, and limits of rendering.
 #[derive(Debug)]
 pub(crate) struct Site {
     source: Source,
     door: Arc<Door>,
-    /// So many pages are made at once, whatever is asked: their memory is bounded by that.
+    /// Limits the pages rendered at once, and thereby their memory.
     making: Arc<Semaphore>,
-    /// Held by a page that reads many whole runs: another one is made beside it in the meantime.
+    /// Held by a page that reads many complete runs, so that one thread remains for other pages.
     long: Arc<Semaphore>,
 }
 
-/// Page of a route. Errors of the logbook replace it.
+/// Function that renders the page of a route; an error becomes an error page.
 type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, Trouble>;
 
 impl Site {
@@ -60,7 +60,7 @@ impl Site {
         &self.door
     }
 
-    /// Every address there is, behind the guard.
+    /// Router with all addresses, behind the access rules.
     pub(crate) fn router(self: &Arc<Self>) -> Router {
         let page =
             |page: Page| get(move |State(site), uri| render_page(site, uri, String::new(), page));
@@ -94,7 +94,7 @@ impl Site {
     }
 }
 
-/// The events of a run that is being measured.
+/// Event stream of a run in progress.
 async fn events(
     State(site): State<Arc<Site>>,
     Path(id): Path<String>,
@@ -103,7 +103,7 @@ async fn events(
     uri: Uri,
 ) -> Response<Body> {
     let lang = asked_lang(&Query::from_uri(&uri));
-    // It is looked for on a disk.
+    // Reading the logbook blocks, so it runs on a blocking thread.
     let read_page = move || {
         let request = PageRequest::new(&site.source, &uri, &id);
         site.source.live(&id).map_err(|error| Box::new(trouble(&request, &error.into())))
@@ -121,7 +121,7 @@ async fn style() -> Response<Body> {
     file(CSS, format!("{}{STYLE}", qdepth_report::style_sheet()))
 }
 
-/// Makes a page on a thread of its own: it reads from a disk, and draws.
+/// Renders a page on a blocking thread, because it reads from disk and draws.
 async fn render_page(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<Body> {
     let work = async {
         let alone = match LONG.contains(&uri.path()) {
@@ -131,7 +131,7 @@ async fn render_page(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Res
         let turn = site.making.clone().acquire_owned().await.ok()?;
         let site = site.clone();
         let work = move || {
-            // Held until it is made, even where nobody waits for it any more.
+            // Held until the page is rendered, even if the client has left.
             let _turns = (turn, alone);
             let request = PageRequest::new(&site.source, &uri, &name);
             page(&request).unwrap_or_else(|error| trouble(&request, &error))
@@ -141,6 +141,8 @@ async fn render_page(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Res
     match timeout(PAGE_TIME, work).await {
         Ok(Some(answer)) => answer,
         Ok(None) => plain(StatusCode::INTERNAL_SERVER_ERROR, FAULT),
-        Err(_) => plain(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: try again"),
+        Err(_) => {
+            plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests at the same time: try again")
+        }
     }
 }

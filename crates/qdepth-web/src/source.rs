@@ -1,4 +1,5 @@
-//! Records for pages, read anew for each: a logbook may appear, grow or be replaced at any time.
+//! Records for pages, read again for each page: the logbook may be created, grow or be replaced at
+//! any time.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +7,10 @@ use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
 use qdepth_record::{Document, RunHeadline, RunRecord, document};
 use qdepth_report::{EARLIER_MAX, Measured, PublishedDrive, Trend, TrendRequest, trend, trend_of};
 
-/// Largest number of runs in a list, which are read whole.
+/// Most runs of a list; each is read completely.
 pub(crate) const RUNS_LISTED_MAX: usize = 100;
 
-/// The runs of a logbook, as a page finds them.
+/// List of runs for a page.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// The newest first.
@@ -20,14 +21,14 @@ pub(crate) struct Listing {
     pub(crate) exists: bool,
 }
 
-/// A run beside others: what is known of it, and its figures without its histograms.
+/// Run of a comparison: its record, and its figures without histograms.
 pub(crate) type Compared = (RunRecord, Document);
 
 /// Source of records.
 #[derive(Debug)]
 pub(crate) struct Source {
     logbook: PathBuf,
-    /// Published figures that are columns of comparisons.
+    /// Published drives that may be columns of comparisons.
     pub(crate) published: Vec<PublishedDrive>,
 }
 
@@ -44,8 +45,8 @@ impl Source {
         Logbook::open_read_only(&self.logbook)
     }
 
-    /// The runs that are wanted, of which the first `whole` are read whole; of a logbook that is
-    /// not there yet none.
+    /// Runs that match `wanted`; the first `whole` are read completely. Empty if the logbook does
+    /// not exist yet.
     pub(crate) fn runs(
         &self,
         whole: usize,
@@ -62,7 +63,7 @@ impl Source {
         }
     }
 
-    /// These runs of a list, each read whole; without those that are gone by now.
+    /// Reads these runs completely. Runs that no longer exist are omitted.
     pub(crate) fn read_each(
         &self,
         runs: &[&RunHeadline],
@@ -70,7 +71,7 @@ impl Source {
         if runs.is_empty() { Ok(Vec::new()) } else { self.open()?.read_each(runs) }
     }
 
-    /// Ids of the runs that are being measured, in the order of their beginning.
+    /// Ids of the runs in progress, in the order of their start.
     pub(crate) fn alive(&self) -> Result<Vec<String>, LogbookError> {
         match self.open() {
             Ok(logbook) => Ok(logbook.alive().into_iter().collect()),
@@ -85,17 +86,17 @@ impl Source {
         Ok(logbook.live(&whole_id(&logbook, asked)?))
     }
 
-    /// The whole id of a run: by its id, or the beginning of it, or `latest`.
+    /// Full id of a run, from its id, a prefix of it, or `latest`.
     pub(crate) fn id(&self, asked: &str) -> Result<String, LogbookError> {
         whole_id(&self.open()?, asked)
     }
 
-    /// A run by its id, or the beginning of it, or `latest`.
+    /// Reads a run by its id, a prefix of it, or `latest`.
     pub(crate) fn run(&self, id: &str) -> Result<Measured, LogbookError> {
         self.open()?.measured(id)
     }
 
-    /// The trend of runs of a list, each read whole and then forgotten but for its figures.
+    /// Trend of these runs. Each is read completely, but only its figures stay in memory.
     pub(crate) fn trend(
         &self,
         runs: &[RunHeadline],
@@ -110,7 +111,7 @@ impl Source {
         trend_of(runs, request, record, whole)
     }
 
-    /// Runs in the order asked, each once, and earlier ones of the same plan as the first.
+    /// Requested runs in order, without duplicates, and earlier runs of the first run's plan.
     pub(crate) fn compared(
         &self,
         ids: &[&str],
@@ -155,7 +156,8 @@ impl Source {
     }
 }
 
-/// A run that is marked as alive may not be stored yet; of others the logbook knows.
+/// Full id of a run. A run in progress may not be in the logbook yet, so its id is accepted as it
+/// is.
 fn whole_id(logbook: &Logbook, asked: &str) -> Result<String, LogbookError> {
     if logbook.alive().contains(asked) {
         return Ok(asked.to_owned());

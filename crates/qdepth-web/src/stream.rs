@@ -1,4 +1,4 @@
-//! The events of a run as they come (server-sent events).
+//! Events of a run in progress as server-sent events.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,15 +17,15 @@ use crate::answer::{EVENTS, file, plain};
 use crate::connection::{STREAM_LIFE, Streaming};
 use crate::worded::worded;
 
-/// Between two polls for what has come.
+/// Interval for polling new events.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// A line that says nothing, so that a connection is known to live.
+/// Interval for comment lines, which show the client that the connection is alive.
 const PULSE: Duration = Duration::from_secs(15);
-/// Pieces that a reader may lag behind.
+/// Pieces that are buffered for a slow reader.
 const LAG: usize = 4;
 
-/// From the run's beginning, or from where a browser lost the connection; with words of a language,
-/// where one was asked for.
+/// Streams the events from the beginning of the run, or from the position at which the browser lost
+/// the connection. With a language, events include their texts.
 pub(crate) fn events(
     found: Option<LiveEvents>,
     streaming: &Streaming,
@@ -36,7 +36,10 @@ pub(crate) fn events(
         return plain(StatusCode::NOT_FOUND, "this run is not being measured");
     };
     if !streaming.begin() {
-        return plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages are kept up to date");
+        return plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many live pages are open: close one and reload",
+        );
     }
     events.seek(last.unwrap_or(0));
     let (sender, receiver) = channel(LAG);
@@ -58,7 +61,7 @@ async fn follow(mut events: LiveEvents, lang: Option<Lang>, sender: Sender<Strin
         });
         let mut piece: String = shown.map(|line| format!("data: {line}\n\n")).collect();
         if !piece.is_empty() {
-            // The last of them carries where reading goes on.
+            // The last event of a piece carries the position from which to resume.
             let at = piece.trim_end().rfind("data: ").unwrap_or(0);
             piece.insert_str(at, &format!("id: {position}\n"));
         } else if last_sent.elapsed() > PULSE {
@@ -74,7 +77,7 @@ async fn follow(mut events: LiveEvents, lang: Option<Lang>, sender: Sender<Strin
     }
 }
 
-/// Pieces of a body as they come.
+/// Response body fed by a channel.
 struct Pieces(Receiver<String>);
 
 impl http_body::Body for Pieces {

@@ -1,13 +1,12 @@
-//! Events with the words of a language beside their codes, as the page that is kept up to date
-//! shows them.
+//! Events with texts of a language in addition to their codes, for the live page.
 
 use qdepth_record::RunEvent;
 use qdepth_record::event::PointStarted;
 use qdepth_report::{Lang, column_in_words, finding_text, load_in_words, phase_text};
 use qdepth_words::{about, words};
 
-/// The line of an event with `words`, where it has something to say: what is done before the first
-/// point, the load of a point that begins, and what was found.
+/// Adds the field `words` to an event that has a text: a phase, the load of a new point, or a
+/// finding.
 pub(crate) fn worded(line: String, lang: Lang) -> String {
     let words = match serde_json::from_str(&line) {
         Ok(RunEvent::PhaseStarted(started)) => phase_text(lang, &started),
@@ -25,7 +24,7 @@ pub(crate) fn worded(line: String, lang: Lang) -> String {
     }
 }
 
-/// The load of a point with its intensity, and what tells it from its like in other columns.
+/// Load of a point with its queue depth, and its column in a comparison.
 fn load(point: &PointStarted, lang: Lang) -> String {
     let load = load_in_words(lang, &point.profile, &point.profile_title, &point.step);
     let load = format!("{load} × {}", point.outstanding);
@@ -39,7 +38,7 @@ fn load(point: &PointStarted, lang: Lang) -> String {
 mod tests {
     use super::*;
 
-    /// Words of an event.
+    /// Text of an event.
     fn words(line: &str, lang: Lang) -> String {
         let line = worded(line.to_owned(), lang);
         let event: serde_json::Value = serde_json::from_str(&line).unwrap();

@@ -1,11 +1,11 @@
-//! Templates: `{name}` stands for a value, `[ ]` for a part that may be left out.
+//! Templates: `{name}` is a placeholder for a value, `[ ]` encloses an optional part.
 
 use std::collections::BTreeMap;
 
 use crate::{Lang, words};
 
-/// Puts values for `{name}`. A part in `[` `]` is left out where a value in it is missing, so that
-/// a finding of an older version, with fewer figures, still reads well.
+/// Fills a template with values. A part in `[` `]` is omitted if one of its values is missing, so
+/// that a finding of an older version with fewer figures still reads well.
 pub fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
     let mut out = String::new();
     for (index, part) in template.split('[').enumerate() {
@@ -34,8 +34,8 @@ fn fill_plain(part: &str, values: &BTreeMap<&str, String>) -> Option<String> {
     Some(out)
 }
 
-/// Adds a piece. A template has a space before a value that may be a number; before a word of
-/// Japanese that space goes.
+/// Appends a piece. Templates have a space before a value that may be a number; before Japanese
+/// text it is removed.
 fn join(out: &mut String, piece: &str) {
     let (mut before, mut after) = (out.chars().rev(), piece.chars());
     let ends = [before.next(), before.next(), after.next(), after.next()];
@@ -51,27 +51,26 @@ fn join(out: &mut String, piece: &str) {
     }
 }
 
-/// Kana and kanji.
+/// True for kana and kanji.
 fn is_cjk(letter: char) -> bool {
     matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
-/// [`fill`] with the values written beside the names.
+/// Like [`fill`], with pairs of names and values.
 pub fn fill_in(template: &str, values: &[(&str, String)]) -> String {
     fill(template, &values.iter().cloned().collect())
 }
 
-/// Words with a number `{n}` in them: the form for one, and that for any other number. A language
-/// without the difference says both alike.
+/// Text with a number `{n}`: singular and plural. Languages without a plural repeat the form.
 pub type Counted = [&'static str; 2];
 
-/// The form of the words that suits the number, with the number in it.
+/// Chooses singular or plural, and inserts the number.
 pub fn counted([single, other]: Counted, n: usize) -> String {
     let form = if n == 1 { single } else { other };
     fill_in(form, &[("n", thousands(n))])
 }
 
-/// A whole number with a comma between thousands.
+/// Formats an integer with a comma between thousands.
 fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -84,12 +83,12 @@ fn thousands(n: usize) -> String {
     out
 }
 
-/// Text in brackets.
+/// Text in brackets of the language, with the space before them if the language needs one.
 pub fn aside(lang: Lang, text: &str) -> String {
     fill_in(words(lang).aside, &[("text", text.to_owned())])
 }
 
-/// A text with what it is about before it.
+/// Text preceded by its subject: `subject: text` in the language's form.
 pub fn about(lang: Lang, subject: &str, text: &str) -> String {
     fill_in(words(lang).about, &[("subject", subject.to_owned()), ("text", text.to_owned())])
 }

@@ -1,8 +1,7 @@
-//! The words of reports: one flat catalogue a language, in `text/`, whose keys are the fields of
-//! [`Words`]. A language is one file; [`MISSING`] says what it lacks, which is said in English
-//! meanwhile.
+//! Texts of reports: one flat catalogue for each language in `text/`, whose keys are the fields of
+//! [`Words`]. [`MISSING`] lists the texts that a language lacks; they appear in English.
 //!
-//! Nothing here knows what a run is: how a text is filled, counted and looked up, and no more.
+//! The crate only fills, counts and looks up texts. It does not know what a run is.
 
 mod fill;
 mod names;
@@ -12,10 +11,10 @@ mod tests;
 pub use fill::{Counted, about, aside, counted, fill, fill_in};
 pub use names::{fact_name, fact_source, fact_subject, fact_value, step_title};
 
-/// Texts by names that are not known before, in the order of the names.
+/// Texts by name, sorted, for names that are not known at compile time.
 pub type Map<T> = &'static [(&'static str, T)];
 
-/// Entry of a map for a name.
+/// Entry of a map with this name, if there is one.
 pub fn entry<T: Copy>(map: Map<T>, name: &str) -> Option<T> {
     let index = map.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
     map.get(index).map(|(_, text)| *text)

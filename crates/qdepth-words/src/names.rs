@@ -1,9 +1,9 @@
-//! Words for codes of records: subjects, keys, values and sources of facts, and titles of steps. A
-//! name that no catalogue has belongs to the user or the machine, and stays.
+//! Texts for codes of records: subjects, keys, values and sources of facts, and titles of steps.
+//! Names that the catalogue lacks come from the user or the machine, and stay unchanged.
 
 use crate::{Lang, Map, entry, words};
 
-/// The name of a fact by its key; the unit goes with the value.
+/// Name of a fact, by its key. Units belong to the value.
 pub fn fact_name(lang: Lang, key: &str) -> String {
     let words = words(lang);
     if lang == Lang::default() {
@@ -14,22 +14,22 @@ pub fn fact_name(lang: Lang, key: &str) -> String {
     name.unwrap_or(key).to_owned()
 }
 
-/// Subject of a fact: a part of the machine by its code, or the name of a device.
+/// Subject of a fact: text for a part of the machine, or the name of a device.
 pub fn fact_subject(lang: Lang, subject: &str) -> String {
     named(words(lang).fact_subjects, subject)
 }
 
-/// The value of a fact: a state by its code, or what was read.
+/// Value of a fact: text for a state, or the value as read.
 pub fn fact_value(lang: Lang, value: &str) -> String {
     named(words(lang).fact_values, value)
 }
 
-/// Source of a fact: a code, or the file or command that it was read from.
+/// Source of a fact: text for a code, or the file or command from which it was read.
 pub fn fact_source(lang: Lang, source: &str) -> String {
     named(words(lang).fact_sources, source)
 }
 
-/// The title of a step; that of a shipped plan in this language, with the number of its pass.
+/// Title of a step. Titles of shipped plans are translated, keeping the number of the pass.
 pub fn step_title(lang: Lang, title: &str) -> String {
     let is_pass = |pass: &str| pass.split('/').all(|n| n.parse::<u32>().is_ok());
     match title.rsplit_once(' ').filter(|(_, pass)| pass.contains('/') && is_pass(pass)) {

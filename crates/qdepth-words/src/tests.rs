@@ -1,10 +1,10 @@
-//! The languages say the same: the same keys, the same placeholders.
+//! Consistency of the languages: equal keys and equal placeholders.
 
 use std::collections::BTreeSet;
 
 use crate::{Lang, MISSING, words};
 
-/// The `{names}` of a text.
+/// Placeholders of a text.
 fn placeholders(text: &str) -> BTreeSet<String> {
     let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     let is_name =
@@ -17,7 +17,7 @@ fn is_japanese(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
 }
 
-/// Words that are the same in every language: names, units, marks.
+/// True for text that is the same in every language: names, units, marks.
 fn is_neutral(text: &str) -> bool {
     let neutral = [
         "EMULATED", "IOPS", "MiB/s", "CPU", "ID", "OS", "qdepth", "± 95 %", "A", "B", "C", "L",
@@ -29,7 +29,7 @@ fn is_neutral(text: &str) -> bool {
         || text.chars().all(|c| !c.is_alphabetic())
 }
 
-/// Every text with the line of its key, as the debug form writes it.
+/// All texts of a language with their keys, from the debug format.
 fn lines(lang: Lang) -> Vec<String> {
     format!("{:#?}", words(lang)).lines().map(|line| line.trim().to_owned()).collect()
 }
@@ -57,8 +57,8 @@ fn every_key_has_the_same_placeholders_in_every_language() {
     }
 }
 
-/// Noto Sans CJK, in which reports are printed, has U+00B2 and U+00B3 and none of the other raised
-/// digits: those came out as an empty box.
+/// Noto Sans CJK, the font of printed reports, has U+00B2 and U+00B3 but no other superscript
+/// digits: these were printed as an empty box.
 #[test]
 fn no_letter_is_missing_from_the_font_of_the_print() {
     let is_raised = |c: char| c == '\u{b9}' || ('\u{2070}'..='\u{209f}').contains(&c);
@@ -71,7 +71,7 @@ fn no_letter_is_missing_from_the_font_of_the_print() {
 #[test]
 fn no_text_was_left_in_english() {
     let (english, japanese) = (lines(Lang::En), lines(Lang::Ja));
-    // What stands first in a pair is the key of a map.
+    // The first text of a pair is the key of a map.
     let opens = std::iter::once(false).chain(english.iter().map(|line| line == "("));
     for ((en, ja), is_key) in english.iter().zip(&japanese).zip(opens) {
         let Some((_, text)) = ja.split_once('"').filter(|_| !is_key) else { continue };

@@ -15,7 +15,7 @@ use crate::trace::{Times, Trace};
 pub enum Arrivals {
     /// Each request follows a completion.
     Closed,
-    /// Open loop: one request every 1/rate seconds, whether or not the previous one has completed.
+    /// Open loop: one request every 1/rate seconds.
     Fixed {
         /// Requests per second.
         rate: f64,
@@ -25,17 +25,17 @@ pub enum Arrivals {
         /// Mean requests per second.
         rate: f64,
     },
-    /// Closed loop with pauses: after a number of requests a stream waits until all have completed,
-    /// then for the think time.
+    /// Closed loop with pauses: after a number of requests, a stream waits until all have
+    /// completed, then for the think time.
     ThinkTime {
         /// Think time, nanoseconds.
         time_ns: u64,
         /// Requests between two pauses.
         requests: u32,
     },
-    /// Open loop: at the times of the profile's trace, scaled by a speed.
+    /// Open loop: at the times of the profile's trace.
     Recorded {
-        /// 1 for the recorded speed.
+        /// Speed; 1 is that of the recording.
         speed: f64,
     },
     /// Closed loop with a maximum rate; missed requests are not caught up.

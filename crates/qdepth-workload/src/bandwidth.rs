@@ -13,10 +13,9 @@ pub const BASELINE: [&str; 2] = ["baseline-write", "baseline-read"];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BandwidthSpec {
-    /// Transfer sizes, for example `["1MiB", "16MiB"]`. The first one is used for the baseline.
+    /// Transfer sizes, for example `["1MiB", "16MiB"]`. The first is used for the baseline.
     pub transfers: Vec<String>,
-    /// Numbers of threads over all targets. Default: 1, 2, 4 … up to twice the number of
-    /// processors, at least 16.
+    /// Total numbers of threads. Default: 1, 2, 4 … to twice the CPUs, at least 16.
     #[serde(default)]
     pub threads: Vec<u32>,
     /// Bytes that each thread writes and reads back.

@@ -20,7 +20,7 @@ pub struct Zone {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum Distribution {
-    /// Uniform and independent: places repeat.
+    /// Uniform and independent; places repeat.
     #[default]
     Uniform,
     /// Each place once, in random order; then again in another order.
@@ -33,13 +33,13 @@ pub enum Distribution {
     /// Self-similar: a share of 1 − power of the accesses goes to a share of power of the places
     /// (Gray et al., SIGMOD 1994, 3.3).
     Pareto {
-        /// Above 0 and below 1; 0.2 is the rule of 80 to 20.
+        /// Above 0 and below 1; 0.2 is the 80:20 rule.
         power: f64,
     },
-    /// Consecutive zones of the area, each with its share of the accesses, uniform within each. Not
-    /// scattered: the first zone is the beginning of the area.
+    /// Consecutive zones from the beginning of the area, each with its share of the accesses,
+    /// uniform within each.
     Zones {
-        /// Zones; both their accesses and their parts of the area add up to 100 %.
+        /// Zones; their accesses and their areas each add up to 100 %.
         zones: Vec<Zone>,
     },
 }
@@ -52,13 +52,13 @@ impl Distribution {
     pub(crate) fn check(&self, sizes: usize) -> Result<(), String> {
         match self {
             Self::EachOnce if sizes > 1 => {
-                Err("distribution each-once needs one request size".to_owned())
+                Err("distribution each-once needs a single request_size".to_owned())
             }
             Self::Zipf { exponent } if !(*exponent > 0.0 && *exponent < 10.0) => {
-                Err(format!("zipf exponent {exponent}: above 0 and below 10"))
+                Err(format!("zipf exponent {exponent}: must be above 0 and below 10"))
             }
             Self::Pareto { power } if !(*power > 0.0 && *power < 1.0) => {
-                Err(format!("pareto power {power}: above 0 and below 1"))
+                Err(format!("pareto power {power}: must be above 0 and below 1"))
             }
             Self::Zones { zones } => check_zones(zones),
             _ => Ok(()),
@@ -76,10 +76,10 @@ fn check_zones(zones: &[Zone]) -> Result<(), String> {
     match zones.len() {
         1..=ZONES_MAX if zones.iter().all(good) && whole(access) && whole(area) => Ok(()),
         1..=ZONES_MAX => Err(format!(
-            "zones with {access} % of the accesses on {area} % of the area: both are 100, and no \
-             part of the area is 0"
+            "zones with {access} % of the accesses on {area} % of the area: both sums must be 100, \
+             and no zone may have 0 % of the area"
         )),
-        count => Err(format!("{count} zones: must be 1 to {ZONES_MAX}")),
+        count => Err(format!("{count} zones: must be between 1 and {ZONES_MAX}")),
     }
 }
 

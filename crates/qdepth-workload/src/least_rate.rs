@@ -13,9 +13,9 @@ const OVER: [Nanos; 2] = [Nanos::from_millis(1), Nanos::from_secs(86_400)];
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeastRateSpec {
-    /// Requests per second of each stream. Default: no minimum.
+    /// Requests per second of each stream.
     pub io_per_s: Option<[f64; 3]>,
-    /// Bytes per second of each stream. Default: no minimum.
+    /// Bytes per second of each stream.
     pub bytes_per_s: Option<[f64; 3]>,
     /// Time over which the rate is determined. Default: one second.
     pub over: Option<Nanos>,
@@ -51,11 +51,13 @@ impl LeastRate {
     pub(crate) fn check(&self) -> Result<(), String> {
         let rates = || self.io_per_s.iter().chain(&self.bytes_per_s);
         if !rates().all(|rate| (0.0..=1e15).contains(rate)) || rates().all(|rate| *rate <= 0.0) {
-            return Err(format!("least rates of {self:?}: 0 for any, and one above it"));
+            return Err(format!(
+                "least rates of {self:?}: must not be negative, and at least one must be above 0"
+            ));
         }
         if !(OVER[0].0..=OVER[1].0).contains(&self.over_ns) || self.from_ns > OVER[1].0 {
             return Err(format!(
-                "a least rate over {}; must be {} to {}",
+                "a least rate over {}: must be between {} and {}",
                 Nanos(self.over_ns),
                 OVER[0],
                 OVER[1]

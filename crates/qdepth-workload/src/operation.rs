@@ -3,29 +3,29 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Operation of the requests of a load. Operations without data transfer are executed one at a time
-/// by the worker.
+/// Operation of the requests of a load. The worker executes operations without data transfer one at
+/// a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// Requests transfer data or discard it.
+    /// Transfers data, or discards it.
     #[default]
     Transfer,
-    /// Writes allocate space for their bytes without transferring data (`fallocate`).
+    /// Allocates space for the bytes of a write, without data (`fallocate`).
     Reserve,
-    /// Writes set the end of the file to their offset (`ftruncate`).
+    /// Sets the end of the file to the offset of a write (`ftruncate`).
     Truncate,
-    /// Each request creates an empty file and closes it.
+    /// Creates an empty file and closes it.
     MakeFiles,
-    /// Each request queries an existing file (`stat`).
+    /// Queries an existing file (`stat`).
     StatFiles,
-    /// Each request removes an existing file (`unlink`).
+    /// Removes an existing file (`unlink`).
     RemoveFiles,
-    /// Each request creates a directory.
+    /// Creates a directory.
     MakeDirectories,
-    /// Each request queries an existing directory.
+    /// Queries an existing directory.
     StatDirectories,
-    /// Each request removes an empty existing directory.
+    /// Removes an empty directory.
     RemoveDirectories,
 }
 

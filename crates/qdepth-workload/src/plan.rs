@@ -140,10 +140,10 @@ pub enum Durability {
     None,
     /// Data and metadata are on stable storage when the write returns (`O_SYNC`).
     Sync,
-    /// Data is on stable storage when the write returns (`O_DSYNC`).
+    /// The same for data only (`O_DSYNC`).
     Dsync,
-    /// An `fsync` follows: an operation lasts from the write's start to the sync's end. Writes of a
-    /// stream that complete while a sync runs share the next one.
+    /// An `fsync` follows; the operation lasts until its end. Writes of a stream that complete
+    /// while a sync runs share the next one.
     Fsync,
     /// The same with `fdatasync`.
     Fdatasync,
@@ -510,9 +510,9 @@ impl Plan {
     pub fn from_text(text: &str) -> Result<Self, String> {
         let plan: Self = serde_json::from_str(text).map_err(|e| format!("not a plan: {e}"))?;
         if plan.version != 1 {
-            return Err("the plan is of a newer version of qdepth".to_owned());
+            return Err("the plan was written by a newer version of qdepth".to_owned());
         }
-        plan.check().map_err(|why| format!("not a plan that qdepth made: {why}"))?;
+        plan.check().map_err(|why| format!("not a plan written by qdepth: {why}"))?;
         Ok(plan)
     }
 
@@ -524,8 +524,8 @@ impl Plan {
         let found = hash_of(text);
         if found != hash {
             return Err(format!(
-                "the stored plan is not the one that was measured: its SHA-256 is {found}, {hash} \
-                 was stored; start a new run"
+                "the stored plan is not the one that was measured: its SHA-256 is {found}, but \
+                 {hash} was stored. Start a new run"
             ));
         }
         Self::from_text(text)

@@ -32,12 +32,12 @@ impl Plan {
             for (index, point) in (0_u32..).zip(points) {
                 let wrong = |why: String| format!("{which} {index}: {why}");
                 if which == "point" && point.index != index {
-                    return Err(wrong(format!("it is numbered {}", point.index)));
+                    return Err(wrong(format!("its number is {}", point.index)));
                 }
                 point.check().map_err(wrong)?;
                 total_ns =
                     sum(&[total_ns, point.delay_ns, point.lead_in_ns(), point.stop.duration_ns])
-                        .ok_or_else(|| wrong("its time runs over".to_owned()))?;
+                        .ok_or_else(|| wrong("its time overflows".to_owned()))?;
             }
         }
         Ok(())
@@ -51,7 +51,7 @@ impl Plan {
         for point in self.precondition.iter().chain(&self.points) {
             let Some(target) = targets.get(point.target as usize) else {
                 return Err(format!(
-                    "point {} is on target {}, and there are {}",
+                    "point {} uses target {}, but there are only {}",
                     point.index,
                     point.target,
                     targets.len()
@@ -60,8 +60,8 @@ impl Plan {
             // Files that points make begin with themselves.
             if !point.layout.makes_files() && !point.area.is_within(&target.usable) {
                 return Err(format!(
-                    "point {} is on bytes {} and {} more of target {}, of which {} and {} more may \
-                     be touched",
+                    "point {} uses bytes from {} (length {}) of target {}, but only bytes from {} \
+                     (length {}) may be used",
                     point.index,
                     point.area.offset_bytes,
                     point.area.length_bytes,
@@ -88,7 +88,7 @@ impl Point {
             return Err(format!("{} visits: 1 to {}", self.stop.visits, VISITS.1));
         }
         if self.stop.catches_up && (self.stop.bytes_per_stream == 0 || self.stop.visits > 1) {
-            return Err("`catches_up` without `bytes_per_stream`, or in several visits".to_owned());
+            return Err("`catches_up` needs `bytes_per_stream` and a single visit".to_owned());
         }
         self.stop.settling.map_or(Ok(()), |settling| settling.check())?;
         self.stop.least_rate.map_or(Ok(()), |least| least.check())?;
@@ -101,18 +101,19 @@ impl Point {
         share("share of reads and trims", self.read_share + self.trim_share)?;
         let halves = (self.trim_share - 0.5).abs() < f64::EPSILON;
         if self.trims_first && (self.read_share > 0.0 || !halves) {
-            return Err(
-                "trims before writes are half of all requests, and nothing reads".to_owned()
-            );
+            return Err("with trims before writes, half of all I/Os must be trims, and none reads"
+                .to_owned());
         }
         if self.trims() && (self.verify || self.own_writes.is_some()) {
-            return Err("trims with verify, or with sizes of writes alone".to_owned());
+            return Err(
+                "trims cannot be combined with verify or with separate write sizes".to_owned()
+            );
         }
         share("compressible share", self.payload.compressible_share)?;
         if let Some(duplicates) = self.payload.duplicates {
             share("share of duplicates", duplicates.share)?;
             if duplicates.contents == 0 || self.verify {
-                return Err(format!("{duplicates:?} of no content, or of what is verified"));
+                return Err(format!("{duplicates:?} without content, or together with verify"));
             }
         }
         self.distribution.check(self.request_size.sizes.len())?;
@@ -145,7 +146,7 @@ impl Point {
         }
         let recorded = matches!(self.arrivals, Arrivals::Recorded { .. });
         if (recorded && self.trace.is_none()) || (self.trace.is_some() && self.streams > 1) {
-            return Err("recorded arrivals without a trace, or a trace of several streams".into());
+            return Err("recorded arrivals need a trace, and a trace needs a single stream".into());
         }
         if let Arrivals::Recorded { speed } = self.arrivals
             && !(speed > 0.0 && speed.is_finite())
@@ -166,7 +167,7 @@ impl Point {
     fn check_area(&self) -> Result<(), String> {
         let Extent { offset_bytes, length_bytes } = self.area;
         if self.area.end_bytes().is_none() {
-            return Err(format!("{length_bytes} bytes from {offset_bytes} on run over"));
+            return Err(format!("{length_bytes} bytes from offset {offset_bytes} overflow"));
         }
         let sizes = &self.request_size.sizes;
         if sizes.is_empty() || sizes.iter().any(|(bytes, weight)| *bytes == 0 || *weight == 0) {
@@ -174,7 +175,7 @@ impl Point {
         }
         let weights = sizes.iter().try_fold(0_u32, |sum, (_, weight)| sum.checked_add(*weight));
         if weights.is_none() {
-            return Err("the weights of the request sizes run over".to_owned());
+            return Err("the weights of the request sizes overflow".to_owned());
         }
         let own_writes = |own: OwnWrites| {
             let index = own.first_size as usize;
@@ -197,16 +198,16 @@ impl Point {
     fn check_streams(&self) -> Result<(), String> {
         let Self { streams, workers, outstanding, .. } = *self;
         if streams == 0 || workers == 0 || outstanding == 0 {
-            return Err(format!("{streams} streams, {workers} workers, {outstanding} outstanding"));
+            return Err(format!("{streams} streams, {workers} workers, queue depth {outstanding}"));
         }
         if workers > streams {
             return Err(format!("{workers} workers for {streams} streams"));
         }
         if streams.checked_mul(outstanding).is_none() {
-            return Err(format!("{streams} streams × {outstanding} outstanding run over"));
+            return Err(format!("{streams} streams × queue depth {outstanding} overflow"));
         }
         if self.stop.bytes_per_stream.checked_mul(u64::from(streams)).is_none() {
-            return Err("the bytes of its streams run over".to_owned());
+            return Err("the bytes of its streams overflow".to_owned());
         }
         Ok(())
     }

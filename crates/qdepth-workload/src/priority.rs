@@ -57,7 +57,7 @@ pub enum Way {
 pub struct OtherPriority {
     /// Direction of the requests.
     pub way: Way,
-    /// Size of the requests. Default: any.
+    /// Only requests of this size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u32>,
     /// Share of these requests, in per cent.
@@ -83,7 +83,10 @@ impl Priorities {
     pub(crate) fn check(&self) -> Result<(), String> {
         let all = || self.usual.into_iter().chain(self.others.iter().map(|other| other.priority));
         if let Some(priority) = all().find(|priority| priority.level > LEVEL_MAX) {
-            return Err(format!("priority level {}: 0 to {LEVEL_MAX}", priority.level));
+            return Err(format!(
+                "priority level {}: must be between 0 and {LEVEL_MAX}",
+                priority.level
+            ));
         }
         for other in &self.others {
             let beside = |priority: &&OtherPriority| {
@@ -92,7 +95,9 @@ impl Priorities {
             };
             let share: f64 = self.others.iter().filter(beside).map(|priority| priority.share).sum();
             if !(0.0..=100.0).contains(&other.share) || share > 100.0 + 1e-9 {
-                return Err(format!("priorities of {share} % of the requests: 0 to 100"));
+                return Err(format!(
+                    "priorities of {share} % of the I/Os: must be between 0 and 100"
+                ));
             }
         }
         Ok(())

@@ -26,7 +26,7 @@ pub struct WeightedSize {
     pub weight: u32,
 }
 
-/// Request size: one size, or a weighted mix of sizes.
+/// Block size: one size, or a weighted mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SizeSpec {
@@ -59,9 +59,9 @@ impl SizeSpec {
 #[serde(deny_unknown_fields)]
 pub struct AreaSpec {
     /// Size: `"32GiB"`, `"50%"` of the target, or `"full"`. Default: 32 GiB, or the whole target if
-    /// it is smaller.
+    /// smaller.
     pub size: Option<String>,
-    /// Start offset, for example `"0"`, `"4GiB"`. Default: 0.
+    /// Start offset, for example `"4GiB"`.
     pub offset: Option<Bytes>,
 }
 
@@ -71,7 +71,7 @@ pub struct AreaSpec {
 pub struct StridesSpec {
     /// Bytes of a zone, in whole requests.
     pub zone: Bytes,
-    /// Bytes of the gap after it.
+    /// Bytes of the gap after each zone.
     pub skip: Bytes,
 }
 
@@ -79,12 +79,12 @@ pub struct StridesSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicatesSpec {
-    /// Share of the writes that contain one of the shared contents, in per cent; every other write
-    /// has unique content.
+    /// Share of the writes with one of the shared contents, in per cent; all others have unique
+    /// content.
     pub share: f64,
-    /// Number of contents. Default: 1.
+    /// Number of shared contents. Default: 1.
     pub contents: Option<u32>,
-    /// True if the contents are shared by all loads with this setting. Default: no.
+    /// True if all loads with this setting share the contents.
     pub common: Option<bool>,
 }
 
@@ -94,13 +94,13 @@ pub struct DuplicatesSpec {
 pub enum FsyncSpec {
     /// Never.
     Never,
-    /// Once after the last write, inside the measured time.
+    /// After the last write, inside the measured time.
     End,
     /// After this number of writes of a stream.
     Every {
         /// Writes between two flushes.
         writes: u32,
-        /// True if flushes are `fdatasync`s. Default: `fsync`s.
+        /// True for `fdatasync` instead of `fsync`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         data_only: bool,
     },
@@ -146,70 +146,67 @@ pub struct Profile {
     pub distribution: Option<Distribution>,
     /// Share of reads in per cent.
     pub read: f64,
-    /// Share of trims in per cent. Requests that are neither reads nor trims are writes. Trims need
-    /// the same consent as writes. Default: 0.
+    /// Share of trims in per cent; they need the same consent as writes. Requests that are neither
+    /// reads nor trims are writes.
     pub trim: Option<f64>,
-    /// True if each place is trimmed first and then written; there are no reads. Default: no.
+    /// True if each place is trimmed, then written; there are no reads.
     pub trim_first: Option<bool>,
     /// Operation of the requests instead of a data transfer. Those on files and directories need
-    /// `files = "entries"` in the plan. Default: data transfer.
+    /// `files = "entries"` in the plan.
     pub operation: Option<Operation>,
     /// Recorded requests to replay, one per line: time in nanoseconds, `r`, `w`, `t` (trim) or `s`
     /// (flush), first byte within the area, number of bytes. Only `recorded` arrivals use the
-    /// times. Default: requests are generated.
+    /// times.
     pub trace: Option<String>,
     /// Block size: bytes of a request.
     pub request_size: SizeSpec,
-    /// Block size of writes in a mix, if different. Default: as reads.
+    /// Block size of writes, if different.
     pub write_size: Option<SizeSpec>,
-    /// Alignment of writes that have their own sizes. Default: as reads.
+    /// Alignment of writes that have their own block size. Default: as for reads.
     pub write_alignment: Option<Bytes>,
-    /// Share of random accesses among writes that have their own sizes, in per cent. Default: as
-    /// reads.
+    /// Share of random accesses of writes that have their own block size, in per cent. Default: as
+    /// for reads.
     pub write_random: Option<f64>,
-    /// Alignment of accesses within the area. Default: 4096 (docs/method/checklist.md, item 11), or
-    /// the block size if it is smaller.
+    /// Alignment of accesses. Default: 4096, or the block size if it is smaller
+    /// (docs/method/checklist.md, item 11).
     pub alignment: Option<Bytes>,
     /// Measurement area.
     #[serde(default)]
     pub area: AreaSpec,
-    /// Number of sources of requests (the papers' processes), each on an equal part of the area.
-    /// Default: 1, or one per part of a target that has several (independent drives, partitions).
+    /// Number of request sources, each on an equal part of the area. Default: 1, or one per part of
+    /// the target (independent drives, partitions).
     pub streams: Option<u32>,
-    /// Number of threads that drive the streams. Default: 1, which is sufficient for hundreds of
-    /// outstanding I/Os.
+    /// Number of threads that drive the streams. Default: 1, enough for hundreds of I/Os in flight.
     pub workers: Option<u32>,
-    /// Number of equal segments of each stream's part of the area, interleaved with those of the
-    /// other streams. Default: 1.
+    /// Number of equal segments of each stream's part, interleaved with those of other streams.
+    /// Default: 1.
     pub segments: Option<u32>,
-    /// Zones of the area that are used, and the gaps after them. Default: the whole area is used.
+    /// Zones of the area that are used, and the gaps after them.
     pub strides: Option<StridesSpec>,
-    /// True if sequential accesses go backwards. Default: no.
+    /// True if sequential accesses go backwards.
     pub backwards: Option<bool>,
-    /// Arrivals of requests. Default: closed loop, the next request follows a completion.
+    /// Arrivals of requests. Default: closed loop.
     pub arrivals: Option<Arrivals>,
-    /// Compressible share of the payload, in per cent. Default: 0.
+    /// Compressible share of the payload, in per cent.
     pub compressible: Option<f64>,
-    /// Writes with duplicate contents, for storage that deduplicates. Default: random content,
-    /// generated once for each request in flight.
+    /// Duplicate contents, for storage that deduplicates. Default: random content, generated once
+    /// for each request in flight.
     pub duplicates: Option<DuplicatesSpec>,
-    /// True if writes are stamped with their place, and reads compared with what the same run wrote
-    /// there: a difference is an error. Default: no.
+    /// True if writes are stamped with their place and reads checked: a difference is an error.
     pub verify: Option<bool>,
-    /// True if reads of a place that the run has not written are also verified, and are then
-    /// errors. Default: yes.
+    /// With `verify`: true if reads of places that the run has not written are errors. Default:
+    /// yes.
     pub verify_unwritten: Option<bool>,
-    /// Kernel priorities of its requests. Default: the priority of the process.
+    /// Kernel priorities of the requests.
     pub priorities: Option<Priorities>,
-    /// Durability that a write waits for. Default: the kernel or device has accepted it.
+    /// Durability that a write waits for. Default: `none`.
     pub durability: Option<Durability>,
-    /// Number of writers per stream that share syncs (group commit), used instead of the plan's
-    /// queue depth. Only with a durability of `fsync` or `fdatasync`. Default: the queue depth.
+    /// Number of writers per stream that share syncs (group commit), instead of the plan's queue
+    /// depth. Only with durability `fsync` or `fdatasync`.
     pub writers: Option<u32>,
     /// True if the page cache is bypassed. Default: yes.
     pub direct: Option<bool>,
-    /// Flushes of data to stable storage. Default: never for direct writes, at the end for buffered
-    /// ones.
+    /// Flushes to stable storage. Default: never for direct writes, at the end for buffered ones.
     pub fsync: Option<FsyncSpec>,
     /// Main figure. Default: throughput for sequential profiles.
     pub reported_as: Option<ReportedAs>,
@@ -247,7 +244,7 @@ pub enum FilesSpec {
     PerStream,
     /// One file for all streams, each with its own part.
     Shared,
-    /// One directory per point; its requests operate on the entries there.
+    /// One directory per point; its requests operate on the entries.
     Entries,
 }
 
@@ -271,25 +268,22 @@ pub struct PlanFile {
     /// The English question is the first comment of the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub translations: BTreeMap<String, PlanTranslation>,
-    /// Names of profiles, shipped ones or those defined in this file. Default: those defined in
-    /// this file.
+    /// Names of profiles: shipped ones, or those of this file. Default: those of this file.
     #[serde(default)]
     pub profiles: Vec<String>,
-    /// Profiles used instead of `profiles` on read-only targets. Default: those of `profiles` that
-    /// do not write.
+    /// Profiles used instead of `profiles` on read-only targets. Default: those that do not write.
     #[serde(default)]
     pub reading: Vec<String>,
-    /// Profiles defined in this file. Those that `profiles` does not name follow those that it
-    /// does.
+    /// Profiles defined in this file. Those that `profiles` does not name come last.
     #[serde(default, rename = "profile")]
     pub own_profiles: Vec<Profile>,
-    /// Queue depths per stream, one point each. Default: the plan has only steps.
+    /// Queue depths per stream, one point each.
     #[serde(default)]
     pub outstanding: Vec<u32>,
-    /// Profiles that are each measured at their own queue depths.
+    /// Profiles with their own queue depths.
     #[serde(default, rename = "sweep")]
     pub sweeps: Vec<SweepSpec>,
-    /// Shipped profiles that are measured only at queue depth 1, for their latency.
+    /// Shipped profiles that are measured only at queue depth 1.
     #[serde(default)]
     pub latency_profiles: Vec<String>,
     /// Loads that run at the same time, step by step.
@@ -302,14 +296,14 @@ pub struct PlanFile {
     /// Files that points create in a directory. Default: one shared measurement file, filled before
     /// the measurement.
     pub files: Option<FilesSpec>,
-    /// With `files`: file names in the directory of each target; files of single streams get a
-    /// number as suffix. Default: `qdepth-bandwidth`.
+    /// With `files`: file names in the directory of each target; a number follows if each stream
+    /// has its own. Default: `qdepth-bandwidth`.
     #[serde(default)]
     pub file_names: Vec<String>,
-    /// With `files`: suffix of the file names, after the number. Default: none.
+    /// With `files`: suffix of the file names, after the number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file_suffix: String,
-    /// With `files`: keep the files after the last point. Default: they are removed.
+    /// With `files`: keep the files after the last point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_files: bool,
     /// Targets used if the command line names none.
@@ -318,51 +312,48 @@ pub struct PlanFile {
     /// Order of several targets. Default: one after the other.
     #[serde(default)]
     pub targets: TargetsSpec,
-    /// Variants of storage, each a column of a comparison. They are prepared, measured and undone
-    /// one after the other.
+    /// Variants of storage to compare, prepared, measured and undone one after the other.
     #[serde(default, rename = "variant")]
     pub variants: Vec<VariantSpec>,
-    /// Limits of the response time, for example `["p99.9=1ms"]`: the run searches for the highest
-    /// rate of an open loop at which each is kept. The plan has one profile and its queue depths.
+    /// Latency limits, for example `["p99.9=1ms"]`: the run searches for the highest rate of an
+    /// open loop that keeps all of them. The plan has one profile and its queue depths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<Limit>,
-    /// Measured time of that search at most; default: 30 minutes.
+    /// Maximum measured time of that search. Default: 30 minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_within: Option<Nanos>,
-    /// Requirements of an application: the run answers with PASS, FAIL or INCONCLUSIVE, and with
-    /// exit status 0, 1 or 5.
+    /// Requirements of an application. The run answers PASS, FAIL or INCONCLUSIVE (exit status 0, 1
+    /// or 5).
     #[serde(default, rename = "requirement")]
     pub requirements: Vec<Requirement>,
-    /// Comparison. Default: the targets are measured as `targets` states.
+    /// Comparison of drives, targets, numbers of processes, or areas.
     pub comparison: Option<ComparisonSpec>,
     /// Warm-up of each point. Default: a tenth of the duration, at least 200 ms.
     pub warm_up: Option<Nanos>,
-    /// Measured window of each point.
+    /// Measured time of each point. Default: 30 s.
     pub duration: Option<Nanos>,
     /// Number of segments per point, 4 to 20, interleaved with other points
-    /// (docs/method/measuring.md). A segment lasts at least 500 ms; shorter points have fewer, and
-    /// with fewer than four none. Default: none.
+    /// (docs/method/measuring.md). A segment lasts at least 500 ms; a point too short for four has
+    /// none.
     pub visits: Option<u32>,
     /// Warm-up of each segment, 20 ms to 60 s, for plans that take seconds. A segment then lasts at
-    /// least two and a half times as long, and all points of a target alternate. Default: 200 ms.
+    /// least 2.5 times as long, and all points of a target alternate. Default: 200 ms.
     pub visit_lead_in: Option<Nanos>,
-    /// Ends a point early, after at least 5 s: at a 95 % confidence interval of this width, for
-    /// example `"±2%"`, or when it is `"steady"` or `"steady-snia"` (docs/method/steady.md).
-    /// Default: every point lasts the duration.
+    /// Ends a point early: at a 95 % confidence interval of this half-width (`"±2%"`, after at
+    /// least 5 s), or when it is `"steady"` or `"steady-snia"` (docs/method/steady.md).
     pub until: Option<EarlyEnd>,
-    /// Ends a point after this number of bytes, if that is before the end of the duration.
+    /// Ends a point early, after this number of bytes.
     pub bytes: Option<Bytes>,
     /// Bytes that each stream moves, in whole requests; the point ends with the last completion.
-    /// Default: no limit.
     pub bytes_per_stream: Option<Bytes>,
     /// Size of the measurement file if the target is a directory. Default: the standard area.
     pub file_size: Option<Bytes>,
     /// Seed of all random numbers. Default: 1.
     pub seed: Option<u64>,
     /// Stamp of verified writes: a later run with the same number verifies the data that this run
-    /// kept. Default: a new stamp in each run.
+    /// kept. Default: new in each run.
     pub stamp: Option<u64>,
-    /// Steps that prepare the machine and are undone after the last point, followed by steps that
+    /// Steps that prepare the machine and are undone after the last point, then steps that
     /// precondition the targets (docs/preparation.md).
     #[serde(default)]
     pub prepare: Vec<serde_json::Value>,

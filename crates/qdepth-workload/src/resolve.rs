@@ -95,8 +95,8 @@ fn not_too_many(file: &PlanFile, points: usize) -> Result<(), ResolveError> {
         return Ok(());
     }
     let what = format!(
-        "the plan asks for {points} points; at most {POINTS_MAX} are allowed: name fewer profiles, \
-         queue depths or variants"
+        "the plan has {points} points; at most {POINTS_MAX} are allowed. Use fewer profiles, queue \
+         depths or variants"
     );
     Err(ResolveError::Value { profile: file.name.clone(), what })
 }
@@ -113,13 +113,16 @@ fn all_followed(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> 
         !file.outstanding.is_empty() || !file.sweeps.is_empty() || file.staircase.is_some();
     let what = if let Some(credible) = choices.until_credible.filter(|_| !lengthened) {
         format!(
-            "--until-credible {credible} lengthens the points of a sweep and the steps of a \
-             staircase, and this plan has neither: leave it out"
+            "--until-credible {credible}: applies only to sweeps and staircases, and this plan has \
+             neither. Remove it"
         )
     } else if let (Some(size), true) = (choices.file_size, file.bandwidth.is_some()) {
-        format!("--file-size {size}: each thread makes a file of its own: give --bytes-per-thread")
+        format!(
+            "--file-size {size}: in this plan each thread creates its own file. Use \
+             --bytes-per-thread instead"
+        )
     } else if choices.profiles.is_some() && file.bandwidth.is_some() {
-        "--profile: the plan writes and reads files, and has no other load".to_owned()
+        "--profile: this plan has fixed loads, writing and reading files. Remove it".to_owned()
     } else {
         return Ok(());
     };
@@ -359,8 +362,8 @@ pub fn resolve(
 fn not_empty(points: &[Point], choices: &Choices) -> Result<(), ResolveError> {
     let why = match choices.read_only {
         _ if !points.is_empty() => return Ok(()),
-        true => "every profile of this plan writes, and only reading is allowed",
-        false => "the plan names no profile, or neither outstanding I/Os nor steps",
+        true => "every profile of this plan writes, and --read-only allows only reads",
+        false => "the plan has no profile, or neither queue depths (`outstanding`) nor steps",
     };
     Err(ResolveError::Empty(why.to_owned()))
 }
@@ -376,10 +379,10 @@ fn answer(file: &PlanFile, points: &[Point]) -> Result<Vec<Limit>, ResolveError>
             .iter()
             .all(|point| point.arrivals == Arrivals::Closed && point.profile == points[0].profile);
     let what = if file.answer.iter().any(|limit| limit.statistic == Statistic::Mean) {
-        "answer: a limit of a percentile, for example p99.9=1ms"
+        "answer: needs a limit of a percentile, for example p99.9=1ms"
     } else if !file.answer.is_empty() && !is_plain {
-        "answer: the plan has one load profile without arrivals, and its queue depths; name one \
-         with --profile"
+        "answer: the plan must have one load profile without `arrivals`, and queue depths. Choose \
+         one load profile with --profile"
     } else {
         return Ok(file.answer.clone());
     };
@@ -396,13 +399,13 @@ fn requirements(file: &PlanFile) -> Result<Vec<Requirement>, ResolveError> {
     for Requirement { profile, at_most, at_least, part, .. } in &file.requirements {
         let own = file.own_profiles.iter().map(|own| &own.name);
         let wrong = if !own.chain(&file.profiles).any(|name| name == profile) {
-            "a requirement on a profile that the plan does not have"
+            "a requirement names a profile that the plan does not have"
         } else if at_most.is_some() == at_least.is_some() {
-            "a requirement has a limit: at_most (a latency) or at_least (IOPS)"
+            "a requirement needs one limit: at_most (a latency) or at_least (IOPS)"
         } else if at_least.is_some_and(|rate| !(rate > 0.0 && rate <= 1e12)) {
-            "at_least is a rate in IOPS, above 0"
+            "at_least must be a rate in IOPS, above 0"
         } else if at_least.is_some() && *part != Part::Operation {
-            "at_least counts whole operations: leave part out"
+            "at_least counts whole operations: remove `part`"
         } else {
             continue;
         };
@@ -416,16 +419,16 @@ fn file_names(file: &PlanFile) -> Result<(), ResolveError> {
     let wrong = |what| Err(ResolveError::Value { profile: file.name.clone(), what });
     let named = !file.file_names.is_empty() || !file.file_suffix.is_empty();
     if file.files.is_none() && (file.keep_files || named) {
-        let what = "`file_names`, `file_suffix` and `keep_files` are said of `files`";
-        return wrong(format!("{what}, which is left out"));
+        let what = "`file_names`, `file_suffix` and `keep_files` need `files`";
+        return wrong(format!("{what}, which is missing"));
     }
     if file.file_suffix.contains(['/', '\0']) {
-        return wrong(format!("`{}` in `file_suffix` leads elsewhere", file.file_suffix));
+        return wrong(format!("`{}` in `file_suffix` must not contain a `/`", file.file_suffix));
     }
     let is_name =
         |name: &&String| !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\0']);
     match file.file_names.iter().find(|name| !is_name(name)) {
-        Some(path) => wrong(format!("`{path}` in `file_names` is not a name of a file")),
+        Some(path) => wrong(format!("`{path}` in `file_names` is not a valid file name")),
         None => Ok(()),
     }
 }

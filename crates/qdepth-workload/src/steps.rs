@@ -17,7 +17,7 @@ const STEPS_MAX: u64 = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
-    /// Group of coupled loads. Default: 0.
+    /// Group of coupled loads.
     #[serde(default)]
     pub group: u32,
     /// Weight, 1 to 1000.
@@ -27,7 +27,8 @@ pub struct FlowSpec {
     pub pause: Option<Nanos>,
 }
 
-/// One load of a step.
+/// One load of a step. `warm_up`, `duration`, `bytes` and `bytes_per_stream` default to those of
+/// the plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
@@ -36,40 +37,36 @@ pub struct LoadSpec {
     /// Queue depth per stream.
     pub outstanding: u32,
     /// Bytes per second over all streams, for example `"100MiB"`: an open loop on an exact
-    /// schedule. Default: as in the profile.
+    /// schedule.
     pub bytes_per_s: Option<Bytes>,
-    /// Requests per second over all streams: an open loop on an exact schedule. Default: as in the
-    /// profile.
+    /// Requests per second over all streams: an open loop on an exact schedule.
     pub io_per_s: Option<f64>,
-    /// Extends the step until this load has completed this number of requests, up to forty times
-    /// the duration. Default: no extension.
+    /// Extends the step, at most 40-fold, until this load has completed this number of requests.
     pub samples: Option<u64>,
-    /// Number of the only target that it runs on, from 1. Default: every target.
+    /// Number of the only target it runs on, from 1. Default: every target.
     pub target: Option<u32>,
-    /// Delay from the start of the step. Default: none.
+    /// Delay from the start of the step.
     pub delay: Option<Nanos>,
-    /// Warm-up. Default: the plan's.
+    /// Warm-up.
     pub warm_up: Option<Nanos>,
-    /// Measured window. Default: the plan's.
+    /// Measured time.
     pub duration: Option<Nanos>,
-    /// Ends the load after this number of bytes, if that is before the end of the duration.
-    /// Default: the plan's.
+    /// Ends the load early, after this number of bytes.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests; the load ends with the last completion.
-    /// Default: the plan's.
+    /// Bytes that each stream moves, in whole requests.
     pub bytes_per_stream: Option<Bytes>,
-    /// True if all loads of the step end with this one. Default: no.
+    /// True if all loads of the step end with this one.
     pub ends_step: Option<bool>,
-    /// True if each stream continues after the end of the time until it has moved as much as the
-    /// fastest one; needs bytes per stream. Default: no.
+    /// True if each stream continues after the end until it has moved as much as the fastest; needs
+    /// `bytes_per_stream`.
     pub catches_up: Option<bool>,
-    /// Ends the load if its rate falls below this. Default: no minimum.
+    /// Minimum rates; a slower load ends.
     pub least_rate: Option<LeastRateSpec>,
-    /// Ends the load when its last samples are close to their mean. Default: it lasts its time.
+    /// Ends the load when its last samples are close to their mean.
     pub settling: Option<Settling>,
-    /// Couples the load to others of its step. Default: independent.
+    /// Couples the load to others of its step.
     pub flow: Option<FlowSpec>,
-    /// The same as a number of passes of each stream over its part of the area.
+    /// `bytes_per_stream` as a number of passes over each stream's part of the area.
     pub passes: Option<u32>,
 }
 
@@ -89,7 +86,7 @@ impl LoadSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSpec {
-    /// Short name of the profile: a shipped one, or one defined in the plan.
+    /// Short name of a profile, shipped or defined in the plan.
     pub profile: String,
     /// Queue depths per stream.
     pub outstanding: Vec<u32>,
@@ -105,7 +102,7 @@ pub struct StepSpec {
     /// `ja`. Reports on your own plans use `title` in every language.
     #[serde(default)]
     pub translations: BTreeMap<String, String>,
-    /// Number of repetitions, each with its number after the name. Default: 1.
+    /// Number of repetitions, numbered in the title.
     pub times: Option<u32>,
     /// Loads.
     #[serde(rename = "load")]
@@ -142,7 +139,7 @@ impl StepSpec {
     pub(crate) fn each(&self) -> Result<Vec<Self>, String> {
         let Some(times) = self.times else { return Ok(vec![self.clone()]) };
         if !(1..=STEPS_MAX).contains(&u64::from(times)) {
-            return Err(format!("times = {times}; must be 1 to {STEPS_MAX}"));
+            return Err(format!("times = {times}: must be between 1 and {STEPS_MAX}"));
         }
         let pass = |number: u32| Self {
             title: pass_title(&self.title, number, times),
@@ -161,8 +158,8 @@ impl StaircaseSpec {
     pub(crate) fn steps(&self) -> Result<Vec<StepSpec>, String> {
         if self.by.0 == 0 || self.to < self.from {
             return Err(format!(
-                "a staircase from {} to {} by {}: the last step is not below the first, and a step \
-                 is above 0",
+                "a staircase from {} to {} by {}: the last step must not be below the first, and \
+                 the increment must be above 0",
                 self.from, self.to, self.by
             ));
         }

@@ -6,18 +6,18 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A target: either `path`, or `medium` with its settings. Values have the same form as on the
-/// command line.
+/// A target: either `path`, or `medium` with its settings. Values have the form of the command
+/// line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSpec {
-    /// Directory, file or device, or an emulated target as written on the command line.
+    /// Directory, file, device, or an emulated target as on the command line.
     pub path: Option<String>,
     /// Emulated device: `p3700-800gb`, `iodrive-320gb/improved-write`, `./mine.toml`.
     pub medium: Option<String>,
     /// Arrangement of several members: `raid0`, `raid1`, `raid5`, `raid10`, `independent`, a layer.
     pub array: Option<String>,
-    /// Number of members. Default: 1.
+    /// Number of members.
     pub members: Option<u32>,
     /// Stripe size, for example `64KiB`.
     pub stripe: Option<String>,
@@ -51,13 +51,13 @@ impl TargetSpec {
             (Some(path), None) => {
                 if *self != (Self { path: self.path.clone(), ..Self::default() }) {
                     return Err(format!(
-                        "`path = \"{path}\"` excludes other keys: they belong to `medium`"
+                        "`path = \"{path}\"` allows no other keys: they need `medium`"
                     ));
                 }
                 return Ok(path.clone());
             }
             (None, Some(medium)) => self.arrangement(medium)?,
-            _ => return Err("a target has either `path` or `medium`".to_owned()),
+            _ => return Err("a target needs either `path` or `medium`".to_owned()),
         };
         let given = [
             ("area", &self.area),
@@ -86,7 +86,8 @@ impl TargetSpec {
         match &self.array {
             Some(array) => Ok(format!("{array}(media:{medium}*{members}{stripe})")),
             None if members > 1 || self.stripe.is_some() => Err(format!(
-                "`members` and `stripe` of `medium = \"{medium}\"` need an `array`, as \"raid0\""
+                "`members` and `stripe` of `medium = \"{medium}\"` need an `array`, for example \
+                 \"raid0\""
             )),
             None => Ok(format!("media:{medium}")),
         }
@@ -125,7 +126,7 @@ mod tests {
         for (text, says) in [
             ("area = \"full\"", "either `path` or `medium`"),
             ("path = \"x\"\nmedium = \"y\"", "either `path` or `medium`"),
-            ("path = \"x\"\ncpu = \"1GHz\"", "excludes other keys"),
+            ("path = \"x\"\ncpu = \"1GHz\"", "allows no other keys"),
             ("medium = \"y\"\nmembers = 2", "need an `array`"),
             ("medium = \"y\"\nmember = 2", "unknown field `member`"),
         ] {

@@ -39,11 +39,11 @@ impl Trace {
     /// If there are none, or too many, or one that no request can be.
     pub fn new(mut list: Vec<Recorded>) -> Result<Self, String> {
         if !list.iter().any(|recorded| recorded.request.size > 0) {
-            return Err("a trace without a request that moves or discards data".to_owned());
+            return Err("the trace has no I/O that transfers or discards data".to_owned());
         }
         if list.len() > REQUESTS_MAX {
             let count = list.len();
-            return Err(format!("a trace of {count} requests; at most {REQUESTS_MAX} are allowed"));
+            return Err(format!("the trace has {count} I/Os; at most {REQUESTS_MAX} are allowed"));
         }
         list.sort_by_key(|recorded| recorded.at_ns);
         let wrong = |recorded: &&Recorded| {
@@ -134,8 +134,8 @@ impl Trace {
         match self.0.iter().find(|recorded| !may(recorded)) {
             None => Ok(()),
             Some(recorded) => Err(format!(
-                "trace: `{}` is outside of an area of {area_bytes} B, larger than {largest} B, or \
-                 neither read, write nor trim as the profile has them",
+                "trace: `{}` is outside the area of {area_bytes} B, larger than {largest} B, or \
+                 not an operation of the profile (read, write, trim)",
                 line(recorded)
             )),
         }
@@ -192,7 +192,7 @@ impl FromStr for Trace {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let request = |line: &str| {
             let wrong =
-                || format!("trace: `{line}` is not a request; example: `120000 r 4096 8192`");
+                || format!("trace: `{line}` is not an I/O: use for example `120000 r 4096 8192`");
             read(line).ok_or_else(wrong)
         };
         // One more than is possible, so that a text without end takes no memory without end.

@@ -1,4 +1,4 @@
-//! Plans and profiles as they are written. One binary for all files of tests.
+//! Tests of plans and profiles, in a single binary.
 
 #[cfg(test)]
 mod comparisons;

@@ -1,4 +1,4 @@
-//! What a plan compares: which points stand for which column, and what cannot be compared.
+//! Comparisons of a plan: points of each column, and refused comparisons.
 
 use qdepth_workload::*;
 
@@ -101,12 +101,12 @@ fn columns_take_turns_at_one_load_and_intensity() {
     let sweeps = plan.sweeps();
     let of_first = sweeps[0].iter().map(|group| (group[0].variant, group[0].outstanding));
     assert_eq!(of_first.collect::<Vec<_>>(), [(Some(0), 2), (Some(1), 2), (Some(2), 2)]);
-    // An array stands at the intensity of one of its drives, and takes turns with that.
+    // An array is compared at the queue depth of one of its drives, and interleaved with it.
     let arrays = at("devices", Choices { arrays: 1, ..Choices::default() }, 5);
     assert_eq!(lengths(&arrays), [3; 4]);
     let in_flight = |place: usize| arrays.sweeps()[0][place][0].outstanding;
     assert_eq!((in_flight(0), in_flight(1), in_flight(2)), (2, 2, 8));
-    // A column alone, beside published drives, is swept like any other target.
+    // A single column next to published drives is swept like any other target.
     assert_eq!(lengths(&at("media-comparison", Choices::default(), 1)), [2, 2]);
 }
 
@@ -124,10 +124,10 @@ fn names_and_base_are_those_of_the_user() {
     let choices = Choices { base: Some("3".into()), ..Choices::default() };
     assert_eq!(shipped("arrays", choices, &[shape(64); 3]).unwrap().comparison.unwrap().base, 2);
     for (variants, base, says) in [
-        (names(&["single", "RAID 1"]), None, "names 2 columns, and there are 3"),
-        (names(&["a", "b", "a"]), None, "`a` names no column, or two"),
-        (names(&["a", "b", "c"]), Some("d"), "there are a (or 1), b (or 2), c (or 3)"),
-        (None, Some("4"), "there are 1, 2, 3"),
+        (names(&["single", "RAID 1"]), None, "names 2 variants, but there are 3"),
+        (names(&["a", "b", "a"]), None, "the name `a` must not be empty or used twice"),
+        (names(&["a", "b", "c"]), Some("d"), "the variants are a (or 1), b (or 2), c (or 3)"),
+        (None, Some("4"), "the variants are 1, 2, 3"),
     ] {
         let choices = Choices { variants, base: base.map(str::to_owned), ..Choices::default() };
         let said = shipped("arrays", choices, &[shape(64); 3]).unwrap_err();
@@ -139,14 +139,19 @@ fn names_and_base_are_those_of_the_user() {
 fn what_cannot_be_compared_says_why() {
     let plain = Choices::default;
     for (plan, choices, targets, says) in [
-        ("devices", plain(), 1, "one drive is given"),
-        ("devices", Choices { arrays: 1, ..plain() }, 2, "one drive is given"),
-        ("processes", plain(), 2, "2 are given"),
+        ("devices", plain(), 1, "one drive is named"),
+        ("devices", Choices { arrays: 1, ..plain() }, 2, "one drive is named"),
+        ("processes", plain(), 2, "2 are named"),
         ("processes", Choices { processes: Some(vec![4]), ..plain() }, 1, "two numbers"),
         ("processes", Choices { processes: Some(vec![1, 0]), ..plain() }, 1, "0 processes"),
         ("area", Choices { area: Some("1GiB".into()), ..plain() }, 1, "--area"),
-        ("standard", Choices { base: Some("1".into()), ..plain() }, 1, "--base belongs"),
-        ("quick", Choices { processes: Some(vec![1, 4]), ..plain() }, 1, "--processes belongs"),
+        ("standard", Choices { base: Some("1".into()), ..plain() }, 1, "--base needs a plan"),
+        (
+            "quick",
+            Choices { processes: Some(vec![1, 4]), ..plain() },
+            1,
+            "--processes needs a plan",
+        ),
     ] {
         let said = shipped(plan, choices, &vec![shape(64); targets]).unwrap_err();
         assert!(said.contains(says), "{plan}: {said}");

@@ -1,4 +1,4 @@
-//! Plans from text to points, and the laws of the requests that are drawn from them.
+//! Plans from text to points, and the statistics of their random requests.
 
 use proptest::prelude::*;
 use qdepth_measure::{Bytes, Nanos, SteadyRule};
@@ -22,7 +22,7 @@ fn every_shipped_plan_resolves_and_reads_back() {
     for name in shipped_plan_names() {
         let text = shipped_plan_text(name).expect("shipped");
         let mut file: PlanFile = toml::from_str(text).expect(name);
-        // The machine decides how many, where nobody does.
+        // The default number of threads depends on the machine, so it is set here.
         if let Some(bandwidth) = &mut file.bandwidth {
             bandwidth.threads = vec![1, 2];
         }
@@ -94,17 +94,17 @@ fn the_five_profiles_are_those_of_the_papers() {
 #[test]
 fn wrong_profiles_say_what_would_be_right() {
     for (profile, says) in [
-        ("random=101\nread=0\nrequest_size=\"4KiB\"", "0 to 100"),
+        ("random=101\nread=0\nrequest_size=\"4KiB\"", "between 0 and 100"),
         ("random=0\nread=0\nrequest_size=\"5000\"", "512"),
         ("random=0\nread=0\nrequest_size=\"8 cows\"", "not a size"),
-        ("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=0", "1 to 512"),
+        ("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=0", "between 1 and 512"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narea={size=\"2GiB\"}", "does not fit"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\niodepth=4", "unknown field"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\nwriters=4", "writers share syncs"),
         (
             "random=0\nread=0\nrequest_size=\"4KiB\"\ndurability=\"fsync\"\nfsync={kind=\"end\"}",
-            "leave out fsync",
+            "remove fsync",
         ),
     ] {
         let error = resolve_profile(profile).expect_err(profile);
@@ -140,15 +140,15 @@ fn writers_that_share_syncs_stand_in_place_of_the_queue_depth() {
     let resolved = plan(text).expect("resolves");
     let [point] = resolved.points.as_slice() else { panic!("{} points", resolved.points.len()) };
     assert_eq!((point.outstanding, point.fsync.data_only), (16, true));
-    // The command line decides over both.
+    // The command line takes precedence over both.
     let file: PlanFile = toml::from_str(text).expect("a plan");
     let choices = Choices { outstanding: Some(vec![3, 5]), ..Choices::default() };
     let plan = resolve(&file, &choices, &[SHAPE]).expect("resolves");
     assert_eq!(plan.points.iter().map(|p| p.outstanding).collect::<Vec<_>>(), [3, 5]);
 }
 
-/// The first run of a stranger: over in two and a half minutes, and each point measured in enough
-/// visits for a 95 % interval.
+/// A newcomer's first run takes at most two and a half minutes, with enough segments for a 95 %
+/// interval of each point.
 #[test]
 fn the_quick_form_is_short_and_bears_intervals() {
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
@@ -168,7 +168,7 @@ fn visits_take_turns_within_a_sweep_and_share_out_its_time() {
     let lead_ins: Vec<u64> = visits.iter().map(|visit| visit.warm_up_ns / 1_000_000).collect();
     assert!(lead_ins.iter().all(|ms| (150..250).contains(ms)), "{lead_ins:?}");
     assert!(lead_ins.iter().any(|ms| *ms != lead_ins[0]), "{lead_ins:?}");
-    // A sequential load goes on elsewhere, not over what a cache may still hold.
+    // A sequential load continues at another offset, not over data that a cache may still hold.
     let streaming = quick.points.iter().find(|p| p.profile == "streaming").expect("streams");
     let first = |number: u32| RequestStream::new(&streaming.visit(number), 0).draw().offset;
     let mut firsts: Vec<u64> = (0..5).map(first).collect();
@@ -196,7 +196,7 @@ fn short_visits_take_turns_over_the_plan() {
     assert!(visits.iter().all(|visit| visit.stop.duration_ns == 200_000_000));
     let lead_ins: Vec<f64> = visits.iter().map(|visit| visit.warm_up_ns as f64 / 1e6).collect();
     assert!(lead_ins.iter().all(|ms| (37.5..62.5).contains(ms)), "{lead_ins:?}");
-    // Of all others nothing changed: what is not written is in no text that is hashed.
+    // No other plan changed: unset fields are not in the hashed text.
     for name in shipped_plan_names().filter(|name| *name != "first") {
         assert!(!shipped_plan_text(name).expect("shipped").contains("visit_lead_in"), "{name}");
     }
@@ -229,9 +229,9 @@ fn a_point_without_time_for_visits_is_measured_in_one_go() {
     assert_eq!(visits(&short("260ms"), &usual), (5, 1));
     assert_eq!(visits(&short("199ms"), &usual), (1, 2));
     for (wrong, says) in [
-        ("visit_lead_in=\"50ms\"", "say how many there are"),
-        ("visits=4\nvisit_lead_in=\"19ms\"", "must be 20ms to 1min"),
-        ("visits=4\nvisit_lead_in=\"61s\"", "must be 20ms to 1min"),
+        ("visit_lead_in=\"50ms\"", "needs `visits`"),
+        ("visits=4\nvisit_lead_in=\"19ms\"", "must be between 20ms and 1min"),
+        ("visits=4\nvisit_lead_in=\"61s\"", "must be between 20ms and 1min"),
     ] {
         let why = with(wrong, &usual).expect_err("refused").to_string();
         assert!(why.contains(says), "{wrong}: {why}");
@@ -430,7 +430,7 @@ fn wrong_steps_say_what_would_be_right() {
     let file: PlanFile =
         toml::from_str(shipped_plan_text("write-pressure").expect("shipped")).expect("reads");
     let error = resolve(&file, &outstanding, &[SHAPE]).unwrap_err().to_string();
-    assert!(error.contains("step by step"), "{error}");
+    assert!(error.contains("the steps of plan"), "{error}");
     assert!(
         resolve_profile("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err()
     );
@@ -458,7 +458,7 @@ fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
         let point = &resolved.points[0];
         assert_eq!((point.stop.steady, point.stop.until, point.stop.visits), (Some(rule), None, 1));
         assert_eq!(Plan::from_text(&resolved.text()), Ok(resolved.clone()));
-        // 25 rounds of 2 s; the lead-in of the later ones is that of a visit.
+        // 25 rounds of 2 s; later rounds have the warm-up of a segment.
         let rounds = [0, 1, 24].map(|number| point.steady_round(number));
         assert_eq!(rounds.each_ref().map(|round| round.stop.duration_ns), [2_000_000_000; 3]);
         assert_eq!(
@@ -469,15 +469,15 @@ fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
         assert!(rounds[1].seed != rounds[2].seed);
     }
     for (more, why) in [
-        ("until=\"steady\"\nbytes=\"1GiB\"", "leave out what else"),
-        ("until=\"steady\"\nbytes_per_stream=\"1GiB\"", "leave out what else"),
+        ("until=\"steady\"\nbytes=\"1GiB\"", "remove the other ends"),
+        ("until=\"steady\"\nbytes_per_stream=\"1GiB\"", "remove the other ends"),
     ] {
         let error = plan(more, &Choices::default()).unwrap_err();
         assert!(error.contains(why), "{error}");
     }
     let short = Choices { duration: "4s".parse().ok(), ..chosen("steady") };
     let error = plan("", &short).unwrap_err();
-    assert!(error.contains("need 5s at least"), "{error}");
+    assert!(error.contains("need at least 5s"), "{error}");
     assert!(!plan("", &Choices::default()).expect("resolves").text().contains("steady"));
 }
 
@@ -502,7 +502,7 @@ fn precision_ends_points_that_end_alone() {
     let resolved = plan(text, &shorter).expect("resolves");
     assert_eq!(resolved.points[0].stop.until, Some(Until { share: 0.05, least_ns: 3_000_000_000 }));
     assert_eq!(Plan::from_text(&resolved.text()), Ok(resolved));
-    // Plans of before know nothing of it, and keep their hash.
+    // Plans of older versions lack the field, and keep their hash.
     let without =
         plan(&text.replace("until = \"±2%\"", ""), &Choices::default()).expect("resolves");
     assert!(!without.text().contains("until"));
@@ -528,7 +528,7 @@ fn poisson_gaps_pass_a_kolmogorov_smirnov_test() {
             })
             .collect();
         gaps.sort_by(f64::total_cmp);
-        // Gaps are whole nanoseconds: the law is compared half a nanosecond further.
+        // Gaps are whole nanoseconds, so the distribution is compared half a nanosecond later.
         let law = |gap: f64| 1.0 - (-rate * (gap + 0.5) / 1e9).exp();
         let distance = (gaps.iter().enumerate())
             .map(|(i, gap)| {
@@ -578,7 +578,7 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
     assert_eq!(titles, ["10 MB/s", "10 MB/s", "30 MB/s", "30 MB/s"]);
     for point in &made.points {
         assert_eq!(point.request_size, SizeMix::fixed(4096));
-        // Both may last forty times the duration; only the reader waits for samples.
+        // Both may take forty times the duration; only the reader waits for samples.
         assert_eq!(point.stop.duration_ns, 80_000_000_000);
         let waits = point.stop.samples.map(|samples| (samples.count, samples.least_ns));
         assert_eq!(waits, (!point.writes()).then_some((10_000, 2_000_000_000)));
@@ -640,7 +640,7 @@ fn a_step_is_taken_so_many_times() {
     assert_eq!(steps("").expect("resolves").points[0].step, "s");
     for times in ["times=0\n", "times=20000\n"] {
         let refused = steps(times).expect_err("refused");
-        assert!(refused.contains("1 to 10000"), "{refused}");
+        assert!(refused.contains("between 1 and 10000"), "{refused}");
     }
 }
 
@@ -687,7 +687,7 @@ fn rounds_until_steady_follow_what_is_written_in_sequence() {
         toml::from_str("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]").expect("a plan");
     let until = |rule, round| Choices {
         precondition: Some(Preconditioning::UntilSteady { rule, round }),
-        // Those of the points, and not of what comes before them.
+        // Duration of the points, not of the preconditioning before them.
         duration: Some(Nanos::from_secs(2)),
         ..Choices::default()
     };
@@ -720,13 +720,13 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
     let mount = "[[prepare]]\nstep=\"mount\"\nat=\"/m\"\ndevice=\"/dev/x\"\n";
     assert_eq!(with(&format!("{mount}{step}")).expect("resolves").prepare.len(), 1);
     for (steps, says) in [
-        (format!("{step}{mount}"), "comes last"),
-        (format!("{step}passes=0"), "1 to 100"),
+        (format!("{step}{mount}"), "the last step"),
+        (format!("{step}passes=0"), "between 1 and 100"),
         (format!("{step}speed=1"), "unknown field `speed`"),
         (step.replace("sequential", "upwards"), "one-pass"),
         (format!("{step}rounds=9"), "`until-steady`"),
-        (step.replace("sequential", "until-steady\"\nrounds=4\nrule=\"own"), "5 to 10000"),
-        (step.replace("sequential", "until-steady\"\npasses=4\nrule=\"own"), "leave `passes`"),
+        (step.replace("sequential", "until-steady\"\nrounds=4\nrule=\"own"), "between 5 and 10000"),
+        (step.replace("sequential", "until-steady\"\npasses=4\nrule=\"own"), "remove `passes`"),
         (step.replace("sequential", "until-steady\"\nrule=\"ours"), "snia"),
     ] {
         let refused = with(&steps).expect_err("refused");
@@ -737,10 +737,10 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
             .expect("a plan");
     let read_only = Choices { read_only: true, ..Choices::default() };
     let refused = resolve(&file, &read_only, &[SHAPE]).expect_err("refused").to_string();
-    assert!(refused.contains("only reading"), "{refused}");
+    assert!(refused.contains("only reads"), "{refused}");
 }
 
-/// The text of a plan with one value of its first point, or of itself, altered.
+/// Text of a plan in which one value, of its first point or its own, is changed.
 fn altered(pointer: &str, value: serde_json::Value) -> String {
     let resolved = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     let mut text: serde_json::Value = serde_json::from_str(&resolved.text()).expect("JSON");
@@ -807,6 +807,6 @@ fn a_plan_fits_its_targets_or_not() {
     assert!(plan.fits(&[within(0, end - 1)]).is_err());
     // The first MiB of a device is kept for its label.
     assert!(plan.fits(&[within(1 << 20, end)]).is_err());
-    assert!(plan.fits(&[]).is_err_and(|why| why.contains("there are 0")));
+    assert!(plan.fits(&[]).is_err_and(|why| why.contains("there are only 0")));
     assert!(plan.fits(&[within(0, u64::MAX)]).is_err(), "an end beyond any offset");
 }

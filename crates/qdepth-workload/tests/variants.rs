@@ -1,4 +1,4 @@
-//! Plans whose columns are prepared forms of storage.
+//! Plans whose columns are differently prepared storage.
 
 use qdepth_workload::*;
 
@@ -86,17 +86,17 @@ fn variants_that_cannot_be_compared_are_refused() {
     let areas = format!("{PLAN}[comparison]\nof = \"areas\"\n");
     let target = format!("{PLAN}[[target]]\npath = \"x\"\n");
     for (text, says) in [
-        (two.as_str(), "`xfs` names no variant, or two"),
-        (single, "two variants at least"),
-        (&steps, "it has no steps"),
+        (two.as_str(), "the name `xfs` must not be empty or used twice"),
+        (single, "at least two variants"),
+        (&steps, "without steps"),
         (&areas, "of = \"targets\""),
-        (&target, "each variant names its target"),
+        (&target, "each variant names its own target"),
     ] {
         let refused = alone(text, &none).unwrap_err();
         assert!(refused.contains(says), "{refused}");
     }
     let names = Choices { variants: Some(vec!["a".into()]), ..Choices::default() };
-    assert!(alone(PLAN, &names).unwrap_err().contains("leave --variants out"));
+    assert!(alone(PLAN, &names).unwrap_err().contains("remove --variants"));
     let file: PlanFile = toml::from_str(PLAN).unwrap();
     let base = Choices { base: Some("zfs".into()), ..Choices::default() };
     let plans: Vec<Plan> = alone(PLAN, &base)
@@ -105,5 +105,5 @@ fn variants_that_cannot_be_compared_are_refused() {
         .map(|(file, choices)| resolve(file, choices, &[SHAPE]).unwrap())
         .collect();
     let refused = side_by_side(&file, &base, plans).unwrap_err().to_string();
-    assert!(refused.contains("no such column"), "{refused}");
+    assert!(refused.contains("no such variant"), "{refused}");
 }

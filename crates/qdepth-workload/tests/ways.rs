@@ -1,4 +1,4 @@
-//! Reads and writes of one mix with sizes and places of their own.
+//! Mixed reads and writes with separate sizes and offsets.
 
 use qdepth_workload::*;
 
@@ -61,14 +61,14 @@ fn own_sizes_are_of_plain_mixes() {
     let refusal =
         |more: &str| point(&format!("random = 100\nrequest_size = \"4KiB\"\n{more}")).unwrap_err();
     for (more, why) in [
-        ("read = 100\nwrite_size = \"8KiB\"\n", "of a mix"),
+        ("read = 100\nwrite_size = \"8KiB\"\n", "needs a mix"),
         ("read = 50\nwrite_size = \"8KiB\"\nsegments = 2\n", "without strides"),
-        ("read = 50\nwrite_size = \"1000B\"\n", "whole multiples"),
-        ("read = 50\nwrite_size = \"8KiB\"\nwrite_alignment = \"1000B\"\n", "multiples of"),
-        ("read = 50\nwrite_alignment = \"8KiB\"\n", "with a write_size"),
+        ("read = 50\nwrite_size = \"1000B\"\n", "a multiple of"),
+        ("read = 50\nwrite_size = \"8KiB\"\nwrite_alignment = \"1000B\"\n", "a multiple of"),
+        ("read = 50\nwrite_alignment = \"8KiB\"\n", "need a write_size"),
         (
             "read = 50\nwrite_size = \"8KiB\"\ndistribution = { kind = \"each-once\" }\n",
-            "one request size",
+            "a single request_size",
         ),
     ] {
         let told = refusal(more);
@@ -98,7 +98,7 @@ fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
         seen.insert(trim.offset);
     }
     assert_eq!(seen.len(), 1024, "each place once");
-    // In several places of the queue each write follows the trim of its own.
+    // In each slot of the queue, a write follows its own trim.
     let mut formers =
         [stream.draw_after(&Request { direction: Direction::Read, offset: 0, size: 0 }); 4];
     for place in [3, 1, 2, 0, 3, 3] {
@@ -115,10 +115,11 @@ fn trims_that_nothing_can_mean_are_refused() {
     let refused = |more: &str| {
         point(&format!("random = 100\nrequest_size = \"4KiB\"\n{more}")).expect_err(more)
     };
-    assert!(refused("read = 70\ntrim = 40\n").contains("more than 100 per cent"));
+    assert!(refused("read = 70\ntrim = 40\n").contains("at most 100 %"));
     assert!(refused("read = 50\ntrim_first = true\n").contains("read = 0"));
-    assert!(refused("read = 0\ntrim = 100\nverify = true\n").contains("not trimmed"));
+    assert!(refused("read = 0\ntrim = 100\nverify = true\n").contains("verify cannot be combined"));
     assert!(
-        refused("read = 50\ntrim = 10\nwrite_size = \"8KiB\"\n").contains("sizes of their own")
+        refused("read = 50\ntrim = 10\nwrite_size = \"8KiB\"\n")
+            .contains("write_size cannot be combined")
     );
 }

@@ -1,4 +1,4 @@
-//! End of the program: the table of exit statuses, and the messages on standard error.
+//! Exit statuses, and the messages on standard error that explain them.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -23,9 +23,9 @@ use qdepth_lab::failure::{FAILED, THREAD_LIMIT, exit_status, file_error};
 pub(crate) enum Status {
     /// All points are valid.
     Valid,
-    /// Finished, with invalid points, or a requirement is not met.
+    /// Finished, but with invalid points or an unmet requirement.
     Invalid,
-    /// Looked at only, and a guard would refuse it.
+    /// Nothing was run, and a guard would refuse the run (`qdepth plan`).
     Refused,
     /// A comparison or a requirement is inconclusive.
     CannotTell,
@@ -46,7 +46,8 @@ impl Status {
     }
 }
 
-/// Status of a run: that of its requirements if there are any; else valid if everything in it is.
+/// Status of a run: from its requirements if it has any, otherwise from the validity of its points
+/// and of the run itself.
 pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
     let answers = answers(run, points);
     let is_any = |word: &str| answers.iter().any(|answer| answer.answer == word);
@@ -67,15 +68,14 @@ pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
     if all_valid { Status::Valid } else { Status::Invalid }
 }
 
-/// Does the work and gives its exit status; of a fault of the program itself that of a failure, and
-/// it is said in words.
+/// Runs `work` and returns its exit status. A panic prints a message and counts as a failure.
 pub(crate) fn caught(work: impl FnOnce() -> u8) -> u8 {
     std::panic::set_hook(Box::new(|fault| print_line(&fault_text(fault))));
-    // Nothing is used again of what the fault left half done.
+    // Unwind safety: no state that a panic leaves half-changed is used afterwards.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(FAILED)
 }
 
-/// Panics of the standard library, and of nothing else, where a thread cannot be started.
+/// Prefixes of the standard library's panic messages when a thread cannot be started.
 const NO_THREAD: [&str; 3] = [
     "failed to spawn thread",
     "failed to allocate an alternative stack",
@@ -83,46 +83,43 @@ const NO_THREAD: [&str; 3] = [
 ];
 
 fn fault_text(fault: &PanicHookInfo<'_>) -> String {
-    let words = fault.payload_as_str().unwrap_or("no words");
+    let words = fault.payload_as_str().unwrap_or("no message");
     if NO_THREAD.iter().any(|beginning| words.starts_with(beginning)) {
-        return format!("qdepth: no further thread can be started: {THREAD_LIMIT}");
+        return format!("qdepth: cannot start another thread: {THREAD_LIMIT}");
     }
     let location = fault.location().map_or_else(String::new, |location| format!(" ({location})"));
     format!(
-        "qdepth: a fault of this program: {}{location}. What was finished before is kept in the \
-         logbook; `qdepth run --resume` goes on with a run. Please tell us, with the command line: \
-         {}/issues",
+        "qdepth: internal error: {}{location}. The finished points are in the logbook; `qdepth run \
+         --resume` continues the run. Please report this with the command line: {}/issues",
         words,
         env!("CARGO_PKG_REPOSITORY"),
     )
 }
 
-/// Number errors of the standard library in plain words.
+/// Replaces the standard library's integer parse errors by plain words.
 fn in_words(text: &str) -> String {
     let digits = ["invalid digit found in string", "cannot parse integer from empty string"];
-    digits
-        .iter()
-        .fold(text.to_owned(), |text, words| text.replace(words, "a whole number is needed"))
+    digits.iter().fold(text.to_owned(), |text, words| text.replace(words, "must be a whole number"))
 }
 
-/// Says why the words of the command line are none, or what was asked of them; the exit status.
+/// Prints clap's error, or the requested help or version, and returns the exit status.
 pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
     if let Some((_, ours)) = of_fio(&error) {
-        // What is spelled alike means something else.
+        // clap's suggestions for similar spellings mislead: they name unrelated options.
         for kind in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::TrailingArg] {
             error.remove(kind);
         }
         print_line(error.render().to_string().trim_end());
-        print_line(&format!("\n  tip: {ours}; fio's own words are understood by `qdepth fio`"));
+        print_line(&format!("\n  tip: {ours}; `qdepth fio` accepts fio's own options"));
         return error.exit_code() as u8;
     }
     let mut instead = meant_instead(&error, std::env::args().skip(1));
     if instead.is_some() {
-        // What is spelled alike is not what was meant.
+        // The better tip replaces clap's suggestion.
         error.remove(ContextKind::SuggestedSubcommand);
     }
     if error.kind() == ErrorKind::UnknownArgument {
-        // That it might be the name of a target: what was mistyped is none.
+        // Removes the hint that the word could be a target: a mistyped option is not.
         error.remove(ContextKind::Suggested);
     }
     instead = instead.or(below_zero(&error));
@@ -133,7 +130,7 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
     ];
     if asked.contains(&error.kind()) {
-        // Texts of our own, in colours where a terminal has them.
+        // Help and version are trusted text, printed in colour if the terminal supports it.
         let _ = error.print();
     } else {
         print_line(in_words(&error.render().to_string()).trim_end());
@@ -142,22 +139,22 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
     error.exit_code() as u8
 }
 
-/// A number below zero where an option's value is: it is read as an option.
+/// Tip for a negative number as an option's value, which clap takes for an option.
 fn below_zero(error: &clap::Error) -> Option<String> {
     let given = error.get(ContextKind::InvalidArg)?.to_string();
     let digits = given.strip_prefix('-')?;
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
-    is_number.then(|| "no option takes a number below zero".to_owned())
+    is_number.then(|| "no option accepts a negative number".to_owned())
 }
 
-/// fio's option for an unknown option.
+/// Entry of [`FIO`] for an unknown option that is fio's.
 fn of_fio(error: &clap::Error) -> Option<(&'static str, &'static str)> {
     let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else { return None };
     let name = given.split('=').next().unwrap_or_default();
     FIO.iter().find(|(theirs, _)| *theirs == name).copied()
 }
 
-/// Options that people know from fio, with ours.
+/// Options that users know from fio, each with qdepth's equivalent.
 const FIO: [(&str, &str); 9] = [
     ("--blocksize", "use --block-size"),
     ("--runtime", "use --duration"),
@@ -166,8 +163,8 @@ const FIO: [(&str, &str); 9] = [
     ("--rw", "choose a load profile with --profile (`qdepth profiles` lists them)"),
     ("--numjobs", "use --threads with the plan bandwidth, or `qdepth fio`"),
     ("--ioengine", "use --engine"),
-    ("--filename", "the target is a separate word: qdepth run TARGET"),
-    ("--dry-run", "use `qdepth plan` with the same words"),
+    ("--filename", "name the target without an option: qdepth run TARGET"),
+    ("--dry-run", "use `qdepth plan` with the same arguments"),
 ];
 
 /// Suggestion for an unknown first word: a plan, a path, or a command with transposed letters.
@@ -198,30 +195,31 @@ fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Op
     Some(format!("did you mean `qdepth {command}`?"))
 }
 
-/// Says what went wrong and chooses the exit status.
+/// Prints an error with the next command to type, and returns the exit status.
 pub(crate) fn explain(error: &anyhow::Error) -> u8 {
-    // Errors of the logbook say their own cause; others leave it to the chain.
+    // Logbook errors include their cause; other errors print the whole chain.
     match error.downcast_ref::<LogbookError>() {
         Some(error) => print_line(&format!("qdepth: {error}")),
         None => print_line(&format!("qdepth: {error:#}")),
     }
     if let Some(next) = file_error(error).and_then(|e| e.next_command(std::env::args_os())) {
-        print_line(&format!("as, for example: {next}"));
+        print_line(&format!("for example: {next}"));
     }
     if let Some(next) = with_consent(error, std::env::args_os()) {
-        print_line(&format!("as, for example: {next}"));
+        print_line(&format!("for example: {next}"));
     }
     exit_status(error)
 }
 
-/// The same for a command that leaves nothing to resume: where there is no room, it is given again.
+/// Like [`explain`], for a command that cannot be resumed: without space, the message names the
+/// command to repeat.
 pub(crate) fn explain_to_repeat(error: &anyhow::Error) -> u8 {
     let without_room = error.downcast_ref::<LogbookError>().and_then(without_room);
     let Some((why, first)) = without_room else { return explain(error) };
     let words = std::env::args_os().skip(1).map(|word| shell_word(&word.to_string_lossy()));
     let again = words.collect::<Vec<_>>().join(" ");
     print_line(&format!(
-        "qdepth: {why}; what was kept before is not lost: {first}, then `qdepth {again}`"
+        "qdepth: {why}. What was stored before is not lost: {first}, then run `qdepth {again}`"
     ));
     exit_status(error)
 }
@@ -234,11 +232,7 @@ fn without_room(error: &LogbookError) -> Option<(String, &'static str)> {
             "free some space",
         )),
         LogbookError::Limited { path, doing, .. } => Some((
-            format!(
-                "{} may not grow any further while {doing}: a limit on the size of files is in the \
-                 way",
-                path.display()
-            ),
+            format!("{} reached a limit on the file size while {doing}", path.display()),
             "raise it (`ulimit -f unlimited`)",
         )),
         LogbookError::TooManyFiles { path, doing } => Some((
@@ -249,7 +243,7 @@ fn without_room(error: &LogbookError) -> Option<(String, &'static str)> {
     }
 }
 
-/// The command line with all words that a consent is missing.
+/// Command line completed by every word that the consent lacks; `None` for other errors.
 fn with_consent(error: &anyhow::Error, words: impl Iterator<Item = OsString>) -> Option<String> {
     let refusal = match error.downcast_ref::<Problem>() {
         Some(Problem::Refused(refusal)) => refusal,
@@ -289,7 +283,7 @@ mod tests {
             for us in 1..=5000 {
                 point.writes.service_time.record(qdepth_measure::Nanos::from_micros(us));
             }
-            // Memory that answers is what the application meets, too.
+            // A cached answer is no fault here: the application would get it as well.
             point.findings.push(Finding::invalid(qdepth_measure::Code::CachedBelow));
             status_of(&RunRecord { plan_text, ..RunRecord::default() }, &[point]).number()
         };

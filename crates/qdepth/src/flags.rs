@@ -70,7 +70,7 @@ pub(crate) use trend::TrendOptions;
 pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) first: FirstOptions,
-    /// Replace existing files that qdepth did not write, or that were changed since
+    /// Replace files that qdepth did not write or that changed since
     #[arg(long, global = true, help_heading = "Output", hide_short_help = true)]
     pub(crate) replace: bool,
     /// Without a command: a first number for this directory in five seconds.
@@ -93,19 +93,23 @@ pub(crate) struct CatalogueOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a test plan on files, devices or emulated devices
-    Run(Box<RunOptions>),
-    /// Find the highest rate at which the tail latency keeps a limit
     ///
-    /// Offers I/Os at random moments (open loop), and searches until the 95 % confidence interval
-    /// of the rate is within 2 %, or for half an hour. Ctrl-C ends it with the answer so far. Exit
+    /// A target is a directory (qdepth creates a measurement file in it), a regular file, a block
+    /// device, or an emulated device (`qdepth media`). Defaults: the plan `quick`, a short form of
+    /// `standard`, and the current directory.
+    Run(Box<RunOptions>),
+    /// Find the highest IOPS that keeps tail latency within a limit
+    ///
+    /// Offers I/Os at random moments (open loop) until the 95 % confidence interval of the rate is
+    /// within 2 %, or the time --within is up. Ctrl-C ends the search with the answer so far. Exit
     /// status: 0 with an answer, 1 if no rate keeps the limits, 5 if that is unknown.
     Answer(Box<RunOptions>),
-    /// Decide whether storage is fast enough for an application
+    /// Check whether storage is fast enough for an application
     ///
-    /// APPLICATION is etcd, postgres-wal, mysql-redo, kafka, redis-aof, rocksdb, sqlite, or a plan
-    /// file with requirements. Exit status: 0 PASS, 1 FAIL, 5 INCONCLUSIVE.
+    /// The plan names the application: etcd, postgres-wal, mysql-redo, kafka, redis-aof, rocksdb,
+    /// sqlite, or a plan file with requirements. Exit status: 0 PASS, 1 FAIL, 5 INCONCLUSIVE.
     FitFor(Box<RunOptions>),
-    /// Preview a run: points, time, bytes written, guards. Touches nothing
+    /// Preview a run: time, bytes written, guards; touches nothing
     Plan(Box<PlanOptions>),
     /// List the test plans, or print one
     Plans(CatalogueOptions),
@@ -113,17 +117,16 @@ pub(crate) enum Command {
     Profiles(CatalogueOptions),
     /// Run fio job files or fio command lines
     ///
-    /// Takes fio's options (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
-    /// and some options of qdepth.
+    /// Accepts fio's options and the options of qdepth below.
     Fio(FioOptions),
     /// Run an IOR command line and print IOR's table
     ///
-    /// Ranks are threads. Options of qdepth come before those of IOR: qdepth ior --no-report -a
-    /// POSIX -t 1m -b 16m -N 4 -F -o dir/file
+    /// Ranks are threads. Options of qdepth come before those of IOR, which `qdepth ior -- -h`
+    /// lists.
     Ior(IorOptions),
     /// Convert an Iometer configuration (.icf) to a plan
     ///
-    /// Example: qdepth iometer FILE.icf > iometer.toml, then qdepth run iometer.toml TARGET
+    /// To save the plan: qdepth iometer night.icf > night.toml
     Iometer(IometerOptions),
     /// Import results of fio (JSON, logs) and Iometer (CSV)
     Import(ImportOptions),
@@ -138,34 +141,32 @@ pub(crate) enum Command {
     Logbook(LogbookCommand),
     /// Print the results and findings of a run
     Show(ShowOptions),
-    /// Write a report: HTML, PDF, Markdown, or its figures as CSV or JSON
+    /// Write a report: HTML, PDF, Markdown, CSV or JSON
     Report(ReportOptions),
     /// Print a run as JSON, or the points of many runs as CSV
     Export(ExportOptions),
-    /// Compare two runs, or two groups of runs, with confidence intervals
+    /// Compare two runs or groups of runs, with confidence intervals
     Compare(CompareOptions),
-    /// Check whether the results of a run reached steady state
+    /// Check whether a run reached steady state
     Steady(SteadyOptions),
     /// Show how results changed from run to run
     Trend(TrendOptions),
-    /// List emulated devices, or show one: parameters, sources, accuracy
+    /// List emulated devices, or show one: parameters and accuracy
     Media(MediaOptions),
-    /// Predict performance from a model of your drive. EMULATED
+    /// Predict performance from a model of your drive (EMULATED)
     ///
-    /// The intervals include the error of the model. Examples: qdepth predict mydrive.toml; qdepth
-    /// predict quick mydrive.toml*2 as raid0; qdepth predict 'raid1(media:./mydrive.toml*2)'. The
-    /// default plan is `standard`.
+    /// The confidence intervals include the error of the model.
     Predict(Box<PredictOptions>),
-    /// Emulate published benchmark results and compare
+    /// Compare emulation with published benchmark results
     Reproduce(ReproduceOptions),
     /// Inspect, check and tune this machine
     Host(HostOptions),
     /// Self-test clock, engines and statistics (2 min)
     ///
-    /// Compares qdepth with known true values, with itself, and with fio if fio is installed. Uses
-    /// an unnamed file of 64 MiB for the comparison with fio, and no other storage.
+    /// Compares qdepth with known values, with itself and, if installed, with fio (in an unnamed
+    /// file of 64 MiB; no other storage is used).
     Certify(CertifyOptions),
-    /// Show the logbook as web pages on this machine, read-only
+    /// Serve the logbook as read-only web pages
     Serve(ServeOptions),
     /// Serve an emulated device as a block device over NBD
     ServeMedium(ServeMediumOptions),
@@ -175,7 +176,7 @@ pub(crate) enum Command {
     Completions(CompletionsOptions),
     /// Print a manual page (troff)
     ///
-    /// Example: qdepth man run | man -l -
+    /// To read it: qdepth man run | man -l -
     Man(ManOptions),
 }
 
@@ -185,25 +186,20 @@ pub(crate) struct RunOptions {
     pub(crate) load: Load,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Print JSON instead of the table
-    ///
-    /// Schema: qdepth schema run
+    /// Print JSON instead of the table (qdepth schema run)
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write each event as a line of JSON; - writes to standard output instead of the table
-    ///
-    /// Schema: qdepth schema events
+    /// Write events as lines of JSON; - for standard output, without the table (qdepth schema
+    /// events)
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) events: Option<PathBuf>,
     /// Print progress as plain lines, for screen readers and logs
-    ///
-    /// The default redraws lines in place if the terminal supports it.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) plain: bool,
     /// Print the result only
     #[arg(short, long, help_heading = "Output", conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print every finding in full, with its places and what to do
+    /// Print every finding in full
     #[arg(short, long, help_heading = "Output", hide_short_help = true)]
     pub(crate) verbose: bool,
     #[command(flatten)]
@@ -211,7 +207,7 @@ pub(crate) struct RunOptions {
     /// Keep the measurement file for the next run
     #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) keep: bool,
-    /// Stop after the first point that was slowed by heat; --resume continues
+    /// Stop after the first thermally throttled point; --resume continues
     #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) stop_on_throttle: bool,
     /// Show the result of this emulated device next to each point, for example media:p3700-800gb
@@ -219,9 +215,9 @@ pub(crate) struct RunOptions {
     pub(crate) expect: Option<String>,
     /// Repeat the run N times, and compare the targets if there are several
     ///
-    /// Runs are interleaved in blocks of random order. until=2%: repeat until every difference is
-    /// resolved to 2 % (at most 30 times). until-steady: repeat on one target until the last five
-    /// runs are steady by SNIA's rule (at most 25 times).
+    /// Runs are interleaved in blocks of random order. until=2%: until every difference is resolved
+    /// to 2 % (at most 30 times). until-steady: on one target, until the last five runs are steady
+    /// by SNIA's rule (at most 25 times).
     #[arg(long, value_name = "N | until=N% | until-steady", help_heading = "Measurement")]
     pub(crate) repeat: Option<Repeat>,
     /// Resume the last run or campaign that was interrupted, failed or killed
@@ -239,8 +235,7 @@ pub(crate) struct RunOptions {
     pub(crate) engine: EngineChoice,
     /// Do not pin workers to CPUs
     ///
-    /// By default each worker gets its own CPU, nearest to the device first, if there are enough
-    /// CPUs.
+    /// By default, each worker has its own CPU, near the device, if there are enough.
     #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) no_pin: bool,
     /// Pin the workers to these CPUs, round-robin, for example 0-3,8
@@ -256,7 +251,7 @@ pub(crate) struct RunOptions {
 
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("json", |json| json.help(
-    "Print the resolved plan, as it is hashed and stored"
+    "Print the resolved plan as JSON, as hashed and stored"
 )))]
 pub(crate) struct PlanOptions {
     /// The options of `qdepth run`, so that a command line can be previewed.
@@ -265,7 +260,7 @@ pub(crate) struct PlanOptions {
     /// Print the TOML of a shipped plan or profile
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
-    /// Print the plan as a fio job file, as far as fio can express it
+    /// Print the plan as a fio job file, as far as possible
     #[arg(long, conflicts_with = "json")]
     pub(crate) as_fio: bool,
 }
@@ -331,7 +326,7 @@ pub(crate) struct ReportOptions {
     /// Languages, one file for each
     #[arg(long, value_delimiter = ',', default_value = "en", value_parser = languages())]
     pub(crate) lang: Vec<Lang>,
-    /// TOML file with publisher details: title, organisation, logo, contact, version, history
+    /// TOML file with title, organisation, logo, contact and history (docs/report.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) paper: Option<PathBuf>,
     /// Add the published results of these drives to the diagrams, for example p3700-800gb
@@ -340,25 +335,25 @@ pub(crate) struct ReportOptions {
     /// Replace serial numbers, host names and file paths with pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Latency limits for write-pressure runs; see `qdepth run --help`
+    /// Report the write load at which reader latency exceeds a limit, for example p99.9=2ms
     #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…")]
     pub(crate) limit: Vec<Limit>,
-    /// Add the latency of these points over time, as heat maps; points count from 0
+    /// Add heat maps of latency over time for these points, counted from 0
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub(crate) point: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One self-contained HTML file
+    /// Self-contained HTML file
     Html,
-    /// Tagged PDF with bookmarks; needs the program qdepth-pdf
+    /// Tagged PDF; needs the program qdepth-pdf
     Pdf,
     /// Markdown, with a folder of diagrams
     Md,
-    /// Folder with one CSV file for each diagram
+    /// Folder with one CSV file per diagram
     Csv,
-    /// All diagrams as one JSON document (schema: qdepth schema figures)
+    /// Diagrams as JSON (qdepth schema figures)
     Json,
     /// Folder of Typst sources, for your own layout
     Typst,
@@ -385,7 +380,7 @@ impl Format {
 pub(crate) struct ShowOptions {
     #[command(flatten)]
     pub(crate) choice: RunChoice,
-    /// Print every point, and every finding with its figures, its places and what to do
+    /// Print every point and every finding in full
     #[arg(long)]
     pub(crate) findings: bool,
     /// Print the latency of one point over time
@@ -402,16 +397,18 @@ pub(crate) struct ShowOptions {
 pub(crate) struct ReproduceOptions {
     /// Only this document: p3700, iodrive, uv300 or write-pressure
     pub(crate) document: Option<String>,
-    /// Print one JSON document instead of the table (schema: qdepth schema reproduce)
+    /// Print JSON instead of the table (qdepth schema reproduce)
     #[arg(long)]
     pub(crate) json: bool,
     /// Write a page with the documents' diagrams: published points on emulated curves
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// TOML file with publisher details: title, organisation, logo, contact, version, history
+    /// Write an edition of the document under this file name: emulated next to published figures
     #[arg(long, value_name = "NAME")]
     pub(crate) paper: Option<PathBuf>,
-    /// Output formats [default: the extension of --output, or html]
+    /// Formats of --paper
+    ///
+    /// Several are separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "html", requires = "paper")]
     pub(crate) format: Vec<Format>,
     /// Languages, one file for each
@@ -434,28 +431,28 @@ pub(crate) struct SchemaOptions {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SchemaOf {
-    /// Preview a run: points, time, bytes written, guards. Touches nothing
+    /// Plan files
     Plan,
-    /// Run a test plan on files, directories, block devices or emulated devices
+    /// Runs: run --json, export --json
     Run,
-    /// The output of report --format json
+    /// Diagrams: report --format json
     Figures,
-    /// The output of list --json
+    /// Lists of runs: list --json
     Runs,
-    /// A line of run --events
+    /// Lines of run --events
     Events,
-    /// Emulate published benchmark results and compare
+    /// reproduce --json
     Reproduce,
-    /// Inspect, check and tune this machine
+    /// host --json
     Host,
-    /// Compare two runs, or two groups of runs, with confidence intervals
+    /// compare --json
     Compare,
-    /// The output of run A --repeat --json
+    /// Campaigns: run --repeat --json
     Repeat,
-    /// Show how results changed from run to run
+    /// trend --json
     Trend,
-    /// Check whether the results of a run reached steady state
+    /// steady --json
     Steady,
-    /// The output of certify --json
+    /// Certificates: certify --json
     Certificate,
 }

@@ -1,20 +1,20 @@
-//! Tables of a terminal: nothing is wider than it. Columns stand in blocks without lines between
-//! them; where there is no room, those that matter least are left out and named below, long names
-//! are shortened in the middle, sentences are broken between words, and a table that is too narrow
-//! for its numbers becomes a list.
+//! Tables that fit the width of the terminal. Blocks of rows are separated by rules, columns by
+//! blanks. If the width does not suffice, the least important columns are omitted and named below,
+//! long names are shortened in the middle, and sentences wrap between words. A table that is too
+//! narrow for its numbers becomes a list.
 
 use qdepth_files::{Lines, visible};
 use qdepth_report::{Align, Cell, Column, Table};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
-/// A column of words is not made narrower than this.
+/// Minimum width of a text column.
 const WORDS_MIN: usize = 8;
-/// A column of words is made so narrow before another column is left out.
+/// Width to which a text column shrinks before another column is omitted.
 const WORDS_ENOUGH: usize = 16;
 
-/// A table as lines that a terminal may have: nothing in it is obeyed but our own colours.
+/// Rendered table: control characters are made visible, except qdepth's own colours.
 #[derive(Debug)]
 pub(crate) struct Laid(String);
 
@@ -35,13 +35,13 @@ pub(crate) struct Style {
     pub(crate) colours: bool,
 }
 
-/// Lays a table out.
+/// Renders a table at the width of the style.
 pub(crate) fn lay(data: &Table, style: Style) -> Laid {
     let grid = Grid::new(data, style);
     let mut lines = if grid.fits() { grid.lines(style) } else { listed(data, style.width) };
     if grid.fits() && !grid.left_out.is_empty() {
         let sentence = format!(
-            "left out in {} columns: {} (a wider terminal has them, and `qdepth export --csv`)",
+            "omitted at {} columns: {} (use a wider terminal, or `qdepth export --csv`)",
             style.width,
             grid.left_out.join(", ")
         );
@@ -53,7 +53,7 @@ pub(crate) fn lay(data: &Table, style: Style) -> Laid {
     Laid(lines.join("\n"))
 }
 
-/// Columns that the screen has, with their cells.
+/// Columns that fit, with their cells, and the headings of the omitted ones.
 struct Grid {
     columns: Vec<ColumnLayout>,
     rows: Vec<Cells>,
@@ -157,7 +157,7 @@ impl Grid {
         lines
     }
 
-    /// Subject of the row, which is not repeated in each row of a block.
+    /// Name in the first column, which is printed once in a block of equal names.
     fn name_of<'r>(&self, row: &'r Cells) -> Option<&'r str> {
         let is_words = self.columns.first().is_some_and(|column| column.align == Align::Text);
         row.cells.first().filter(|_| is_words && self.columns.len() > 1).map(String::as_str)
@@ -196,15 +196,15 @@ fn needed(widths: impl Iterator<Item = usize>) -> usize {
     sum + GAP * count.saturating_sub(1)
 }
 
-/// A column with the widths that it may have.
+/// Column with the widths it may have, in terminal columns.
 struct Sized<'a> {
     at: usize,
     column: &'a Column,
-    /// Width; at first the width that breaks nothing.
+    /// Current width; initially wide enough to wrap nothing.
     width: usize,
-    /// At which another column is left out sooner than it is made narrower.
+    /// Width below which omitting another column is preferred to shrinking this one.
     enough: usize,
-    /// Below which a number, or a word of the heading, would be cut.
+    /// Minimum width: any less would cut a number or a word of the heading.
     least: usize,
 }
 
@@ -222,8 +222,8 @@ impl<'a> Sized<'a> {
     }
 }
 
-/// Takes from the widest column that may be narrower until all fit, or none can give more: first
-/// from those in which a heading is broken by it, and no cell.
+/// Shrinks the widest shrinkable column until all fit or none can shrink further. First wraps
+/// headings alone, then cells too.
 fn narrow(kept: &mut [Sized<'_>], room: usize) {
     let limits: [fn(&Sized<'_>) -> usize; 2] =
         [|sized| sized.enough.max(sized.least), |sized| sized.least];
@@ -236,13 +236,13 @@ fn narrow(kept: &mut [Sized<'_>], room: usize) {
     }
 }
 
-/// The heading, a line each, with the unit below.
+/// Lines of the heading, followed by the unit.
 fn heading(column: &Column) -> Vec<String> {
     let unit = (!column.unit.is_empty()).then_some(column.unit.as_str());
     column.heading.lines().chain(unit).map(str::to_owned).collect()
 }
 
-/// A cell in its column: words are broken, a single long one is shortened.
+/// Lines of a cell: wrapped between words; a single long word is shortened.
 fn within(cell: &str, column: &ColumnLayout) -> Vec<String> {
     if cell.width() <= column.width {
         vec![cell.to_owned()]
@@ -251,8 +251,8 @@ fn within(cell: &str, column: &ColumnLayout) -> Vec<String> {
     }
 }
 
-/// A text in lines of this width, those behind the first with an indent; a word that is longer is
-/// shortened in the middle.
+/// Wraps a text to this width, indenting all lines but the first. Longer words are shortened in the
+/// middle.
 pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     let options = textwrap::Options::new(width.max(1))
         .subsequent_indent(indent)
@@ -262,7 +262,8 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     lines.iter().map(|line| shortened(line, width)).collect()
 }
 
-/// A name in this width: what is left out of its middle is an ellipsis. Its end tells most.
+/// Shortens a name to this width with an ellipsis in the middle, because its end distinguishes it
+/// best.
 pub(crate) fn shortened(name: &str, width: usize) -> String {
     if name.width() <= width || width == 0 {
         return name.to_owned();
@@ -281,14 +282,14 @@ pub(crate) fn shortened(name: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// Each row as lines `heading: value`, where no table fits.
+/// Renders each row as lines `heading: value`, for widths that no table fits.
 fn listed(data: &Table, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &data.rows {
         if !lines.is_empty() {
             lines.push("─".repeat(width.min(WORDS_MIN)));
         }
-        // What is not known takes no line.
+        // Unknown values are omitted.
         let known = |(_, cell): &(&Column, &Cell)| cell.text != "–";
         for (column, cell) in data.columns.iter().zip(&row.cells).filter(known) {
             let unit = if column.unit.is_empty() { "" } else { " " };
@@ -356,8 +357,8 @@ mod tests {
     #[test]
     fn what_matters_least_is_left_out_first_and_named() {
         let (wide, narrow, least) = (laid(140), laid(56), laid(44));
-        assert!(wide.contains("Max") && wide.contains("p99") && !wide.contains("left out"));
-        assert!(narrow.contains("left out in 56 columns: Max ("), "{narrow}");
+        assert!(wide.contains("Max") && wide.contains("p99") && !wide.contains("omitted"));
+        assert!(narrow.contains("omitted at 56 columns: Max ("), "{narrow}");
         assert!(least.replace('\n', " ").contains("columns: p99, Max ("), "{least}");
         for text in [&wide, &narrow, &least] {
             assert_eq!(text.matches("Database").count(), 1, "a title of a block: {text}");
@@ -372,7 +373,7 @@ mod tests {
         let style = |blocks| Style { width: 140, blocks, colours: false };
         let named = |blocks| lay(&data, style(blocks)).text().matches("(xfs on nvme0n1)").count();
         assert_eq!((named(true), named(false)), (1, 2));
-        // Of each block by itself.
+        // The name is repeated in the next block.
         data.rows[3] = Row { cells: data.rows[2].cells.clone(), ..Row::default() };
         data.rows[3].cells[0].text = "Restore".to_owned();
         let text = lay(&data, style(true)).text().to_owned();

@@ -1,5 +1,5 @@
-//! The command line of qdepth: the only crate that prints, exits, and sees both the loop and the
-//! logbook. Start with [`flags`], then `qdepth-lab`, which strings the stages together.
+//! The command line of qdepth. Only this crate prints, exits, and connects the measurement with the
+//! logbook. Start with [`flags`], then `qdepth-lab`, which runs the stages in order.
 
 mod commands;
 mod exit_status;
@@ -24,13 +24,14 @@ use qdepth_lab::failure::FAILED;
 #[global_allocator]
 static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
 
-/// Stack size of the program.
+/// Stack size of the working thread, bytes.
 const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     qdepth_linux::explain_aborts();
     let words: Vec<OsString> = std::env::args_os().collect();
-    // What waits at a server that does not answer cannot be ended, only left behind.
+    // A process that waits for an unresponsive server cannot be killed, so a supervisor runs it as
+    // a child that it can leave behind.
     if qdepth_host::served::is_named(&System::real(), words.get(1..).unwrap_or_default()) {
         return ExitCode::from(qdepth_linux::supervised(terminal::print_line, on_a_large_stack));
     }
@@ -43,16 +44,16 @@ fn on_a_large_stack() -> u8 {
     if limit.is_none_or(|bytes| bytes >= STACK_BYTES as u64 / 2) {
         return work();
     }
-    // A stack that overflows ends the process without a word (`ulimit -s`).
+    // With a small stack limit (`ulimit -s`), an overflow would end the process without a message.
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
     let status = thread.map(|thread| thread.join().unwrap_or(FAILED));
     status.unwrap_or_else(|why| {
-        terminal::print_line(&format!("qdepth: no stack to work on can be had: {why}"));
+        terminal::print_line(&format!("qdepth: cannot allocate a stack: {why}"));
         FAILED
     })
 }
 
-/// The whole program; its exit status.
+/// Runs the program with these words and returns the exit status.
 fn program(words: impl Iterator<Item = OsString>) -> u8 {
     if let Err(error) = qdepth_lab::events::signals::outlive_limits() {
         return exit_status::explain(&error);

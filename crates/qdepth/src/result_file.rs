@@ -1,4 +1,4 @@
-//! A file that a command writes its result to.
+//! Output file of a command.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use qdepth_files::{Output, Privacy, Replaced};
 
 use crate::terminal::print_line;
 
-/// Looked at before the work, written after it: a name that cannot be had does not show after
-/// minutes of measuring.
+/// Output file, checked before the work and written after it, so that an unusable name does not
+/// show only after minutes of measuring.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
     path: PathBuf,
@@ -17,14 +17,14 @@ pub(crate) struct ResultFile {
 }
 
 impl ResultFile {
-    /// A file, or by `-` the standard output.
+    /// Checks an output path; `-` is standard output.
     pub(crate) fn at(path: impl AsRef<Path>, privacy: Privacy) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let output = Output::at(&path, privacy)?;
         Ok(Self { path, output })
     }
 
-    /// A file: the standard output has another use.
+    /// Checks an output path that must be a file, because standard output has another use.
     pub(crate) fn file(path: impl AsRef<Path>, privacy: Privacy) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let output = Output::file(&path, privacy)?;
@@ -35,7 +35,7 @@ impl ResultFile {
         &self.path
     }
 
-    /// Writes it whole, and says what it took the place of.
+    /// Writes the complete content, and reports a replaced file on standard error.
     pub(crate) fn write(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
         self.report_replaced(self.output.write(bytes.as_ref())?);
         Ok(())

@@ -30,20 +30,20 @@ use live::Live;
 /// Interval for redrawing the live lines.
 const DRAWN_EVERY: Duration = Duration::from_millis(500);
 
-/// The terminal, or its absence.
+/// Display of a run's progress on standard error, live or as plain lines.
 #[derive(Debug)]
 pub(crate) struct Screen {
     quiet: bool,
-    /// True if the run's events leave no lines: it takes seconds, and everything is printed at its
+    /// True if events leave no lines, because the run takes seconds and prints everything at its
     /// end.
     passing: bool,
-    /// True if lines are printed one after the other and remain.
+    /// True if lines are appended instead of redrawn in place.
     plain: bool,
-    /// True if points and findings appear only in the live lines: a table has them at the end.
+    /// True if points and findings appear only live, because a table lists them at the end.
     tabled: bool,
-    /// True if the lines of events are the result.
+    /// True if events are printed to standard output as the result.
     prints_events: bool,
-    /// Why a line of them could not be printed.
+    /// First error of printing an event.
     unprinted: RefCell<Option<anyhow::Error>>,
     shown: Arc<Shown>,
     ticker: RefCell<Option<Ticker>>,
@@ -73,10 +73,10 @@ impl Shown {
 }
 
 impl State {
-    /// Draws what is known now, below lines that stay.
+    /// Redraws the live lines below `above`, which is printed permanently.
     fn draw(&mut self, above: &[String], now: Duration) {
         let (width, height) = terminal::size();
-        // The last column stays free: terminals differ in what they do behind it.
+        // Keeps the last column free: terminals differ in when they wrap after it.
         let size = Size { width: width.saturating_sub(1).max(1), height };
         let lines = lines(&self.live, now, size);
         let above: Vec<String> =
@@ -85,7 +85,7 @@ impl State {
     }
 }
 
-/// Draws again and again until it is dropped.
+/// Thread that redraws the live lines every `DRAWN_EVERY` until it is dropped.
 #[derive(Debug)]
 struct Ticker {
     end: Option<Sender<()>>,
@@ -101,7 +101,7 @@ impl Ticker {
             }
         };
         let thread = std::thread::Builder::new().name("screen".to_owned()).spawn(tick);
-        // Without a thread the lines stand still between two events.
+        // If no thread can be started, the lines change with events only.
         Self { end: Some(end), thread: thread.ok() }
     }
 }
@@ -128,38 +128,38 @@ impl Screen {
         }
     }
 
-    /// One that tells nothing, for programs that read what the standard error says.
+    /// Screen that prints nothing but warnings, for callers that parse standard error.
     pub(crate) fn quiet() -> Self {
         let mut screen = Self::new();
         (screen.quiet, screen.plain) = (true, true);
         screen
     }
 
-    /// One that shows what goes on, and leaves the place to what is told afterwards.
+    /// Screen whose live lines disappear at the end, for a run of a few seconds.
     pub(crate) fn passing() -> Self {
         let mut screen = Self::new();
         screen.passing = true;
         screen
     }
 
-    /// The one that a run asks for.
+    /// Screen that the options of a run select.
     pub(crate) fn from_options(options: &RunOptions) -> Self {
         let mut screen = Self::new();
         screen.plain |= options.plain || options.quiet;
         screen.quiet = options.quiet;
-        // Then nothing else is a result.
+        // Events replace every other output.
         screen.prints_events = options.prints_events_alone();
         let has_table = !screen.prints_events && !options.json && options.repeat.is_none();
         screen.tabled = has_table && !screen.plain && std::io::stdout().is_terminal();
         screen
     }
 
-    /// Location of a stored run.
+    /// Prints where a run was stored.
     pub(crate) fn kept(&self, logbook: &Path, id: &str) {
         self.print_line(&kept(logbook, id));
     }
 
-    /// A line for the person.
+    /// Prints a line unless the screen is quiet.
     pub(crate) fn print_line(&self, line: &str) {
         if !self.quiet {
             self.print_above(line);
@@ -174,7 +174,7 @@ impl Screen {
         }
     }
 
-    /// Changes what is known, and draws it from now on.
+    /// Applies a change to the live state, and starts redrawing.
     fn learn(&self, change: impl FnOnce(&mut Live, Duration)) {
         let now = self.shown.now();
         let mut state = self.shown.state();
@@ -184,13 +184,13 @@ impl Screen {
         }
     }
 
-    /// Points and findings that no table will have stay where they are.
+    /// Prints the pending points and findings permanently, because no table will list them.
     fn leave(&self) {
         let messages = std::mem::take(&mut self.shown.state().live.messages);
         messages.iter().for_each(|line| self.print_line(line));
     }
 
-    /// Nothing is drawn any more, and what was drawn goes.
+    /// Stops redrawing and clears the live lines.
     fn rest(&self) {
         self.ticker.take();
         if !self.plain {
@@ -198,7 +198,7 @@ impl Screen {
         }
     }
 
-    /// Lines of an event that stay; in plain lines also what is measured next.
+    /// Permanent lines of an event, if it has any; in plain mode also the start of a point.
     fn lines_of(&self, event: &RunEvent) -> Option<String> {
         if let RunEvent::VariantStarted(variant) = event {
             return Some(format!("variant    {}, on {}", variant.name, variant.target));
@@ -206,7 +206,7 @@ impl Screen {
         if let RunEvent::PhaseStarted(started) = event {
             return phase_line(started);
         }
-        // Without a drawn line there must be one that says what takes these seconds.
+        // Without live lines, one line must explain what takes these seconds.
         if self.passing && !(self.plain && matches!(event, RunEvent::RunStarted(_))) {
             return None;
         }
@@ -218,7 +218,7 @@ impl Screen {
             target.map_or_else(String::new, |target| format!(", {target}"))
         };
         match event {
-            // The run of all variants has nothing left to measure.
+            // The run that combines all variants has nothing left to measure.
             RunEvent::RunStarted(run) if run.points_done == run.points => None,
             RunEvent::RunStarted(run) => Some(begins(run)),
             RunEvent::PointStarted(point) if self.plain && !state.live.is_emulated() => {
@@ -228,8 +228,7 @@ impl Screen {
                 let emulated = if state.live.is_emulated() { "  EMULATED" } else { "" };
                 format!("{}{emulated}", line(point, &on(point), ended))
             }),
-            // The same of every point says no more than of the first: its grade says that it is
-            // there.
+            // A warning is printed for the first point only: the grades show where it recurs.
             RunEvent::FindingRaised(finding)
                 if finding.severity == "remark" && state.live.remarked.contains(&finding.code) =>
             {
@@ -247,13 +246,13 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A run that failed may have left lines.
+        // A failed run may have pending lines.
         self.leave();
         self.shown.state().live = Live::default();
         self.rest();
         if let Some(why) = self.unprinted.take() {
             self.print_above(&format!(
-                "--events: lines are missing ({why:#}); nothing of the run is lost by it"
+                "--events: lines are missing ({why:#}); the run is not affected"
             ));
         }
     }
@@ -262,7 +261,7 @@ impl Drop for Screen {
 impl Observer for Screen {
     fn event(&self, event: &RunEvent) {
         if self.prints_events {
-            // Whoever reads may be gone: the measurement goes on.
+            // A reader that has exited must not end the measurement.
             if let Err(error) = terminal::print_document(&event.line()) {
                 self.unprinted.borrow_mut().get_or_insert(error);
             }
@@ -293,7 +292,7 @@ impl Observer for Screen {
         if !std::io::stderr().is_terminal() || self.quiet || !std::io::stdin().is_terminal() {
             return None;
         }
-        // Nothing is drawn while the answer is typed.
+        // The lock on the state pauses redrawing while the user types.
         let mut state = self.shown.state();
         state.region.draw(&[], &[], terminal::size().0);
         terminal::ask(question);
@@ -303,7 +302,7 @@ impl Observer for Screen {
     }
 }
 
-/// A phase that is told in a line that stays; filling is drawn alone.
+/// Permanent line of a phase; filling files has only live lines.
 fn phase_line(started: &PhaseStarted) -> Option<String> {
     let step = phase_text(Lang::En, started);
     match (started.phase, started.bytes) {
@@ -311,7 +310,7 @@ fn phase_line(started: &PhaseStarted) -> Option<String> {
         (Phase::Provisioning, _) => None,
         (Phase::Preconditioning, None) => Some(format!("precondition  {step}")),
         (Phase::Preconditioning, Some(bytes)) => {
-            Some(format!("precondition  {step}, {} in all", Bytes(bytes)))
+            Some(format!("precondition  {step}, {} in total", Bytes(bytes)))
         }
     }
 }
@@ -332,7 +331,7 @@ fn begins(run: &RunStarted) -> String {
     )
 }
 
-/// A load in a column of such.
+/// Load, padded so that a list of points is aligned.
 fn what(point: &PointStarted, on: &str) -> String {
     let PointStarted { profile_title, outstanding, .. } = point;
     let load = match &*point.step {
@@ -343,12 +342,12 @@ fn what(point: &PointStarted, on: &str) -> String {
     if rest.is_empty() { load } else { load.trim_end().to_owned() + &rest }
 }
 
-/// A point that begins.
+/// Line for a point that begins.
 fn measures(point: &PointStarted, on: &str, points: u32) -> String {
     format!("{}: {}{on}", number(point, points), load(point))
 }
 
-/// A point that has ended.
+/// Line for a finished point: IOPS, throughput, mean latency, grade.
 fn line(point: &PointStarted, on: &str, ended: &PointEnded) -> String {
     let PointEnded { io_per_s, mib_per_s, grade, .. } = ended;
     let ms = ended.response_time_mean_ns.unwrap_or(0.0) / 1e6;
@@ -356,7 +355,7 @@ fn line(point: &PointStarted, on: &str, ended: &PointEnded) -> String {
     format!("{what} {io_per_s:>10.0} IOPS {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}")
 }
 
-/// A doubt as it is raised; the table's end has it with its figures.
+/// Line for a finding when it is raised; the table at the end adds its figures.
 fn finding_line(finding: &FindingRaised, about: &str) -> String {
     let known = finding.code.parse::<Code>().map(Finding::remark).ok();
     let title = known.map_or_else(String::new, |known| finding_text(&known, Lang::En).title);
@@ -364,10 +363,10 @@ fn finding_line(finding: &FindingRaised, about: &str) -> String {
     format!("  {severity}: {about}: {title} ({})", finding.code)
 }
 
-/// Behind a time that is a medium's.
-pub(crate) const VIRTUAL: &str = " of virtual time, which passes faster than yours";
+/// Suffix of a duration in virtual time.
+pub(crate) const VIRTUAL: &str = " of virtual time";
 
-/// `1 point`, `30 points`.
+/// Number of points with its noun: `1 point`, `30 points`.
 pub(crate) fn counted(points: usize) -> String {
     if points == 1 { "1 point".to_owned() } else { format!("{points} points") }
 }

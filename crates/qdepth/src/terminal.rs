@@ -1,5 +1,5 @@
-//! Output to standard output and standard error: foreign texts are made visible here, and a closed
-//! pipe or a full disk causes no panic.
+//! Output to standard output and standard error. Control characters of foreign text are made
+//! visible, and a closed pipe or full disk causes no panic.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,13 +14,13 @@ mod region;
 
 pub(crate) use region::Region;
 
-/// Columns and lines of a terminal where none says how many it has.
+/// Columns of a terminal that does not report its size.
 const COLUMNS: usize = 80;
 const LINES: usize = 24;
-/// Fewer are no terminal's.
+/// Minimum number of columns; smaller values are taken for errors.
 const COLUMNS_MIN: usize = 20;
 
-/// Columns that are said by the environment or by the terminal that results go to.
+/// Columns from `COLUMNS`, otherwise from the terminal of standard output; `None` without either.
 fn stated_columns() -> Option<usize> {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal = || {
@@ -37,7 +37,7 @@ pub(crate) fn table_style(blocks: bool) -> Style {
     Style { width: stated_columns().unwrap_or(COLUMNS), blocks, colours }
 }
 
-/// Lines of the terminal that results go to; `None` if they go elsewhere.
+/// Lines of the terminal on standard output; `None` if output is redirected.
 pub(crate) fn result_lines() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| usize::from(height.0))
 }
@@ -47,14 +47,13 @@ pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
     out(lay(table, table_style(blocks)).text())
 }
 
-/// Prints words of a result for a person: broken between words where a terminal says how wide it
-/// is, and whole for a program that reads them.
+/// Prints text for a person: wrapped if the terminal's width is known, unwrapped for programs.
 pub(crate) fn print(text: &str) -> Result<()> {
     out(&broken(&visible(text, Lines::Many), stated_columns()))
 }
 
-/// Each line in lines of this width, those behind the first below its words. A command that is to
-/// be copied stays whole.
+/// Wraps each line to this width with a hanging indent. Commands stay on one line, so that they can
+/// be copied.
 fn broken(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };
     let line = |line: &str| {
@@ -69,21 +68,21 @@ fn broken(text: &str, width: Option<usize>) -> String {
     text.split('\n').flat_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints a document for a program, byte by byte. A terminal would obey what is in it, so there it
-/// is made visible; its lines stay whole, or what is copied from there would be another.
+/// Prints a document for a program unchanged. On a terminal, control characters are made visible so
+/// that it does not execute them; lines are not wrapped, so that copied text stays the same.
 pub(crate) fn print_document(text: &str) -> Result<()> {
     if io::stdout().is_terminal() { out(&visible(text, Lines::Many)) } else { write_out(text) }
 }
 
-/// True if the locale says that only ASCII is shown: `LC_ALL`, else `LC_CTYPE`, else `LANG`, is `C`
-/// or `POSIX`. Where none is set, as in containers, terminals show UTF-8.
+/// True if the locale is ASCII: the first set of `LC_ALL`, `LC_CTYPE` and `LANG` is `C` or `POSIX`.
+/// If none is set, as in containers, UTF-8 is assumed.
 fn is_ascii() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     locale.is_some_and(|locale| locale == "C" || locale == "POSIX")
 }
 
-/// Lines, bars and signs of our own in ASCII; letters of names stay as they are.
+/// Replaces qdepth's own lines, bars and symbols by ASCII; letters of names stay.
 fn in_ascii(text: &str) -> String {
     let sign = |sign: char| match sign {
         '─' | '–' | '−' => "-".to_owned(),
@@ -118,7 +117,7 @@ fn out(text: &str) -> Result<()> {
 fn write_out(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        // A reader that went away is no failure.
+        // A closed pipe is not an error: the reader has what it wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         answer => answer.context("cannot write to standard output"),
     }
@@ -129,12 +128,12 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
-/// True if lines can be drawn again in place where the person looks.
+/// True if standard error is a terminal that can redraw lines in place.
 pub(crate) fn is_drawn_on() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
 
-/// Columns and lines of the terminal where the person looks, as they are now.
+/// Current columns and lines of the terminal on standard error.
 pub(crate) fn size() -> (usize, usize) {
     let size = terminal_size::terminal_size_of(io::stderr());
     size.map_or((COLUMNS, LINES), |(width, height)| (width.0.into(), height.0.into()))
@@ -146,14 +145,15 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     text.split('\n').map(str::to_owned).collect()
 }
 
-/// Tells the person at the terminal a line. Where nobody can be told there is nobody to tell that.
+/// Prints a line on standard error. A failure to print is ignored, because there is nowhere to
+/// report it.
 pub(crate) fn print_line(line: &str) {
     let width = io::stderr().is_terminal().then(|| size().0);
     let line = broken(&visible(line, Lines::Many), width);
     let _ = writeln!(io::stderr(), "{}", if is_ascii() { in_ascii(&line) } else { line });
 }
 
-/// Like [`say`], without an end of the line.
+/// Like [`print_line`], without a line break, for a question.
 pub(crate) fn ask(question: &str) {
     let mut err = io::stderr();
     let _ = write!(err, "{}", visible(question, Lines::Many)).and_then(|()| err.flush());

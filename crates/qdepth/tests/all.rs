@@ -1,6 +1,6 @@
-//! The program as its users meet it. One binary, so that a change of a line links one program and
-//! not forty, and tests that wait leave their CPU to the next file's; each file stands for itself.
-//! `cargo xtask tidy` sees that none is left out.
+//! Tests of the program as users run it. A single binary, so that a changed line links one program
+//! instead of forty, and tests that wait leave their CPU to those of other files. Each file is
+//! independent. `cargo xtask tidy` checks that none is missing.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 

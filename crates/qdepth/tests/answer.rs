@@ -8,9 +8,9 @@ const DRIVE: &str = "media:p3700-800gb";
 fn the_answer_is_in_the_sentence_the_document_and_the_status() {
     let workspace = Workspace::new();
     for (limits, status, answer, says) in [
-        ("p99=1ms", 0, "rate", " keeps p99 ≤ 1 ms up to "),
+        ("p99=1ms", 0, "rate", " meets p99 ≤ 1 ms up to "),
         ("p50=1s,p99=1ms", 0, "rate", "; p99 ≤ 1 ms is reached first"),
-        ("p90=1us", 1, "never", " keeps p90 ≤ 1 µs at no rate"),
+        ("p90=1us", 1, "never", " does not meet p90 ≤ 1 µs at any rate"),
     ] {
         let line = format!("answer {DRIVE} --profile random-4k-read --at {limits} --no-report");
         let ended = workspace.run(&line).expect(status);
@@ -25,7 +25,7 @@ fn the_answer_is_in_the_sentence_the_document_and_the_status() {
             let [low, high] = [0, 1].map(|end| found["interval"][end].as_f64().unwrap());
             let rate = found["io_per_s"].as_f64().unwrap();
             assert!(low < rate && rate < high && high - low <= 0.04 * rate, "{found}");
-            // A point below it keeps the limit, and one above does not.
+            // A point below the answer meets the limit, and a point above does not.
             let keeps = |point: &&serde_json::Value| {
                 let p99 = point["response_time_ns"]["reads"]["percentiles"]["99"].as_f64().unwrap();
                 p99 <= 1e6
@@ -53,7 +53,7 @@ fn other_plans_and_limits_are_refused_with_a_command_that_works() {
         (format!("run quick {DRIVE} --at p99=1ms"), " answer TARGET --at p99.9=1ms"),
         (format!("answer {DRIVE} --at mean=1ms"), "a limit of a percentile, for example p99.9=1ms"),
         (format!("answer {DRIVE} --profile database,restore"), "one load profile"),
-        (format!("answer {DRIVE} --at soon"), "names no limit"),
+        (format!("answer {DRIVE} --at soon"), "is not a limit"),
     ] {
         let ended = workspace.run(&line).expect(2);
         assert!(ended.err.contains(says), "{line}: {}", ended.err);

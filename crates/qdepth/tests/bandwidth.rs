@@ -51,7 +51,7 @@ fn threads_are_dealt_to_directories_and_nothing_is_left_behind() {
         let streams = points_of_profile(&document, profile).into_iter();
         streams.map(|point| point["streams"].as_u64().unwrap()).collect::<Vec<_>>()
     };
-    // The share of the first of two targets is two of three.
+    // The first of two targets gets two of the three threads.
     assert_eq!((streams("baseline-write"), streams("baseline-read")), (vec![2], vec![2]));
     assert_eq!((streams("bandwidth-write"), streams("bandwidth-read")), (vec![2, 1], vec![2, 1]));
     assert!(points(&document).iter().all(|p| bytes(p) == p["streams"].as_u64().unwrap() * 2 * MIB));
@@ -68,7 +68,7 @@ fn a_file_of_somebody_else_is_not_touched() {
     workspace.write("a/qdepth-bandwidth.00000000", "the only copy");
     let words = "--threads 1 --transfer 1MiB --bytes-per-thread 1MiB";
     let ended = workspace.run(&format!("run bandwidth a {words}")).expect(3);
-    assert!(ended.err.contains("was not made by qdepth"), "{}", ended.err);
+    assert!(ended.err.contains("was not created by qdepth"), "{}", ended.err);
     let kept = fs::read_to_string(workspace.join("a/qdepth-bandwidth.00000000")).unwrap();
     assert_eq!(kept, "the only copy");
 }
@@ -96,11 +96,14 @@ fn wrong_words_are_refused_before_anything_is_done() {
     let workspace = Workspace::new();
     for (words, said) in [
         ("run quick media:p3700-800gb --threads 3", "is none"),
-        ("run bandwidth media:p3700-800gb --transfer 3MiB", "not a whole number of transfers"),
+        (
+            "run bandwidth media:p3700-800gb --transfer 3MiB",
+            "must be a multiple of the transfer size",
+        ),
         ("run bandwidth media:p3700-800gb --passes 0", "passes = 0"),
-        ("run bandwidth media:p3700-800gb --area 1GiB", "leave --area out"),
-        ("run bandwidth . --file-size 16MiB", "give --bytes-per-thread"),
-        ("run bandwidth . --read-only", "only reading is allowed"),
+        ("run bandwidth media:p3700-800gb --area 1GiB", "Remove --area"),
+        ("run bandwidth . --file-size 16MiB", "Use --bytes-per-thread"),
+        ("run bandwidth . --read-only", "--read-only allows no writes"),
     ] {
         let ended = workspace.run(words).expect(2);
         assert!(ended.err.contains(said), "{words}: {}", ended.err);

@@ -1,5 +1,5 @@
-//! Pages and reports in chromium, looked at by axe-core: nothing serious or critical, no error, and
-//! what a person clicks does what it says. `cargo xtask test` fetches what this needs from npm.
+//! Pages and reports in Chromium, checked by axe-core: no serious or critical problem, no script
+//! error, and controls do what their labels say. `cargo xtask test` fetches the tools from npm.
 
 #[cfg(test)]
 mod tests {
@@ -10,7 +10,7 @@ mod tests {
     const OPTIONS: &str = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write";
     const QUICK: &str = "--profile database --duration 1s --no-report";
 
-    /// True if a browser can be driven here; says so where it cannot.
+    /// True if a browser can be automated here; otherwise prints that the test is skipped.
     fn can(test: &str) -> bool {
         let modules = format!("{}/axe-core", modules());
         let there = ["chromium", "node"].iter().all(|tool| {
@@ -31,7 +31,7 @@ mod tests {
         format!("{}/../npm/node_modules", env!("CARGO_TARGET_TMPDIR"))
     }
 
-    /// What is found at these addresses.
+    /// Runs the browser script on these addresses, and returns its output.
     fn run_browser(mode: &str, addresses: &[String]) -> String {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/look.mjs");
         let quoted: Vec<String> = addresses.iter().map(|address| format!("'{address}'")).collect();
@@ -43,8 +43,8 @@ mod tests {
         sh(&line).unwrap()
     }
 
-    /// Pictures of pages, each a name and an address, where the documentation shows them. They are
-    /// renewed where that is asked for (see CONTRIBUTING.md), and else made to be thrown away.
+    /// Takes screenshots of pages (name, address). They replace those of the documentation if
+    /// requested (see CONTRIBUTING.md); otherwise they are discarded.
     fn pictures(workspace: &Workspace, pages: &[(&str, String)]) {
         let folder = match std::env::var_os("QDEPTH_WRITE_REFERENCE") {
             Some(_) => concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/images").into(),
@@ -62,7 +62,7 @@ mod tests {
 
     fn served(workspace: &Workspace) -> (Running, String) {
         let mut running = workspace.start("serve --port 0");
-        running.wait_for_err("Ctrl-C ends it");
+        running.wait_for_err("Stop with Ctrl-C");
         let address = running.out().lines().next().unwrap().to_owned();
         (running, address)
     }
@@ -113,7 +113,7 @@ mod tests {
             ("seven", format!("quick {} {loads} {short}", "media:p3700-800gb ".repeat(7))),
             ("course", format!("pts-wsat media:sas-2-ssd-400gb {short}")),
         ] {
-            // The status says whether points are valid: these are short.
+            // The status is ignored: points this short may be invalid.
             workspace.run(&format!("run {words} --logbook {name}.db"));
             let report = format!("report --logbook {name}.db --lang en,ja --output {name}");
             workspace.run(&report).expect(0);
@@ -139,14 +139,14 @@ mod tests {
         end(running);
     }
 
-    /// A plan of one point that reads for so long without a pause, and nothing else.
+    /// Plan of a single point that only reads, for this duration without a pause.
     fn reads_for(workspace: &Workspace, duration: &str) -> &'static str {
         let plan = format!(
             "name = \"steadily\"\nprofiles = [\"random-4k-read\"]\noutstanding = [1]\n\
              warm_up = \"0s\"\nduration = \"{duration}\"\n"
         );
         workspace.write("steadily.toml", &plan);
-        // What is there already is read, however little room the file system has.
+        // An existing file is read even if the file system is nearly full.
         let bytes: Vec<u8> = (0..=250).cycle().take(16 << 20).collect();
         std::fs::write(workspace.join("data"), bytes).unwrap();
         "run steadily.toml data --no-report"

@@ -1,4 +1,4 @@
-//! Figures that the storage did not produce are of grade C in every output, with the cause.
+//! Figures that do not come from the storage have grade C in every output, with the cause.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,8 @@ fn workspace() -> Workspace {
     workspace
 }
 
-/// True if every output shows the last run's point as C, and names the cause where it names causes.
+/// Asserts that every output shows the last run's point as C, and that outputs with causes name
+/// this one.
 #[cfg(test)]
 fn is_c_everywhere(workspace: &Workspace, code: &str) {
     let document = workspace.run("export latest").expect(0).json();
@@ -110,13 +111,13 @@ fn direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told() {
     let probe = format!("dd if=/dev/zero of={}/probe bs=1M count=16 oflag=direct", at.display());
     let before = dirtied();
     sh(&probe).unwrap();
-    // Older kernels write such files directly.
+    // Older kernels use direct I/O for such files.
     if dirtied() - before >= 4096 {
         workspace.run("run writes.toml at --no-report").expect(1);
         is_c_everywhere(&workspace, "not-direct");
     }
 
-    // A file without checksums is written directly; meanwhile somebody reads the device.
+    // A file without checksums uses direct I/O, while another process reads the device.
     sh(&format!("mkdir {0}/plain && chattr +C {0}/plain", at.display())).unwrap();
     workspace.run("run writes.toml at/plain --no-report");
     let document = workspace.run("export latest").expect(0).json();
@@ -164,7 +165,7 @@ fn reflinks_and_compressed_data_are_told() {
     .unwrap();
     workspace
         .later(format!("for i in $(seq 50); do umount {} && break; sleep 0.1; done", at.display()));
-    // Text is compressed, and copies of one extent are read from one place.
+    // Text is stored compressed, and all copies of an extent are read from one location.
     sh(&format!("cd {} && seq 2000000 | head -c 8M >text && sync text", at.display())).unwrap();
     workspace.run("run plan.toml at/text --read-only --no-report").expect(1);
     is_c_everywhere(&workspace, "cached-below");

@@ -1,5 +1,5 @@
-//! The command line as a user or a script meets it: usage, refusals, machine output, engines, every
-//! kind of load. What cannot run here says `SKIPPED`.
+//! The command line for users and scripts: usage, refusals, machine-readable output, engines, every
+//! kind of load. Tests that cannot run here print `SKIPPED`.
 
 use std::fs;
 
@@ -26,12 +26,12 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run nosuch.toml", &["nosuch.toml", "No such file"]),
         ("run unknown.toml", &["unknown.toml", "line 3, column 1", "warmup", "`warm_up`"]),
         ("run time.toml", &["line 3, column 12", "3 parsecs", "500ms"]),
-        ("run share.toml", &["profile `a`", "random = 140", "0 to 100"]),
-        ("run --queue-depth 0", &["queue depth 0", "1 to 4096"]),
-        ("run --queue-depth 100000", &["queue depth 100000", "1 to 4096"]),
+        ("run share.toml", &["profile `a`", "random = 140", "between 0 and 100"]),
+        ("run --queue-depth 0", &["queue depth 0", "between 1 and 4096"]),
+        ("run --queue-depth 100000", &["queue depth 100000", "between 1 and 4096"]),
         ("run --queue-depth x", &["'x'", "--queue-depth"]),
         ("run --duration 5", &["`5` is not a duration", "500ms"]),
-        ("run --duration 0s", &["10ms to 168h"]),
+        ("run --duration 0s", &["between 10ms and 168h"]),
         ("run --area banana", &["`banana` is not a size", "8KiB"]),
         ("run --profile nosuch", &["no profile `nosuch`", "database, file-server"]),
         ("run --engine foo", &["'foo'", "io_uring, linux-aio, threads"]),
@@ -44,11 +44,11 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run --ramp_time=3", &["--warm-up", "qdepth fio"]),
         ("run . --dry-run", &["qdepth plan"]),
         ("run . --durration 5s", &["a similar argument exists: '--duration'"]),
-        ("run . --duration -5s", &["'-5'", "no option takes a number below zero"]),
+        ("run . --duration -5s", &["'-5'", "no option accepts a negative number"]),
         ("logbook list", &["'list'", "a separate command: qdepth list"]),
         ("run . quick", &["quick is a plan, and must come before the targets: qdepth run quick ."]),
-        ("predict quick --profile database", &["which medium?", "`qdepth predict quick mydrive"]),
-        ("predict", &["which medium?", "`qdepth predict mydrive.toml`"]),
+        ("predict quick --profile database", &["no device model", "`qdepth predict quick mydrive"]),
+        ("predict", &["no device model", "`qdepth predict mydrive.toml`"]),
     ];
     for (words, says) in cases {
         let ended = workspace.run(words).expect(2);
@@ -68,7 +68,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
 #[test]
 fn file_of_the_user_is_refused_and_unchanged() {
     let workspace = Workspace::new();
-    // As large as what is asked for: only its contents speak against it.
+    // As large as requested: only the content is a reason to refuse it.
     workspace.write("precious", &"the only copy\n".repeat(1 << 20));
     workspace.write(FILE, &"mine, for all its name\n".repeat(1 << 20));
     for (target, file) in [("precious", "precious"), (FILE, FILE), (".", FILE)] {
@@ -76,12 +76,12 @@ fn file_of_the_user_is_refused_and_unchanged() {
         let ended =
             workspace.run(&format!("run {target} {SHORT} --queue-depth 1 --json")).expect(3);
         assert!(ended.err.contains("refused by guard G8, nothing was changed"), "{}", ended.err);
-        assert!(ended.err.contains("Give a directory") || target == ".", "{}", ended.err);
+        assert!(ended.err.contains("Use a directory") || target == ".", "{}", ended.err);
         assert_eq!(ended.out, "");
         assert_eq!(fs::read(workspace.join(file)).unwrap(), before);
     }
     assert!(!workspace.has("qdepth-report.html"));
-    // A file for which there is no room is refused before anything is made, too.
+    // A file for which there is no space is also refused before anything is created.
     workspace.run(&format!("run . --file-size 999TiB {SHORT} --queue-depth 1")).expect(3);
     assert!(!workspace.has("qdepth.db"), "a refusal changes nothing");
 }
@@ -106,7 +106,7 @@ fn device_is_refused_without_consent_and_unchanged() {
         assert_eq!(sum(&node), before, "{node} was written by `{more}`");
         assert!(!workspace.has("qdepth.db"), "a refusal changes nothing");
     };
-    // What no consent mends is said before how to consent.
+    // Reasons that no consent removes come before the instructions for consent.
     workspace.write("notes.txt", "no logbook");
     let ended = workspace.run(&format!("run {node} {SHORT} --queue-depth 1 --logbook notes.txt"));
     assert!(ended.err.contains("notes.txt") && !ended.err.contains("--destroy"), "{}", ended.err);
@@ -120,18 +120,18 @@ fn device_is_refused_without_consent_and_unchanged() {
         64 << 20
     );
     workspace.write("expired", &expired);
-    run(&format!("{right} --consent expired"), "G9", "the consent ends at 2020");
+    run(&format!("{right} --consent expired"), "G9", "the consent expires at 2020");
     sh(&format!(
         "mkfs.ext4 -q {node} && mkdir {0}/mount && mount -o ro {node} {0}/mount && sync",
         workspace.path().display()
     ))
     .unwrap();
     workspace.later(format!("umount {}/mount", workspace.path().display()));
-    // What no consent overrides is said before anybody is told how to consent.
+    // Reasons that no consent removes come before the instructions for consent.
     run(&right, "G4", "is mounted on");
     run("--destroy yes", "G4", "is mounted on");
     let told = workspace.run(&format!("run {node} --destroy yes")).expect(3).err;
-    assert!(!told.contains("say --destroy"), "{told}");
+    assert!(!told.contains("add --destroy"), "{told}");
     workspace.write("later", &expired.replace("2020-01-01T00:00:00Z", &in_an_hour()));
     run(&format!("{right} --consent later"), "G4", "is mounted on");
 }
@@ -187,7 +187,7 @@ fn shipped_plans_and_profiles_print_as_files_that_are_accepted() {
     assert!(!workspace.has("qdepth.db"), "plan touches nothing");
 }
 
-/// What the laws of a measurement allow: nothing about them was found.
+/// Asserts that a point has no finding about violated laws (Little's law, conservation).
 #[cfg(test)]
 #[track_caller]
 fn lawful(point: &Value) {
@@ -203,7 +203,7 @@ fn is_number(value: &Value, path: &str) {
     assert!(found.is_number(), "{path} is {found}");
 }
 
-/// The fields that scripts may rely on.
+/// Asserts the fields on which scripts may rely.
 #[cfg(test)]
 fn promised(document: &Value) {
     for path in ["/schema/name", "/run/id", "/run/plan_hash", "/run/seed", "/run/version"] {
@@ -283,7 +283,7 @@ fn measurement_file_goes_unless_it_is_to_be_kept() {
     assert_eq!(fs::metadata(workspace.join(FILE)).unwrap().ino(), kept.ino(), "it is used again");
     fs::remove_file(workspace.join(FILE)).unwrap();
 
-    // Interrupted while it is filled: nothing is left, nothing is in the logbook as measured.
+    // Interrupted while filling: no file remains, and the logbook has no measured run.
     let run = workspace.start("run . --area 4GiB --duration 1s --queue-depth 1 --json");
     pause(300);
     run.signal("INT");
@@ -331,9 +331,9 @@ fn every_engine_measures() {
 fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
     let (_alone, workspace) = (alone(), Workspace::new());
     for (engine, why) in [
-        ("io_uring-passthrough", ". is not an NVMe namespace, so it takes no commands"),
+        ("io_uring-passthrough", ". is not an NVMe namespace, so it does not accept NVMe commands"),
         ("io_uring-passthrough-polled", "poll"),
-        // Here the temporary directory may lie on memory, or on a device.
+        // The temporary directory may be in memory or on a device.
         ("io_uring-polled", "poll"),
     ] {
         let ended = workspace.run(&format!("run . {SHORT} --engine {engine} --no-report"));
@@ -434,14 +434,15 @@ fn every_kind_of_load_gives_lawful_points() {
         assert!(point["io_per_s"].as_f64().unwrap() > 0.0);
     }
     for (name, rate, within) in [("fixed", 500.0, 0.05), ("poisson", 500.0, 0.3)] {
-        // Where the generator stood still, what was due comes at once, and the point says so.
+        // If the load generator was stopped, overdue I/Os are issued at once, and the point has a
+        // finding.
         if codes(point(name)).contains(&"generator-stopped".to_owned()) {
             continue;
         }
         let said = point(name)["io_per_s"].as_f64().unwrap();
         assert!((said - rate).abs() < rate * within, "{name}: {said} IOPS of {rate}");
     }
-    // What a paced load misses on a busy machine, it does not make up for.
+    // A paced load does not make up for I/Os missed on a busy machine.
     let paced = point("paced")["io_per_s"].as_f64().unwrap();
     assert!((150.0..=306.0).contains(&paced), "paced: {paced} IOPS of 300");
     let response = |name: &str| point(name)["response_time_ns"]["all"]["mean"].as_f64().unwrap();
@@ -520,7 +521,7 @@ fn what_is_named_and_is_nothing_of_that_kind_is_wrong_usage_whatever_names_it() 
         let ended = workspace.run(&words);
         assert_eq!(ended.status, Some(2), "`{words}`: {}", ended.err);
     }
-    // A place of the system was understood, and a guard refuses it.
+    // Usage is valid (a system path), but a guard refuses it.
     for words in ["run quick /etc", "run quick /dev/null", "run quick . --file-size 1000TiB"] {
         let ended = workspace.run(words);
         assert_eq!(ended.status, Some(3), "`{words}`: {}", ended.err);

@@ -1,10 +1,10 @@
-//! Programs that call fio and read what it prints, on a link to qdepth that is called `fio`.
+//! Programs that run fio and parse its output, with a link named `fio` to qdepth.
 
 use std::fs;
 
 use crate::common::{Workspace, can, sh};
 
-/// A place with the link, and what a shell there prints, which finds it before any other fio.
+/// Workspace whose PATH finds the link before any other fio.
 #[cfg(test)]
 struct Link(Workspace);
 
@@ -28,13 +28,13 @@ impl Link {
         sh(&script).unwrap_or_else(|why| panic!("{script}: {why}"))
     }
 
-    /// A file to read, which is there before.
+    /// Creates a file to read.
     fn file(&self, mib: u32) {
         self.sh(&format!("dd if=/dev/urandom of=data bs=1M count={mib} status=none"));
     }
 }
 
-/// Names of what is in a directory, in order.
+/// Sorted names of a directory's entries.
 #[cfg(test)]
 fn names(link: &Link, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(link.0.join(folder)).unwrap();
@@ -105,7 +105,7 @@ fn tools_of_fios_package_read_what_we_print() {
     assert!(average.is_ok_and(|text| text.lines().count() >= 1), "{:?}", names(&link, "."));
 }
 
-/// What YABS takes of fio's terse line (`cut` and `awk` on places), and dbench of its text.
+/// YABS parses fio's terse line (by position, with `cut` and `awk`), and dbench its text.
 #[test]
 fn scripts_find_their_figures_where_fio_has_them() {
     let link = Link::new();
@@ -139,8 +139,8 @@ fn scripts_find_their_figures_where_fio_has_them() {
     assert!(rate.ends_with("iB/s"), "`{rate}`");
 }
 
-/// kbench: job files that include others from beside them, options of the command line for all, and
-/// what it takes of the JSON.
+/// kbench: job files that include others of their directory, common options on the command line,
+/// and parsed fields of the JSON.
 #[test]
 fn kbench_finds_its_figures() {
     let link = Link::new();

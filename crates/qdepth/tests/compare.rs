@@ -1,11 +1,11 @@
-//! `qdepth compare` as a user types it.
+//! Tests of `qdepth compare` on the command line.
 
 use std::fs;
 
 use crate::common::Workspace;
 use serde_json::Value;
 
-/// Runs of an emulated drive, each with a seed of its own, into a logbook.
+/// Measures an emulated drive into a logbook, one run for each seed.
 #[cfg(test)]
 fn measure(workspace: &Workspace, logbook: &str, medium: &str, seeds: std::ops::Range<u32>) {
     for seed in seeds {
@@ -45,7 +45,8 @@ fn two_groups_of_runs_are_told_apart_or_not() {
         markdown.contains("| Database |") && markdown.contains("\n- B is slower in "),
         "{markdown}"
     );
-    // The answer first, with the largest loss; a logbook alone stands for all its runs.
+    // The answer comes first, with the largest loss; a logbook without a selection means all its
+    // runs.
     assert!(words.lines().nth(1).unwrap().contains(" % slower: Database at QD 8, IOPS"), "{words}");
     let alone = workspace.run("compare a.db c.db").expect(1).out;
     assert_eq!(alone.lines().nth(1), words.lines().nth(1));
@@ -55,7 +56,7 @@ fn two_groups_of_runs_are_told_apart_or_not() {
     assert!(all.contains("Database"), "{all}");
 }
 
-/// Three runs a side decide, and two single runs say what was seen in them.
+/// Three runs on each side permit a verdict; single runs only a description of the difference.
 #[test]
 fn few_runs_get_the_strongest_verdict_that_they_allow() {
     let workspace = Workspace::new();
@@ -80,7 +81,7 @@ fn a_comparison_is_a_page_that_answers_first() {
     assert!(ended.out.starts_with("page.html"), "{}", ended.out);
     let page = fs::read_to_string(workspace.join("page.html")).unwrap();
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no `{text}` in the page"));
-    // The verdict stands before every table and diagram.
+    // The verdict precedes every table and diagram.
     assert!(at("B is slower than A in") < at("<table") && at("B is slower than A in") < at("<svg"));
     let question = "Is B (Fusion-io ioDrive 320 GB) faster than A (Intel P3700 800 GB)?";
     let question = &question.replace(" GB", "\u{a0}GB");
@@ -116,9 +117,9 @@ fn single_runs_are_not_told_apart_and_it_is_said_why() {
     for (words, why) in [
         ("compare latest latest --logbook a.db", "on both sides"),
         ("compare latest~7 latest --logbook a.db", "has 2 runs"),
-        ("compare latest~x latest --logbook a.db", "write a number"),
+        ("compare latest~x latest --logbook a.db", "add a number"),
         ("compare latest,latest latest~1 --logbook a.db", "named twice"),
-        ("compare , latest --logbook a.db", "names no run"),
+        ("compare , latest --logbook a.db", "is not a run"),
     ] {
         let ended = workspace.run(words).expect(2);
         assert!(ended.err.contains(why), "{words}: {}", ended.err);
@@ -155,7 +156,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         runs(&format!("target=p3700+since={day}+until={day} note=x+note=y --logbook a.db")),
         [3, 3]
     );
-    // What was retracted is left out.
+    // Retracted runs are left out.
     workspace.run("retract latest wrong cable --logbook a.db").expect(0);
     assert_eq!(runs(&format!("a.db:target=p3700 a.db:{iodrive}")), [3, 2]);
     for (asked, why) in [
@@ -167,14 +168,14 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         ("note=afterwards", "notes: after:x+y;"),
         ("target=nvme", "targets: media:iodrive-320gb (EMULATED), media:p3700-800gb (EMULATED);"),
         ("plan=quick+until=2001-01-01", "days: "),
-        ("disk=media:x", "not asked for by `disk`; there are plan=, note=, since="),
-        ("plan=quick+disk=x", "not asked for by `disk`"),
-        ("a.db:disk=x", "not asked for by `disk`"),
-        ("Plan=quick", "not asked for by `Plan`"),
+        ("disk=media:x", "`disk` is not a filter; use plan=, note=, since="),
+        ("plan=quick+disk=x", "`disk` is not a filter"),
+        ("a.db:disk=x", "`disk` is not a filter"),
+        ("Plan=quick", "`Plan` is not a filter"),
         ("since=2026-02-30", "`2026-02-30` is not a date; use YYYY-MM-DD"),
         ("until=yesterday", "`yesterday` is not a date"),
         ("plan=quick+plan=area", "plan= is given twice"),
-        ("plan=", "plan= has no value"),
+        ("plan=", "plan= needs a value"),
         ("plan=quick", "on both sides"),
     ] {
         let ended = workspace.run(&format!("compare {asked} plan=quick --logbook a.db")).expect(2);
@@ -190,7 +191,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         }
     }
     let ended = workspace.run("compare target=p3700 target=iodrive --logbook a.db").expect(2);
-    assert!(ended.err.contains("3 runs are like that, but none of them is whole"), "{}", ended.err);
+    assert!(ended.err.contains("3 runs match, but none of them is complete"), "{}", ended.err);
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn a_side_may_be_files_that_were_exported() {
     assert_eq!(of_files.len(), of_logbooks.len());
     for (of_file, of_logbook) in of_files.iter().zip(&of_logbooks) {
         for (key, value) in of_logbook.as_object().unwrap() {
-            // A number that was written and read may be another in its last digits.
+            // A number may change in its last digits when it is written and read.
             let [here, there] = [&of_file[key], value].map(|value| match value {
                 Value::Array(all) => all.iter().map(|each| each.as_f64()).collect(),
                 other => vec![other.as_f64()],
@@ -233,20 +234,20 @@ fn a_side_may_be_files_that_were_exported() {
         }
     }
     assert_eq!(by_file["emulated"], true);
-    // What a file says to type is not passed on.
+    // The command recorded in a file is not printed: files are not trusted.
     assert!(by_logbook["sides"][0]["command_again"].is_string(), "{by_logbook:#}");
     assert!(by_file["sides"][0]["command_again"].is_null(), "{by_file:#}");
     let first = a.split(',').next().unwrap();
     let twice = workspace.run(&format!("compare {first} {first}")).expect(2).err;
     assert!(twice.contains("on both sides"), "{twice}");
-    // What is no whole run of ours is not taken for one.
+    // An incomplete export is not accepted as a run.
     let text = fs::read_to_string(workspace.join(first)).unwrap();
     for (from, to, why) in [
-        ("\"version\": 1", "\"version\": 99", "its form is 99"),
-        ("\"state\": \"sealed\"", "\"state\": \"running\"", "only whole ones"),
+        ("\"version\": 1", "\"version\": 99", "its format is 99"),
+        ("\"state\": \"sealed\"", "\"state\": \"running\"", "only complete runs"),
         ("\"qdepth-run\"", "\"qdepth-compare\"", "it is a `qdepth-compare`"),
         ("\"io_per_s\": ", "\"io_per_hour\": ", "io_per_s"),
-        ("\"target\": \"", "\"target\": \"another ", "a target that it does not list"),
+        ("\"target\": \"", "\"target\": \"another ", "a target that the document does not list"),
     ] {
         assert!(text.contains(from), "{from}");
         workspace.write("forged.json", &text.replacen(from, to, 1));
@@ -283,7 +284,7 @@ fn a_side_may_be_results_of_fio() {
     assert_eq!(told["sides"][0]["runs"][0], "before.json#1");
     workspace.write("other.json", "{\"title\": 1}");
     let ended = workspace.run("compare other.json after.json").expect(2);
-    assert!(ended.err.contains("is not a result that is known"), "{}", ended.err);
+    assert!(ended.err.contains("is not a known result"), "{}", ended.err);
 }
 
 #[test]
@@ -306,7 +307,7 @@ fn runs_have_the_same_names_in_every_command() {
     assert!(shown.contains("note: firmware"), "{shown}");
     assert!(workspace.run(&format!("retract latest~1 busy {at}")).expect(0).err.contains(&before));
     for words in ["show", "export", "report", "steady", "note"] {
-        for (name, why) in [("latest~7", "has 2 runs"), ("latest~x", "write a number")] {
+        for (name, why) in [("latest~7", "has 2 runs"), ("latest~x", "add a number")] {
             let words = format!("{words} {name} {}{at}", if words == "note" { "x " } else { "" });
             let ended = workspace.run(&words).expect(2);
             assert!(ended.err.contains(why), "{words}: {}", ended.err);
@@ -318,7 +319,7 @@ fn runs_have_the_same_names_in_every_command() {
 fn nothing_is_no_note_and_no_reason() {
     let workspace = Workspace::new();
     measure(&workspace, "qdepth.db", "media:p3700-800gb", 1..2);
-    for (verb, why) in [("note", "the note is empty"), ("retract", "no reason is given")] {
+    for (verb, why) in [("note", "the note is empty"), ("retract", "the reason is missing")] {
         for text in ["", " \t"] {
             let refused = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"))
                 .args([verb, "latest", text])

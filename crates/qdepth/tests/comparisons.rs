@@ -1,4 +1,4 @@
-//! The comparison plans, as a user runs them: drives, arrays, processes, areas, options, media.
+//! Tests of the comparison plans: drives, arrays, processes, areas, options, devices.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,7 +52,7 @@ fn a_slow_drive_is_seen_in_the_skew() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     // Load, outstanding I/Os, unit, slowest, fastest, skew.
     let skew: f64 = cells[5].parse().unwrap();
-    // About 0.1 ms alone, 1.1 ms behind the delay.
+    // About 0.1 ms without the delay, and 1.1 ms with it.
     assert!((88.0..94.0).contains(&skew), "{row}");
 }
 
@@ -90,7 +90,7 @@ fn options_are_shaded_and_published_drives_are_marked() {
     let words = "media:p3700-800gb published:sas-12g-hdd-450gb --profile database,latency-read \
                  --queue-depth 256 --duration 300ms";
     let ended = workspace.run(&format!("run media-comparison {words}")).expect_finished();
-    // The answer is how many times as much, also where nothing else was measured.
+    // The answer is a ratio, even if nothing else was measured.
     let answer = "times the largest value of SAS-12G HDD 450GB 15k (published)";
     let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(answer), "{}", ended.out);
@@ -113,12 +113,13 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
     for entry in compared {
         assert!(entry["interval"].is_array(), "{entry:#}");
     }
-    // One ran between two visits to the other, at either intensity.
+    // The loads were interleaved, at either queue depth.
     let text = fs::read_to_string(workspace.join("events.jsonl")).unwrap();
     let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let slices: Vec<Value> = events.filter(|event| event["event"] == "interval").collect();
     let mut turns: Vec<u64> = slices.iter().map(|slice| slice["point"].as_u64().unwrap()).collect();
-    // A visit is of 0.4 s: no slice counts the time in which others were measured as its own.
+    // A segment takes 0.4 s: no sample counts the time in which other loads were measured as its
+    // own.
     for slice in &slices {
         assert!(slice["length_ns"].as_u64().unwrap() < 1_000_000_000, "{slice}");
     }
@@ -131,12 +132,12 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
 fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
     let workspace = Workspace::new();
     for (words, says) in [
-        ("devices media:p3700-800gb", "one drive is given"),
-        ("devices media:p3700-800gb*65", "1 to 64"),
+        ("devices media:p3700-800gb", "one drive is named"),
+        ("devices media:p3700-800gb*65", "between 1 and 64"),
         ("media-comparison published:p3700-80gb .", "did you mean `p3700-800gb`"),
-        ("arrays . --variants a,b", "names 2 columns"),
-        ("standard media:p3700-800gb --processes 1,4", "belongs to a comparison"),
-        ("processes media:p3700-800gb --processes 1,999", "1 to 64"),
+        ("arrays . --variants a,b", "names 2 variants"),
+        ("standard media:p3700-800gb --processes 1,4", "needs a plan with a comparison"),
+        ("processes media:p3700-800gb --processes 1,999", "between 1 and 64"),
     ] {
         let ended = workspace.run(&format!("run {words}")).expect(2);
         assert!(ended.err.contains(says), "{words}: {}", ended.err);
@@ -144,7 +145,7 @@ fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
     assert!(!workspace.has("qdepth.db"));
 }
 
-/// A drive on a loop device that serves so many bits per second, and the place that holds it.
+/// Loop device limited to this number of bits per second, and its workspace.
 #[cfg(test)]
 fn served(bits_per_s: u32) -> (Workspace, String) {
     let workspace = Workspace::new();
@@ -163,7 +164,8 @@ fn plan(end: &str) -> String {
     )
 }
 
-/// Findings of points whose time others took: the CPUs had other work, or no I/O completed.
+/// Findings of points that other load on the machine delayed: the CPUs were busy, or no I/O
+/// completed.
 #[cfg(test)]
 const HELD_OFF: [&str; 2] = ["pressure", "stall"];
 
@@ -179,8 +181,8 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
     let toml = workspace.write("plan.toml", &plan("duration = \"8s\""));
     let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
-    // The servers keep their rates by the clock of a machine that others may hold off: a wrong
-    // figure of points that say so is no fault, and is measured again.
+    // The servers' rates depend on a clock that other load may delay. A wrong figure in points with
+    // such a finding is no failure, and is measured again.
     let scaled = (0..3).find_map(|_| {
         let document = workspace.run(&words).expect_finished().json();
         let times = rate(&document, 1, "reads") / rate(&document, 0, "reads");
@@ -202,7 +204,7 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
         compared.iter().find(|entry| entry["variant"] == variant).unwrap().clone()
     };
     let Some(quotient) = column(1)["quotient"].as_f64() else {
-        // Of points that are not valid there is none; their rates were right all the same.
+        // Invalid points give no ratio, although their rates were correct.
         assert!(!findings.is_empty(), "{document:#}");
         return;
     };
@@ -254,7 +256,7 @@ fn each_line_of_progress_says_which_column_it_is_of() {
     let of_four = |place: u32| is(&format!("process {place} of 4"));
     let columns = [is("1 process"), of_four(1), of_four(2), of_four(3), of_four(4)];
     assert_eq!(lines("processes media:p3700-800gb"), columns);
-    // Of several targets without a comparison each is named.
+    // Without a comparison, each of several targets is named.
     let names = lines("disk-mark media:p3700-800gb media:null");
     assert!(names.iter().any(|name| name.ends_with(", media:p3700-800gb (EMULATED)")), "{names:?}");
     let once: std::collections::BTreeSet<&String> = names.iter().collect();

@@ -1,5 +1,5 @@
-//! Workflows, the action, the image and the manifests: each is accepted by the tool that knows its
-//! kind, which refuses a broken copy. `cargo xtask test` fetches the tools.
+//! Workflows, action, image and manifests: each is accepted by a linter for its format, which
+//! rejects a broken copy. `cargo xtask test` fetches the linters.
 
 #[cfg(test)]
 mod tests {
@@ -13,7 +13,7 @@ mod tests {
         fs::read_to_string(format!("{ROOT}/{file}")).unwrap()
     }
 
-    /// `right` is in each of the files, which the tool refuses with `wrong` instead.
+    /// Asserts that the tool accepts the files, and rejects each with `right` replaced by `wrong`.
     #[track_caller]
     fn is_checked(tool: &str, files: &[&str], right: &str, wrong: &str) {
         let tools = format!("{}/../readers/bin", env!("CARGO_TARGET_TMPDIR"));

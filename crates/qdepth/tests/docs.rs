@@ -1,7 +1,6 @@
-//! Every command of the README, the guide and the pages beside it is run, in a directory of its own
-//! for each page. What stands for a reader's own storage is replaced by an emulated drive or a
-//! folder, and what would last is made short: the tables below say how, and a fence that says
-//! `not run: WHY` is counted.
+//! Runs every command of the README and of the pages below, with a workspace for each page. Names
+//! of the reader's storage are replaced by an emulated drive or a folder, and long runs are
+//! shortened, as the tables define. Fences marked `not run: WHY` are counted.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +10,7 @@ use std::sync::Mutex;
 
 use crate::common::Workspace;
 
-/// The pages, with the number of commands that are run, and of fences that are not.
+/// Pages, with their numbers of commands that run and of fences that do not.
 const PAGES: [(&str, usize, usize); 15] = [
     ("README.md", 5, 1),
     ("docs/README.md", 0, 0),
@@ -30,7 +29,7 @@ const PAGES: [(&str, usize, usize); 15] = [
     ("docs/migration/iometer.md", 4, 0),
 ];
 
-/// What stands for something of the reader's, with what takes its place.
+/// Placeholders for the reader's storage and files, with their replacements.
 const STANDS_FOR: &[(&str, &str)] = &[
     ("--destroy SERIAL2", ""),
     ("--destroy SERIAL", ""),
@@ -53,7 +52,7 @@ const STANDS_FOR: &[(&str, &str)] = &[
     ("PLAN TARGET", "quick /mnt/scratch"),
 ];
 
-/// What would last, with what is short.
+/// Long commands, with shorter replacements.
 const SHORT: &[(&str, &str)] = &[
     // A point for each of 56 loads, in virtual time.
     ("pts-iops … --repeat until-steady", "pts-iops media:p3700-800gb --repeat 2"),
@@ -64,7 +63,7 @@ const SHORT: &[(&str, &str)] = &[
     ("in 1 2 3 4 5 6", "in 1 2"),
     ("-b 1g -N 8", "-b 1m -N 2"),
     ("--step-from 100MiB --step-to 700MiB --step-by 100MiB", "--step-from 1MiB --step-to 2MiB"),
-    // On a disk that tests share, the stair may end with its first step.
+    // On a disk shared by tests, the steps may end after the first.
     ("write-pressure /mnt/scratch", "write-pressure media:p3700-800gb"),
     ("plan standard /mnt/scratch", "plan standard /mnt/scratch --file-size 16MiB"),
     ("run standard --until", "run quick media:p3700-800gb --profile streaming --until"),
@@ -73,7 +72,7 @@ const SHORT: &[(&str, &str)] = &[
         "timeout -s INT 2 \"$QDEPTH\" run --profile database --queue-depth 1 --duration 4s \
          --file-size 8MiB; qdepth run --resume",
     ),
-    // One kind of drive is tried in place of five.
+    // One kind of drive instead of five.
     ("qdepth media fit latest", "qdepth media fit latest --kind flash"),
     (
         "qdepth answer /mnt/scratch",
@@ -87,31 +86,31 @@ const SHORT: &[(&str, &str)] = &[
     ("qdepth host undo", "qdepth host undo --journal undo.jsonl"),
 ];
 
-/// Words by which a command would change a machine: none is left once a line was replaced.
+/// Words of commands that would change a machine: no line contains them after its replacement.
 const CHANGES: [&str; 4] = ["--apply", "sudo ", "--destroy", "/dev/"];
 
-/// Options that make a run short, unless they would be none of its plan's.
+/// Options that shorten a run, unless they do not apply to its plan.
 const SHORT_RUN: [(&str, &str); 3] =
     [("--duration", "60ms"), ("--warm-up", "10ms"), ("--file-size", "16MiB")];
 
-/// The same of a plan of bandwidth.
+/// Options that shorten a run of a bandwidth plan.
 const SHORT_BANDWIDTH: [(&str, &str); 3] =
     [("--threads", "1,2"), ("--transfer", "64KiB"), ("--bytes-per-thread", "256KiB")];
-/// Plans that have intensities of their own, or none.
+/// Plans with fixed queue depths, or without any.
 const OWN_INTENSITIES: [&str; 7] =
     [".toml", "disk-mark", "fit", "latency", "pts-", "write-pressure", "--queue-depth"];
-/// What needs to be run only the first time that it stands on a page.
+/// Commands that run only at their first occurrence.
 const ONCE: [&str; 6] =
     ["qdepth", "qdepth host", "qdepth run", "qdepth run disk-mark", "qdepth media", "qdepth serve"];
 
-/// Pages that are tried at the same time: most commands wait for storage, or for time to pass.
+/// Pages tested at the same time: most commands wait for storage or for time to pass.
 const AT_ONCE: usize = 3;
 
-/// Exit statuses of commands that did what they say: valid, invalid points (they are short), cannot
-/// tell (there are few runs), and 124 of a server that was stopped.
+/// Exit statuses of successful commands: valid, invalid points (short runs), inconclusive (few
+/// runs), and 124 of a stopped server.
 const GOOD: [&str; 4] = ["0", "1", "5", "124"];
 
-/// Calls the program, and writes down how that ended.
+/// Wrapper script that runs the program and records its exit status.
 const WRAPPER: &str = r#"#!/bin/sh
 case "$1" in
 serve) timeout -s INT 1 "$QDEPTH" "$@" --port 0 ;;
@@ -123,22 +122,22 @@ echo "$status qdepth $*" >>"$CALLS"
 exit $status
 "#;
 
-/// The least that Iometer writes.
+/// Smallest result file of Iometer.
 const IOMETER: &str = "'Results\n'Target Type,Target Name,Access Specification Name,# Managers,\
 # Workers,# Disks,IOps,Read IOps,Write IOps,MBps (Binary),Average Response Time,Errors\n\
 ALL,All,8 KiB 67% read,1,1,1,1000,670,330,7.8,1.5,0\n";
 
-/// A piece of a page that is given to a shell.
+/// Part of a page for the shell.
 #[derive(Debug)]
 #[cfg(test)]
 enum Piece {
-    /// A plan that stands on the page, which is kept under its name.
+    /// Plan on the page, stored under its name.
     Plan(String),
     Run(String),
     NotRun(String),
 }
 
-/// The fences and the commands between backticks, in the order of the page.
+/// Fences and inline commands, in the order of the page.
 #[cfg(test)]
 fn pieces(page: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -173,7 +172,7 @@ fn pieces(page: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The value of an option replaced, or the option put behind `qdepth run`.
+/// Replaces the value of an option, or adds the option after `qdepth run`.
 #[cfg(test)]
 fn with_option(line: &str, name: &str, value: &str) -> String {
     let words = line.find(&format!("{name} ")).map(|at| line.split_at(at + name.len() + 1));
@@ -184,7 +183,7 @@ fn with_option(line: &str, name: &str, value: &str) -> String {
     format!("{before}{value}{rest}")
 }
 
-/// A line as it is run here.
+/// Adapts a line of a page for the test.
 #[cfg(test)]
 fn here(line: &str, place: &Path) -> String {
     let mut line = line.to_owned();
@@ -207,7 +206,7 @@ fn here(line: &str, place: &Path) -> String {
     line.replace(" …", "").replace("/mnt/", &format!("{}/", place.display()))
 }
 
-/// What the pages take for granted: folders, logbooks of earlier runs, files of other programs.
+/// Creates what the pages assume: folders, logbooks of earlier runs, files of other programs.
 #[cfg(test)]
 fn furnish(workspace: &Workspace) -> PathBuf {
     for folder in ["bin", "scratch", "a", "b"] {
@@ -233,7 +232,7 @@ fn furnish(workspace: &Workspace) -> PathBuf {
     workspace.join("bin")
 }
 
-/// A folder with the same in it.
+/// Workspace with a copy of the furnished folder.
 #[cfg(test)]
 fn furnished_like(other: &Path) -> Workspace {
     let workspace = Workspace::new();
@@ -242,7 +241,7 @@ fn furnished_like(other: &Path) -> Workspace {
     workspace
 }
 
-/// The command of a line, without what a person is told beside it.
+/// Command of a line, without the comment after it.
 #[cfg(test)]
 fn typed(line: &str) -> &str {
     line.split(" # ").next().unwrap_or(line).trim()
@@ -289,7 +288,8 @@ fn run_page(
             !again
         });
         let lines: Vec<&str> = lines.collect();
-        // Asked before paths are put in: they name the folder of a checkout, which may be `qdepth`.
+        // Determined before paths are inserted, because the checkout's folder may be named
+        // `qdepth`.
         let calls_us = lines.iter().any(|line| line.contains("qdepth"));
         let script: Vec<String> = lines.iter().map(|line| here(line, folder.path())).collect();
         let script = script.join("\n");
@@ -325,7 +325,7 @@ fn every_command_of_the_pages_does_what_it_says() {
     let (wrong, before) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
     let template = Workspace::new();
     let (bin, like) = (furnish(&template), template.path());
-    // The page with the most commands first, and the others beside it.
+    // Starts with the page with the most commands, and runs the others in parallel.
     let mut pages = PAGES.to_vec();
     pages.sort_by_key(|(_, commands, _)| *commands);
     let pages = Mutex::new(pages);

@@ -1,4 +1,4 @@
-//! The whole product on emulated media: EMULATED stands on every page, row and file.
+//! The whole program on emulated devices: EMULATED is on every page, row and file.
 
 use std::process::{Command, Output};
 
@@ -81,14 +81,14 @@ fn the_catalogue_says_where_each_number_is_from() {
         described.contains("(calibrated against): mean ") && described.contains("(predicted, "),
         "{described}"
     );
-    // A disk has no figure that was not fitted, a null device has nothing to be compared with.
+    // All of the disk's figures were fitted, and a null device has nothing to be compared with.
     let disk = text(&qdepth(folder.path(), &["media", "sas-2-hdd-600gb"]).stdout);
     assert!(disk.contains("[calibrated]") && !disk.contains("by hand"), "{disk}");
     assert!(disk.contains("error of 5 published figures (reproduced, not validated"), "{disk}");
     assert!(list.contains("15 krpm (calibrated)"), "{list}");
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
     assert!(null.contains("error: unknown"), "{null}");
-    // How each was checked stands in the list, at each, and in the facts of a run.
+    // The list, each device's page and the facts of a run state how the device model was checked.
     assert!(described.contains("checked: published figures"), "{described}");
     for mark in ["checked: data sheet only", "checked: class", "checked: definition"] {
         assert!(list.contains(mark), "{mark}: {list}");
@@ -159,5 +159,5 @@ fn a_plan_may_name_its_targets() {
     std::fs::write(folder.path().join("plan.toml"), wrong).unwrap();
     let output = qdepth(folder.path(), &words);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("1 to 64"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("between 1 and 64"), "{}", text(&output.stderr));
 }

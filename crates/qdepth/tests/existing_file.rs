@@ -1,5 +1,5 @@
-//! A file that is there and is not ours: written to only where the user says which one it is, and
-//! else left as it was.
+//! An existing foreign file is written only if the user names it exactly; otherwise it stays as it
+//! was.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use crate::common::{Ended, Workspace, can, consent_lines, sh, token};
 const BYTES: usize = 16 << 20;
 const JOB: &str = "--name=w --rw=randwrite --bs=4k --filename=precious --runtime=1 --time_based";
 
-/// What names the file, and its contents.
+/// Consent token and content of the file.
 fn named(workspace: &Workspace) -> (String, Vec<u8>) {
     let path = fs::canonicalize(workspace.join("precious")).expect("a file");
     let inode = fs::metadata(&path).expect("a file").ino();
@@ -54,7 +54,7 @@ fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
     }
 }
 
-/// The logbook of a run is open for writing by that very run.
+/// A run has its own logbook open for writing.
 #[test]
 fn logbook_that_is_given_as_target_stays_whole() {
     let workspace = Workspace::new();
@@ -75,7 +75,7 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
     let workspace = with_file();
     let (token, before) = named(&workspace);
     let right = format!("--destroy {token}");
-    // One refusal says all that is missing, and the line to type.
+    // A single refusal names everything missing, and the command line to type.
     let line = format!("{JOB} --no-report {right} --consent FILE");
     let first = refused(&workspace, &format!("fio {JOB} --no-report"), &["guard G8", &line]);
     workspace.write("consent", &consent_lines(&first.err));
@@ -91,7 +91,7 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
     assert_eq!(after, token, "the same file of the same length");
     let same = before.chunks(4096).zip(now.chunks(4096)).filter(|(a, b)| a == b).count();
     assert!(same < BYTES / 4096, "nothing was written");
-    // It bears no mark of ours: the next run asks again.
+    // The file gets no mark of qdepth: the next run asks for consent again.
     refused(
         &workspace,
         &format!("run --profile database --queue-depth 1 {line}", line = "precious"),
@@ -113,7 +113,7 @@ fn a_file_that_is_only_read_needs_no_consent_beside_one_that_is_written() {
     assert!(moved(0, "read") > 0 && moved(1, "write") > 0, "{made:#}");
     assert_eq!((moved(0, "write"), moved(1, "read")), (0, 0));
     assert_eq!(fs::read(workspace.join("read")).unwrap(), before, "it was only read");
-    // Of two that are there, consent is to the one that is written.
+    // With two existing files, consent refers to the one that is written.
     let words = format!("{common} {read} --name=w --rw=randwrite --filename=precious");
     let refused = refused(&workspace, &words, &["guard G8", "precious"]);
     assert!(!refused.err.contains("/read:"), "{}", refused.err);
@@ -136,7 +136,7 @@ fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
     let words = format!("fio {JOB} --no-report --destroy {token} --consent consent");
     refused(&workspace, &words, &["guard G9", "the consent file names"]);
     fs::hard_link(workspace.join("precious"), workspace.join("twin")).unwrap();
-    // What no consent overrides comes before what is wrong with one.
+    // Reasons that no consent removes come before errors in the consent.
     refused(&workspace, &words, &["guard G8", "more than one name"]);
     let text = fs::read_to_string(workspace.join("consent")).unwrap();
     let lines = text.lines().skip(1).collect::<Vec<_>>().join("\n");
@@ -158,11 +158,11 @@ fn all_that_consents_lack_is_said_at_once() {
     let lacks =
         format!("--destroy {device} --overwrite-signature ext4 --destroy {file} --consent FILE");
     let words = format!("run {node} precious --profile database --queue-depth 1");
-    refused(&workspace, &words, &["writing to /dev/", "precious was not made", &lacks]);
+    refused(&workspace, &words, &["writing to /dev/", "precious was not created", &lacks]);
 }
 
-/// A name with a line break would be another line of a consent file, and words that are no text
-/// stand beside the name of the file.
+/// A name with a line break would add a line to a consent file, and bytes that are not text may be
+/// in the name.
 #[test]
 fn hostile_names_are_refused_in_words_and_a_consent_is_one_line() {
     use std::ffi::OsStr;
@@ -179,8 +179,8 @@ fn hostile_names_are_refused_in_words_and_a_consent_is_one_line() {
             .expect("the program");
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(3), "{said}");
-        assert!(said.contains("guard G8") && said.contains("as, for example: "), "{said}");
-        let (_, consent) = said.split_once("a consent file with\n").expect("what to write");
+        assert!(said.contains("guard G8") && said.contains("for example: "), "{said}");
+        let (_, consent) = said.split_once("with a file that contains\n").expect("what to write");
         let keys: Vec<&str> = consent.lines().take(3).filter_map(|l| l.split(' ').next()).collect();
         assert_eq!(keys, ["destroy", "size_bytes", "expires"], "{said}");
     }

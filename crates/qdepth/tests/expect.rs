@@ -1,5 +1,5 @@
-//! `--expect`: what an emulated medium does at the same points, beside what was measured. In
-//! virtual time on both sides, so that the figures are exact.
+//! `--expect`: emulated results at the same points next to the measured ones. Both sides in virtual
+//! time, so that the figures are exact.
 
 #[cfg(test)]
 mod tests {
@@ -40,8 +40,8 @@ mod tests {
         );
     }
 
-    /// Nobody knows how far a drive is from its data sheet: the same drive at half of its promises
-    /// is no finding, one that is a disk is.
+    /// The distance of a drive from its data sheet is unknown: half of the promised figures is no
+    /// finding, but a disk's figures are.
     #[test]
     fn a_data_sheet_alone_finds_only_what_is_far_below_it() {
         let workspace = Workspace::new();
@@ -68,7 +68,7 @@ mod tests {
         assert!(first.contains("Expected") && second.contains("EMULATED"), "{shown}");
         assert!(first.contains("Of") && second.contains("expected"), "{shown}");
         assert!(shown.contains("Compared with media:p3700-800gb (EMULATED)"), "{shown}");
-        assert!(shown.contains("4 points are clearly below it"), "{shown}");
+        assert!(shown.contains("4 points are clearly slower"), "{shown}");
         let page =
             std::fs::read_to_string(workspace.dir.path().join("qdepth-report.html")).unwrap();
         assert!(page.contains("Expected EMULATED") && page.contains("Slower than expected"));
@@ -81,14 +81,14 @@ mod tests {
         let workspace = Workspace::new();
         for (medium, says) in [
             ("media:p3700", "did you mean"),
-            ("independent(media:p3700-800gb*2)", "a target is one"),
+            ("independent(media:p3700-800gb*2)", "a target is a single device"),
         ] {
             let ended = run(&workspace, "media:p3700-800gb", medium, "").expect(2);
             assert!(ended.err.contains(says), "{}", ended.err);
         }
         let large = "run quick media:p3700-2tb --area full --expect media:p3700-800gb";
         let ended = workspace.run(large).expect(2);
-        assert!(ended.err.contains("choose a smaller area"), "{}", ended.err);
+        assert!(ended.err.contains("Use a smaller area"), "{}", ended.err);
         assert!(!workspace.dir.path().join("qdepth.db").exists());
     }
 }

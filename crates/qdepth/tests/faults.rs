@@ -1,5 +1,5 @@
-//! The program under faults: failed and hung I/Os, full results disk, signals, sudden death. Truth
-//! is what the faulty storage itself says that it did. What cannot run here says `SKIPPED`.
+//! The program under faults: failed and hung I/Os, a full results disk, signals, sudden death. The
+//! faulty storage itself reports the truth. Tests that cannot run here print `SKIPPED`.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::common::{
 };
 use serde_json::Value;
 
-/// A plan of random 4 KiB requests on all of the target.
+/// Plan of random 4 KiB I/Os over the whole target.
 #[cfg(test)]
 fn plan(read: u32, outstanding: &str, warm_up: &str, duration: &str) -> String {
     format!(
@@ -20,7 +20,7 @@ fn plan(read: u32, outstanding: &str, warm_up: &str, duration: &str) -> String {
     )
 }
 
-/// Failed I/Os that the document reports: those within the windows, and all.
+/// Failed I/Os that the document reports: within the windows, and in total.
 #[cfg(test)]
 fn reported(document: &Value, direction: &str) -> (u64, u64) {
     let mut inside = 0;
@@ -38,8 +38,8 @@ fn reported(document: &Value, direction: &str) -> (u64, u64) {
     (inside, all as u64)
 }
 
-/// Requests of a device that the kernel joined to others, ever (Documentation/block/stat.rst: the
-/// second and the sixth number).
+/// Total requests of a device that the kernel merged (Documentation/block/stat.rst, fields 2 and
+/// 6).
 #[cfg(test)]
 fn merges(device: &Path) -> u64 {
     let name = device.file_name().unwrap().to_str().unwrap();
@@ -48,8 +48,8 @@ fn merges(device: &Path) -> u64 {
     numbers[1] + numbers[5]
 }
 
-/// Every request of a joined pair fails with it: no more may be reported than injected and joined.
-/// [`Workspace::attach`] forbids joining where it may.
+/// Asserts that all errors are reported. A merged pair fails together, so the reported number may
+/// exceed the injected one by the merges. [`Workspace::attach`] disables merging if possible.
 #[cfg(test)]
 fn all_are_reported(truth: u64, reported: u64, joined: u64, said: &str) {
     assert!(truth > 10, "too few injected: {truth}");
@@ -71,8 +71,9 @@ fn failed_are_in_no_figure(document: &Value) {
     }
 }
 
-/// Runs a plan on a served device whose reads fail from the first point on, as these filters say:
-/// what failed is reported, and in no figure. The document, and the errors in windows and in all.
+/// Runs a plan on a served device whose reads fail from the first point on, by these filters.
+/// Asserts that the errors are reported and in no figure. Returns the document, and the errors
+/// within windows and in total.
 #[cfg(test)]
 fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
     let (_alone, workspace) = (alone(), Workspace::new());
@@ -84,7 +85,7 @@ fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
     let toml = workspace.write("plan.toml", text);
     let mut run = workspace.start(&format!("run {toml} {} --json", device.display()));
     run.wait_for_err("plan faults");
-    // Only now, so that looking at the device is not disturbed.
+    // Errors start only now, so that the inspection of the device succeeds.
     fs::write(&trigger, "").unwrap();
     let document = run.wait().expect(1).json();
     fs::remove_file(&trigger).unwrap();
@@ -108,8 +109,8 @@ fn injected_read_errors_are_reported_exactly() {
     assert!(points(&document).iter().all(|point| point["grade"] == "C"));
 }
 
-/// A visit that was over before its queue had been turned over is no part of the result; what
-/// failed in it is.
+/// A segment shorter than a turnover of its queue contributes no result, but its errors are
+/// reported.
 #[test]
 fn errors_of_a_visit_that_only_leads_in_are_reported() {
     let test = "errors_of_a_visit_that_only_leads_in_are_reported";
@@ -172,7 +173,7 @@ fn injected_write_errors_are_reported_exactly() {
     let device = workspace.attach(&served.file);
     let before = merges(&device);
     let toml = workspace.write("plan.toml", &plan(0, "1, 8", "100ms", "1s"));
-    // The refusal says what the consent file must hold: a user copies that.
+    // The refusal prints the content of the consent file for the user to copy.
     let refused = workspace.run(&format!("run {toml} {} --json", device.display())).expect(3);
     assert_eq!(refused.out, "");
     let consent = workspace.write("consent", &consent_lines(&refused.err));
@@ -237,8 +238,8 @@ fn all_points(document: &Value, count: u64) {
     assert_eq!(document["run"]["state"], "sealed");
 }
 
-/// Runs the program once the kernel has let go of a dead one's file: a ring with registered files
-/// is taken down some time after its process, and holds the lock until then.
+/// Runs the program after the kernel has released the dead process's file. A ring with registered
+/// files is torn down some time after its process, and holds the lock until then.
 #[cfg(test)]
 fn after_death(workspace: &Workspace, words: &str) -> Ended {
     let began = Instant::now();
@@ -253,12 +254,12 @@ fn after_death(workspace: &Workspace, words: &str) -> Ended {
     }
 }
 
-/// What must hold after sudden death: the logbook opens, what was finished is there, and the run
-/// goes on to its end.
+/// Asserts that after sudden death the logbook opens, finished points are stored, and the run can
+/// be resumed to its end.
 #[cfg(test)]
 fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str {
     let Ok(mut stored) = serde_json::from_str::<Value>(&workspace.run("export --json").out) else {
-        // Killed before the run was in the logbook: nothing may have been called finished.
+        // Killed before the run was stored, so no point may have been reported as finished.
         assert_eq!(finished_lines(killed), 0);
         let nothing = workspace.run("run --resume").expect(2);
         assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
@@ -271,7 +272,8 @@ fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str 
     assert!(kept >= finished_lines(killed), "{kept} points kept: {}", killed.err);
     if stored["run"]["state"] == "sealed" {
         all_points(&stored, 6);
-        // Its file is removed last; the next run takes up one that a kill left, and removes it.
+        // The measurement file is removed last; the next run takes over a leftover file and removes
+        // it.
         if workspace.has("qdepth-measurement-file") {
             after_death(workspace, words).expect_finished();
         }
@@ -287,13 +289,13 @@ fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str 
     "during the run"
 }
 
-/// `QDEPTH_TRIES` moments of sudden death, else so many, spread over a whole run.
+/// Moments of sudden death, spread over a whole run: `QDEPTH_TRIES`, or `few` by default.
 #[cfg(test)]
 fn moments(few: u64) -> u64 {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
-/// What a point says, without when and how it came about.
+/// Figures of a point, without times and circumstances.
 #[cfg(test)]
 fn figures(document: &Value) -> Vec<Value> {
     let mut all = points(document).clone();
@@ -305,8 +307,8 @@ fn figures(document: &Value) -> Vec<Value> {
     all
 }
 
-/// Kills a run of six points at each of these moments, and takes it up again. `same` says whether
-/// every run of the plan measures the same.
+/// Kills a run of six points at each of these moments, and resumes it. `same` is true if every run
+/// of the plan has equal results.
 #[cfg(test)]
 fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
     let workspace = Workspace::new();
@@ -317,7 +319,8 @@ fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
         all_points(&document, 6);
         (began.elapsed().as_millis() as u64, document)
     };
-    // The first may load the program from the disk: moments of its length lie behind all others.
+    // The first run may load the program from disk, so its length would be too long for choosing
+    // moments.
     let (first, document) = timed();
     let whole = timed().0.min(first);
     let mut seed = 0x9e37_79b9_u64;

@@ -1,4 +1,4 @@
-//! Doubts that the program must raise about a point, each provoked.
+//! Findings that the program must raise about a point, each provoked by a test.
 
 use crate::common::{Workspace, alone, codes, figure, points};
 

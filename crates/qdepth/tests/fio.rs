@@ -1,13 +1,13 @@
-//! fio's job files from end to end: measured, told in fio's JSON and logs, held against the fields
-//! of the fio that is installed, and imported.
+//! fio's job files end to end: measured, printed as fio's JSON and logs, compared with the fields
+//! of the installed fio, and imported.
 
 use std::collections::BTreeMap;
 
 use crate::common::{Workspace, alone, can, sh};
 use serde_json::Value;
 
-/// Every path of a document with the kind of its value. Names that are figures (percentiles, bins)
-/// count as one; names of options are the user's.
+/// Collects the paths of a document, with the kinds of their values. Names that are numbers
+/// (percentiles, bins) count as one path; names of options are the user's.
 pub(crate) fn fields(path: &str, value: &Value, found: &mut BTreeMap<String, &'static str>) {
     let kind = match value {
         Value::Null => "null",
@@ -44,7 +44,7 @@ fn jobs(workspace: &Workspace, name: &str, text: &str) -> String {
     workspace.write(name, text)
 }
 
-/// True if a fio is older than the one whose forms ours are.
+/// True if this fio is older than the version whose formats qdepth writes.
 pub(crate) fn is_older(fio: &str) -> bool {
     let told = sh(&format!("{fio} --version")).unwrap_or_default();
     let number = |text: &str| text.trim().parse::<u32>().unwrap_or(0);
@@ -53,7 +53,7 @@ pub(crate) fn is_older(fio: &str) -> bool {
     (number(major), number(minor)) < (3, 42)
 }
 
-/// Takes out what older versions do not have: options without a value among it.
+/// Removes fields that older versions lack, including options without a value.
 pub(crate) fn forget_newer(document: &Value, there: &mut BTreeMap<String, &'static str>) {
     for name in ["job_start", "latency_target_ns", "latency_window_us"] {
         there.remove(&format!(".jobs[].{name}"));
@@ -149,7 +149,7 @@ fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
         assert!(group["read"]["iops"].as_f64().unwrap() > 0.0);
         let wanted = f64::from(n) * 1000.0 * 1024.0;
         let rate = group["write"]["bw_bytes"].as_f64().unwrap();
-        // A window of 100 ms holds whole requests: one of each writer either way.
+        // A window of 100 ms contains whole I/Os: one of each writer more or less.
         let room = 8.0 * 2.0 * 8192.0 / 0.1;
         assert!((rate - wanted).abs() <= wanted * 0.005 + room, "{n}: {rate} against {wanted}");
     }
@@ -216,7 +216,7 @@ fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
     }
 }
 
-/// Example files of fio that ask for nothing that qdepth lacks.
+/// Example files of fio that qdepth supports completely.
 const SUPPORTED: &[&str] = &[
     "1mbs_clients",
     "aio-read",
@@ -310,7 +310,7 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
     assert!(files.len() > 60, "{} files", files.len());
     for path in files {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        // As its first lines say that it is called.
+        // Option that the file's first lines prescribe.
         let more = if name == "xnvme-compare" { "--section=default" } else { "" };
         let made = workspace.run(&format!("fio --convert {} {more}", path.display()));
         if SUPPORTED.contains(&name) {
@@ -330,7 +330,7 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
             continue;
         }
         let option_text = option.split(": ").next().unwrap();
-        // An option may stand alone, as `exitall`.
+        // An option may have no value, for example `exitall`.
         let value = option_text.split_once('=').map_or(option_text, |(_, value)| value);
         let bytes = std::fs::read(&path).unwrap();
         let written = String::from_utf8_lossy(&bytes).lines().nth(line - 1).unwrap().to_owned();
@@ -363,7 +363,7 @@ fn what_a_job_writes_is_read_back_and_verified() {
     assert_eq!(made["jobs"][0]["error"], 0, "places that nothing wrote are held against nothing");
 }
 
-/// A link to the program that is called as fio is, and what it printed.
+/// Runs the program through a link named `fio`.
 pub(crate) fn as_fio(workspace: &Workspace, words: &str) -> std::process::Output {
     let link = workspace.join("bin/fio");
     if !link.exists() {
@@ -382,7 +382,7 @@ pub(crate) fn out(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A line with each of its figures taken out, so that lines of two programs can be compared.
+/// Line without its figures, so that the output of two programs can be compared.
 pub(crate) fn form(line: &str) -> String {
     let mut text = String::new();
     for letter in line.chars() {
@@ -415,7 +415,7 @@ fn a_link_called_fio_prints_and_ends_as_fio_does() {
         let line = form(line.trim_start()).replace("/syncfs", "");
         line.split(['=', '(', '|']).next().unwrap_or("").trim().to_owned()
     };
-    // slat is not told apart, and which classes of latency occur differs.
+    // qdepth does not measure slat, and the classes of latency that occur differ between runs.
     let left_out = |line: &str| {
         ["slat", "lat", "|", "mix: Laying", "two: Laying", "bw", "iops"]
             .iter()
@@ -429,14 +429,14 @@ fn a_link_called_fio_prints_and_ends_as_fio_does() {
         text.lines().filter(|line| !left_out(line)).map(key).collect()
     };
     assert_eq!(keys(&out(&ours)), keys(&theirs));
-    // Lines whose figures have the same places.
+    // Lines that must agree apart from their figures.
     for start in ["issued rwts", "IO depths", "submit", "complete", "latency", "cpu"] {
         let find = |text: &str| {
             let line = text.lines().find(|line| line.trim_start().starts_with(start));
             form(line.unwrap_or_else(|| panic!("{start}: {text}")))
         };
         let ours = find(&out(&ours));
-        // Times without a unit.
+        // Older versions print times without a unit.
         let ours = if is_older("fio") { ours.replace("9ns", "9") } else { ours };
         assert_eq!(ours, find(&theirs));
     }

@@ -1,11 +1,11 @@
-//! What `--parse-only` accepts, the run accepts: fio's own examples on small files and for a short
-//! time, and jobs of options that are drawn.
+//! Everything that `--parse-only` accepts can be run: fio's examples on small files for a short
+//! time, and jobs with randomly drawn options.
 
 use std::fs;
 
 use crate::common::Workspace;
 
-/// Options of which an example has more than a test has time or room for, and the most.
+/// Options whose values in examples exceed a test's time or space, with their limits.
 const MOST: &[(&str, u64)] = &[
     ("size", 4 << 20),
     ("io_size", 4 << 20),
@@ -21,7 +21,7 @@ const MOST: &[(&str, u64)] = &[
     ("loops", 1),
     ("thinktime", 1000),
 ];
-/// Options whose value is another here.
+/// Options with replaced values.
 const OTHER: &[(&str, &str)] = &[
     ("directory", "."),
     ("runtime", "300ms"),
@@ -32,7 +32,7 @@ const OTHER: &[(&str, &str)] = &[
     ("numa_cpu_nodes", "0,0"),
 ];
 
-/// The number of a size such as `128m`; none of a share.
+/// Bytes of a size such as `128m`; `None` for a percentage.
 fn number(text: &str) -> Option<u64> {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     let unit = text[digits.len()..].to_ascii_lowercase();
@@ -47,7 +47,7 @@ fn number(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok().map(|number| number << shift)
 }
 
-/// Names of files beside the job; a device that takes commands is an emulated one.
+/// Replaces file names by local ones; a device for commands becomes an emulated one.
 fn filename(value: &str, of_commands: bool) -> String {
     if of_commands {
         return "media\\:p3700-1600gb".to_owned();
@@ -60,7 +60,7 @@ fn filename(value: &str, of_commands: bool) -> String {
         .join(":")
 }
 
-/// An example that needs no device, little room and little time.
+/// Adapts an example: no device, little space, and little time.
 fn small(text: &str) -> String {
     let of_commands = text.contains("io_uring_cmd");
     let mut lines = Vec::new();
@@ -103,7 +103,7 @@ fn what_is_accepted_of_the_examples_of_fio_runs_to_its_end() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let bytes = fs::read(path).unwrap();
         let job = workspace.write(name, &small(&String::from_utf8_lossy(&bytes)));
-        // As its first lines say that it is called.
+        // Option that the file's first lines prescribe.
         let more = if name.starts_with("xnvme-compare") { "--section=default" } else { "" };
         let read = workspace.run(&format!("fio --parse-only {more} {job}"));
         if read.status != Some(0) {
@@ -119,7 +119,7 @@ fn what_is_accepted_of_the_examples_of_fio_runs_to_its_end() {
     assert!(run >= 42, "{run} of {}", files.len());
 }
 
-/// Options with values of which each may stand beside most of the others.
+/// Options for drawn jobs; each value is compatible with most of the others.
 const DRAWN: &[(&str, &[&str])] = &[
     ("rw", &["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrimwrite"]),
     ("rw", &["read:4k", "write:8k", "randread:8", "rw:8k", "read:-8k", "write:-16k"]),
@@ -196,7 +196,7 @@ fn what_is_accepted_of_jobs_that_are_drawn_runs_to_its_end() {
         }
         accepted += 1;
         let made = workspace.run(&format!("fio --no-report{words}"));
-        // What only reads finds nothing that was written to be verified.
+        // A job that only reads finds no data that was written for verification.
         let is_unverified = words.contains("verify") && made.err.contains("EILSEQ");
         assert_eq!(made.status, Some(is_unverified.into()), "{words}: {}", made.err);
     }

@@ -1,6 +1,5 @@
-//! What is printed in fio's forms, held against what fio itself prints of the same jobs: names,
-//! structure and order, line by line and field by field. `FIO=/a/fio` names another fio than the
-//! one that is installed.
+//! Output in fio's formats, compared with fio's own output of the same jobs: names, structure and
+//! order, line by line and field by field. `FIO=/a/fio` selects another fio than the installed one.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 const BESIDE: &str = "--size=8m --runtime=600ms --time_based --ioengine=libaio --direct=1";
 
-/// Each on a file of its own, `FILE`, and `BESIDE` each job.
+/// Jobs, each on its own file `FILE`; `BESIDE` stands for common options.
 const SHAPES: &[&str] = &[
     "--name=a --rw=randread --iodepth=4",
     "--name=a --rw=randrw --lat_percentiles=1 --fsync=32 --description=words",
@@ -24,8 +23,8 @@ const SHAPES: &[&str] = &[
     "--name=a --rw=randread --latency_target=2s --latency_window=600ms --iodepth=1 --thread",
 ];
 
-/// Lines by what stands before their first figure. Left out is what we do not count (slat), and
-/// which classes of latency and samples there are, which differs from run to run.
+/// Lines without their figures: the text before the first. Omits slat, which qdepth does not
+/// measure, and the classes of latency and samples, which differ between runs.
 fn keys(text: &str) -> Vec<String> {
     let left_out = ["slat", "lat (", "|", "bw (", "iops", "fio-"];
     let kept = |line: &&str| {
@@ -35,7 +34,7 @@ fn keys(text: &str) -> Vec<String> {
     };
     let key = |line: &str| {
         let line = line.replace("(nsec)", "()").replace("(usec)", "()").replace("(msec)", "()");
-        // Which older versions do not have.
+        // Older versions do not print it.
         let line = line.replace("/syncfs", "");
         let line = form(&line);
         line.split(['=', '|']).next().unwrap_or("").trim().to_owned()
@@ -44,7 +43,7 @@ fn keys(text: &str) -> Vec<String> {
     shown.map(key).collect()
 }
 
-/// The fields of the lines of this version, of which figures are all the same.
+/// Fields of the terse lines of this version, with all figures replaced alike.
 fn terse(text: &str, version: u8) -> Vec<Vec<String>> {
     let start = format!("{version};");
     let kind = |field: &str| match form(field).replace("-9", "9") {
@@ -64,7 +63,7 @@ fn json(text: &str) -> (Value, String) {
     (serde_json::from_str(document).unwrap_or_else(|why| panic!("{why}: {text}")), document.into())
 }
 
-/// Names as they follow one another, without those of options, of figures and of devices.
+/// Names in order, without those of options, figures and devices.
 fn names(document: &str) -> Vec<String> {
     let mut list: Vec<String> = Vec::new();
     let mut within = None;

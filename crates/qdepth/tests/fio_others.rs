@@ -1,10 +1,10 @@
-//! Jobs of fio's that draw no places, measured: traces, held against the fio that is installed, and
-//! what is done to entries of directories and to the ends of files, of which nothing is left.
+//! Jobs of fio without random offsets: traces, compared with the installed fio, and operations on
+//! directory entries and file sizes, which leave nothing behind.
 
 use crate::common::{Workspace, can, sh};
 use serde_json::Value;
 
-/// Requests of the first job by way, and how long they took, ms.
+/// Reads, writes and runtime (ms) of the first job.
 fn requests_by_way(document: &Value) -> (u64, u64, u64) {
     let job = &document["jobs"][0];
     let number = |way: &str, name: &str| job[way][name].as_u64().unwrap();
@@ -29,12 +29,12 @@ fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
     sh(&format!("cd {folder} && dd if=/dev/urandom of=there bs=1M count=1 status=none")).unwrap();
     let text = sh(&format!("cd {folder} && fio --output-format=json {replay}")).unwrap();
     let theirs: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
-    // Over a file that is made for it: what is there already would need a consent.
+    // On a new file, because an existing one would need consent.
     let replay = replay.replace("there", "made");
     let made = requests_by_way(&ours(&workspace, &replay));
     let real = requests_by_way(&theirs);
     assert_eq!((made.0, made.1), (real.0, real.1), "requests of the trace");
-    // 256 requests, 400 each way a second: 0.32 s as recorded.
+    // 256 I/Os, 400 a second in each direction: 0.32 s as recorded.
     assert!((280..600).contains(&made.2), "{} ms as recorded", made.2);
     let slow = requests_by_way(&ours(&workspace, &format!("{replay} --replay_time_scale=50")));
     assert!(slow.2 > made.2 * 3 / 2, "{} ms at half the speed, {} ms else", slow.2, made.2);
@@ -56,7 +56,7 @@ fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
             assert_eq!(job["read"]["total_ios"], 40, "{kind}: {job:#}");
             assert_eq!(job["error"], 0, "{kind}");
         }
-        // A second pass finds what the first left: nothing to remove.
+        // A second pass finds nothing left to remove.
         let twice =
             workspace.run(&format!("fio --output-format=json --no-report {words} --loops=2"));
         let (failed, status) =
@@ -65,7 +65,7 @@ fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
         let left: Vec<_> = std::fs::read_dir(workspace.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            // Its logbook, and what the program printed.
+            // Leaves out the logbook and the program's output.
             .filter(|name| ![".out", ".err"].iter().any(|end| name.ends_with(end)))
             .filter(|name| !name.starts_with("qdepth.db"))
             .collect();
@@ -93,7 +93,7 @@ fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
         assert!(began.elapsed().as_secs() < 30, "{:?}", folders(&workspace));
         std::thread::yield_now();
     }
-    // While a run lives, what is its own stays.
+    // Files of a live run stay.
     workspace.run(&format!("{words} --ioengine=dircreate")).expect(0);
     let left = folders(&workspace);
     assert!(left.len() == 2 && left.iter().all(is_filled), "{left:?}");
@@ -103,7 +103,7 @@ fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
         println!("SKIPPED: entries that a kill left (the file system has no attributes)");
         return;
     }
-    // What somebody has put there keeps all that is there.
+    // A directory with a foreign file keeps all of its files.
     std::fs::write(left[0].join("mine"), "mine").unwrap();
     workspace.run(&format!("{words} --ioengine=filecreate")).expect(0);
     assert_eq!(folders(&workspace), [left[0].clone()]);

@@ -1,4 +1,5 @@
-//! What jobs of other programs have done in another way: codes in JSON, sentences for people.
+//! Options of other programs' jobs that qdepth implements differently: codes in JSON, sentences for
+//! people.
 
 use std::fs;
 
@@ -35,7 +36,7 @@ fn a_remark_is_a_code_in_json_and_a_sentence_of_the_language_in_reports() {
     assert!(ja.contains(&format!("[a] fallocate=none。{japanese}")), "{ja}");
     assert!(!ja.contains("measurement file") && !ja.contains("file-written-in-full"), "{ja}");
 
-    // What is said at the terminal, and in a plan that is made, is the sentence.
+    // The terminal and the converted plan show the sentence.
     for words in ["--parse-only", "--convert"] {
         let printed = workspace.run(&format!("fio {words} {JOB}")).expect(0);
         assert!(format!("{printed:?}").contains(english), "{words}: {printed:?}");

@@ -1,5 +1,4 @@
-//! What is accepted of fio's options is also run: each with requests that come back, and the ends
-//! of jobs that end each other.
+//! Accepted options of fio also run: each load completes I/Os, and jobs that end other jobs do so.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -7,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Workspace, alone, can, program, sh};
 use serde_json::Value;
 
-/// Each for half a second on an emulated drive.
+/// Loads, each for half a second on an emulated drive.
 const SHAPES: &[&str] = &[
     "--rw=read --bs=64k --zonemode=strided --zonesize=1m --zoneskip=3m --size=64m",
     "--rw=write --bs=64k --zonemode=strided --zonesize=1m --zonerange=2m --zoneskip=2m --size=64m",
@@ -51,7 +50,7 @@ fn what_is_read_is_also_run() {
     }
 }
 
-/// In exit status and figures as fio has it.
+/// Exit status and figures agree with fio's.
 #[test]
 fn what_only_reads_finds_faults_in_what_was_not_written_to_be_verified() {
     let (_alone, workspace) = (alone(), Workspace::new());
@@ -114,7 +113,7 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     let words = "--name=a --filename=/dev/nvme77n1 --rw=randread --size=50% --offset=50%";
     let absent = workspace.run(&format!("fio --parse-only {words}")).expect(0);
     assert!(
-        absent.err.contains("a run here and now would end so: refused by guard G1"),
+        absent.err.contains("a run on this machine would be refused: refused by guard G1"),
         "{}",
         absent.err
     );
@@ -128,8 +127,8 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     for (more, why) in [
         ("--cpus_allowed=0-x", "cpus_allowed"),
         ("--numa_cpu_nodes=0,77", "there is no node 77"),
-        ("--name=b --ioengine=null", "EMULATED beside jobs that are measured"),
-        ("--name=b --filename=media\\:p3700-1600gb", "EMULATED beside jobs that are measured"),
+        ("--name=b --ioengine=null", "EMULATED jobs cannot run together"),
+        ("--name=b --filename=media\\:p3700-1600gb", "EMULATED jobs cannot run together"),
     ] {
         for parse_only in ["--parse-only", ""] {
             let refused =
@@ -138,7 +137,7 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
             assert!(refused.err.contains(why), "{more}: {}", refused.err);
         }
     }
-    // What depends on where the jobs are run is said, and refused by the run alone.
+    // Reasons that depend on the machine are reported by `--parse-only`, but only the run refuses.
     fs::write(workspace.join("theirs"), vec![1; 1 << 20]).unwrap();
     for (more, why) in [
         ("--directory=no/folder", "`no/folder` is not a directory"),
@@ -159,7 +158,7 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     assert!(none.err.contains("there is no job"), "{}", none.err);
 }
 
-/// Requests of each job of a document of fio's form.
+/// I/Os of each job in a document of fio's format.
 fn requests(document: &Value) -> Vec<f64> {
     let jobs = document["jobs"].as_array().expect("jobs").iter();
     let count = |job: &Value, way: &str| job[way]["total_ios"].as_f64().expect("a count");
@@ -190,7 +189,7 @@ fn tied_jobs_issue_by_their_weights_as_in_fio() {
         let jobs = workspace.join(&jobs);
         let told = sh(&format!("fio --output-format=json {}", jobs.display())).unwrap();
         let real: Value = serde_json::from_str(&told[told.find('{').unwrap()..]).unwrap();
-        // Its jobs end one by one, and the last is free of the others.
+        // Its jobs end one after the other, so the last runs without the others.
         check(&real, "fio", (4.0, 100.0));
     }
 }
@@ -206,14 +205,15 @@ fn flows_have_weights_and_one_file_a_job() {
     let without =
         workspace.run(&format!("fio --convert {words} --flow=0 --flow_sleep=50")).expect(0);
     assert!(!without.out.contains("flow"), "{}", without.out);
-    for (more, why) in [("--flow=1001", "0 to 1000"), ("--flow=-1", "0 to 1000")] {
+    for (more, why) in [("--flow=1001", "between 0 and 1000"), ("--flow=-1", "between 0 and 1000")]
+    {
         let refused = workspace.run(&format!("fio --convert {words} {more}")).expect(2);
         assert!(refused.err.contains(why), "{}", refused.err);
     }
     let several = "fio --convert --name=a --flow=1 --size=1m --iodepth=2 --ioengine=libaio \
                    --filename=/dev/x:/dev/y";
     let refused = workspace.run(several).expect(2);
-    assert!(refused.err.contains("a job for each"), "{}", refused.err);
+    assert!(refused.err.contains("one job per file"), "{}", refused.err);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
         for (way, size, rate) in [("read", 4096.0, 600.0), ("write", 65536.0, 200.0)] {
             let (requests, bytes) = (number(way, "total_ios"), number(way, "io_bytes"));
             assert!((bytes / requests - size).abs() < 1e-6, "{who} {way}: {bytes} in {requests}");
-            // Ours draws the way of each request, 800 of them.
+            // qdepth draws the direction of each of 800 I/Os.
             assert!((number(way, "iops") / rate - 1.0).abs() < 0.2, "{who} {way}: {job:#}");
         }
     };
@@ -263,8 +263,7 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
          --iodepth=8 --runtime=500ms --time_based --logbook {}",
         workspace.join("l.db").display()
     );
-    // The class of real time is for few: the kernel refuses each request that bears it, and no
-    // other.
+    // Few may use the real-time class: the kernel refuses the I/Os with it, and no others.
     for (engine, asked, share) in [
         ("libaio", "--cmdprio_percentage=20", 0.2),
         ("io_uring", "--cmdprio_percentage=20,70 --prio=6", 0.2),
@@ -294,7 +293,7 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
         workspace.path().display()
     ));
     let refused = first.unwrap_err();
-    assert!(refused.contains("the kernel refuses the priority"), "{refused}");
+    assert!(refused.contains("the kernel refused the priority"), "{refused}");
 }
 
 #[test]
@@ -302,14 +301,14 @@ fn priorities_are_refused_where_nobody_would_keep_them() {
     let (_alone, workspace) = (alone(), Workspace::new());
     let medium = "--name=a --filename=media\\:p3700-1600gb --size=1m --runtime=500ms --rw=randread";
     let made = workspace.run(&format!("fio --no-report {medium} --prioclass=2 --prio=3")).expect(2);
-    assert!(made.err.contains("knows no priorities"), "{}", made.err);
+    assert!(made.err.contains("does not support priorities"), "{}", made.err);
     let words = "--name=a --size=1m --rw=randread";
     for (more, why) in [
         ("--cmdprio_percentage=10", "libaio and io_uring"),
-        ("--ioengine=libaio --cmdprio_percentage=110", "0 to 100"),
+        ("--ioengine=libaio --cmdprio_percentage=110", "between 0 and 100"),
         ("--ioengine=libaio --cmdprio_percentage=1 --cmdprio_bssplit=4k/1", "not together"),
         ("--ioengine=libaio --cmdprio_bssplit=4k/1/2", "64k/25/1/0"),
-        ("--prio=8", "0 to 7"),
+        ("--prio=8", "between 0 and 7"),
         ("--prioclass=4", "1, 2 or 3"),
     ] {
         let refused = workspace.run(&format!("fio --convert {words} {more}")).expect(2);
@@ -342,7 +341,7 @@ fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
         let until = if asked.contains("cycle") { 2_500 } else { 3_000 };
         let until = if kept { 20_000 } else { until };
         assert!((until..until + 200).contains(&time), "{asked}: {time}");
-        // What is behind it runs all the same.
+        // The jobs after it run nevertheless.
         assert_eq!(
             (field(1, "error"), field(1, "read")["total_ios"].as_u64()),
             (0.into(), Some(16))
@@ -388,7 +387,7 @@ fn a_job_ends_once_it_is_steady_and_says_so_as_fio_does() {
             "{steady:#}"
         );
     }
-    // Of several clones what is told is their sum, and they go on.
+    // Several clones are reported as their sum, and they continue.
     let several = format!(
         "fio --output-format=json --no-report {words} --runtime=6 --numjobs=2 \
         --group_reporting --ss=iops:5% --ss_dur=3"
@@ -402,5 +401,5 @@ fn a_job_ends_once_it_is_steady_and_says_so_as_fio_does() {
     assert!((1_990..2_010).contains(&mean), "{job:#}");
     let refused =
         workspace.run("fio --parse-only --name=a --size=1m --ss=iops --ss_dur=3").expect(2);
-    assert!(refused.err.contains("a limit is missing"), "{}", refused.err);
+    assert!(refused.err.contains("needs a limit"), "{}", refused.err);
 }

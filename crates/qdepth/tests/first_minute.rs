@@ -1,5 +1,5 @@
-//! The first minute: `qdepth` alone in directories of every kind, tables in terminals of every
-//! width, and what a newcomer types wrong.
+//! The first minute: `qdepth` without arguments in directories of every kind, tables in terminals
+//! of every width, and a newcomer's typing errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -36,7 +36,7 @@ fn alone_and_interrupted_it_says_that_nothing_is_kept() {
     pause(3000);
     run.signal("INT");
     let ended = run.wait().expect(130);
-    assert!(ended.err.contains("interrupted: nothing of it is kept"), "{}", ended.err);
+    assert!(ended.err.contains("interrupted: nothing is kept"), "{}", ended.err);
     assert!(names(workspace.path()).iter().all(|name| !name.contains("qdepth")));
 }
 
@@ -63,7 +63,8 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
         assert_eq!(points(&document)[2]["request_size_bytes"], 1_048_576.0);
         assert!(points(&document).iter().all(|point| point["writes"] == 0));
         for point in points(&document) {
-            // Four visits; none tells anything where not a request fits on each place in the queue.
+            // Four segments; a segment has no result if less than one I/O fits for each slot of the
+            // queue.
             let fits = point["reads"].as_f64() >= point["mean_in_flight"].as_f64().map(|n| 4.0 * n);
             assert_eq!(point["interval"].is_array(), fits, "{point}");
         }
@@ -84,7 +85,7 @@ fn the_first_answer_is_one_screen_of_a_small_terminal() {
         fs::create_dir(&folder).unwrap();
         let said = run_in(&folder, Some("80"), &[]).expect_finished();
         let lines: Vec<&str> = said.err.lines().chain(said.out.lines()).collect();
-        // The prompt stands in the last of 24.
+        // The prompt takes the last of 24 lines.
         assert!(lines.len() <= 23, "{} lines: {}{}", lines.len(), said.err, said.out);
         let wide = |line: &&&str| unicode_width::UnicodeWidthStr::width(**line) > 80;
         assert_eq!(lines.iter().find(wide), None);
@@ -110,8 +111,8 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
     let tiny = run_in(&folder, None, &["--json"]).expect_finished();
     assert_eq!(points(&tiny.json()).len(), 4);
     assert!(names(&folder).is_empty());
-    // A file that is nobody's is read where there is no room, or no right, for one of ours.
-    // The kernel gives the room of an ended ring's file back a little later.
+    // If there is no space or permission for a new file, an existing foreign file is read. The
+    // kernel frees the space of an ended ring's file slightly later.
     let film = format!("head -c 9000000 /dev/urandom > {at}/film");
     sh(&format!("i=0; until {film}; do i=$((i+1)); [ $i -lt 100 ] && sleep 0.1 || exit 1; done"))
         .unwrap();
@@ -124,7 +125,7 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
         assert_eq!(names(&folder), ["film"]);
     }
     sh(&format!("mount -o remount,rw {at} && rm {at}/film")).unwrap();
-    // The kernel lets the file of an ended ring go a little later.
+    // The kernel releases the file of an ended ring slightly later.
     let again = format!("i=0; until mount -o remount,ro {at}; do");
     sh(&format!("{again} i=$((i + 1)); [ $i -lt 50 ] || exit 1; sleep 0.1; done")).unwrap();
     let refused = run_in(&folder, None, &["--json"]).expect(3);
@@ -140,11 +141,11 @@ fn a_file_of_an_earlier_run_is_read_and_kept() {
     let words = "run first . --file-size 8MiB --duration 100ms --keep --no-report";
     workspace.run(words).expect_finished();
     let said = run_in(workspace.path(), None, &[]).expect_finished();
-    assert!(said.out.contains("8MiB that an earlier run kept"), "{}", said.out);
+    assert!(said.out.contains("8MiB, kept by an earlier run"), "{}", said.out);
     assert!(workspace.has("qdepth-measurement-file"));
 }
 
-/// Where the locale is C, tables and words of ours are ASCII; documents for programs stay.
+/// In the C locale, tables and texts are ASCII; documents for programs stay unchanged.
 #[test]
 fn locale_of_ascii_gets_ascii() {
     let workspace = Workspace::new();
@@ -160,8 +161,8 @@ fn locale_of_ascii_gets_ascii() {
     }
 }
 
-/// Lines of standard output of a run are the answer: a grid as CrystalDiskMark prints it, with the
-/// figures of the logbook, and at most three lines of findings.
+/// Standard output of the run is the answer alone: a grid like CrystalDiskMark's with the figures
+/// of the logbook, and at most three lines of findings.
 #[test]
 fn eight_numbers_of_disk_mark_are_a_grid_and_nothing_else() {
     let workspace = Workspace::new();
@@ -217,7 +218,7 @@ fn no_table_is_wider_than_the_terminal() {
             assert!(!ended.out.is_empty(), "{words:?}: {}", ended.err);
             let most: usize = columns.parse().unwrap();
             for line in ended.out.lines() {
-                // A command that is to be copied is not broken.
+                // A command is not wrapped, so that it can be copied.
                 let copied = line.trim_start().starts_with("qdepth ");
                 let wide = unicode_width::UnicodeWidthStr::width(line);
                 assert!(copied || wide <= most, "{words:?} in {columns} columns, {wide}: `{line}`");
@@ -233,7 +234,7 @@ fn no_table_is_wider_than_the_terminal() {
     let list = run_in(workspace.path(), Some("80"), &["list"]).out;
     let started = jiff::Timestamp::now().to_string();
     assert!(list.contains("started") && list.contains(&started[5..10]), "{list}");
-    assert!(list.contains("sealed") && !list.contains("left out"), "{list}");
+    assert!(list.contains("sealed") && !list.contains("omitted at"), "{list}");
     let show = run_in(workspace.path(), Some("80"), &["show"]).out;
     assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
     assert!(show.contains("EMULATED"), "{show}");
@@ -279,7 +280,7 @@ fn what_a_newcomer_types_wrong_is_answered() {
         ("show 0", 2, &["qdepth.db"]),
         ("compare latest", 2, &["<B>"]),
         ("media p3700-800g", 2, &["p3700-800gb"]),
-        ("run media:p3700", 2, &["no medium `p3700` (did you mean `p3700-"]),
+        ("run media:p3700", 2, &["no emulated device `p3700` (did you mean `p3700-"]),
         ("man rum", 2, &["did you mean `run`?"]),
         ("completions tcsh", 2, &["bash", "zsh", "fish"]),
         ("plan --resume", 2, &["qdepth export"]),

@@ -20,14 +20,14 @@ fn the_answer_is_in_the_sentence_the_document_and_the_status() {
         ("part = \"sync\"\nat_most = \"p90=1us\"", 1, "FAIL"),
         ("at_least = 0.1", 0, "PASS"),
         ("at_least = 1e9", 1, "FAIL"),
-        // No percentile without ten samples beyond it.
+        // A percentile needs ten samples above it.
         ("at_most = \"p99.9999=1s\"", 5, "INCONCLUSIVE"),
     ] {
         workspace.write("own.toml", &plan(limit));
         let ended = workspace.run("fit-for own.toml . --no-report");
         let document = workspace.run("export latest").expect(0).json();
         let valid = document["points"][0]["grade"] != "C";
-        // A busy machine may take the point its validity.
+        // On a busy machine the point may be invalid.
         let (status, word) = if valid { (status, word) } else { (5, "INCONCLUSIVE") };
         let ended = ended.expect(status);
         assert!(ended.out.contains(&format!("\n{word}. log: ")), "{limit}: {}", ended.out);
@@ -55,9 +55,9 @@ fn a_plan_without_requirements_is_answered_with_those_that_have_some() {
     assert!(ended.err.contains("etcd, postgres-wal, mysql-redo, kafka"), "{}", ended.err);
     for (wrong, says) in [
         ("at_least = 0", "above 0"),
-        ("at_least = 5\nat_most = \"p99=1ms\"", "a requirement has a limit"),
-        ("part = \"sync\"\nat_least = 5", "leave part out"),
-        ("at_most = \"p99\"", "names no limit"),
+        ("at_least = 5\nat_most = \"p99=1ms\"", "a requirement needs one limit"),
+        ("part = \"sync\"\nat_least = 5", "remove `part`"),
+        ("at_most = \"p99\"", "is not a limit"),
     ] {
         workspace.write("own.toml", &plan(wrong));
         let ended = workspace.run("fit-for own.toml .").expect(2);

@@ -1,7 +1,7 @@
-//! Figures that do not depend on the machine do not change unawares: every shipped plan on emulated
-//! media, fio's words, the numbers of reports and the reproduction of the papers, each by a hash of
-//! all that it says. `QDEPTH_WRITE_REFERENCE=1` writes `golden.txt` anew; CHANGELOG.md then has to
-//! say why, with the mark of the new file that the test names.
+//! Figures that are independent of the machine must not change unnoticed: every shipped plan on
+//! emulated devices, fio's formats, the numbers of reports and the reproduction of the papers, each
+//! by a hash of its content. `QDEPTH_WRITE_REFERENCE=1` rewrites `golden.txt`; CHANGELOG.md must
+//! then state the reason, with the hash of the new file that the test prints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use crate::common::Workspace;
 use crate::reproduce::WHOLE;
 
-/// Tests that run at the same time write one after the other.
+/// Serialises the writes of concurrent tests.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// What has a hash, and its hash.
+/// Hashes by name.
 type Hashes = BTreeMap<String, String>;
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ fn hash(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Takes out what is of the machine, the moment and the build.
+/// Removes fields that depend on machine, time or build.
 #[cfg(test)]
 fn without(mut value: Value, names: &[&str]) -> Value {
     match &mut value {
@@ -39,7 +39,7 @@ fn without(mut value: Value, names: &[&str]) -> Value {
     value
 }
 
-/// The words that measure a shipped plan on emulated media, for a short time.
+/// Arguments that run a shipped plan on emulated devices for a short time.
 #[cfg(test)]
 fn words(plan: &str) -> String {
     let short = "--duration 20ms --warm-up 5ms";
@@ -52,7 +52,7 @@ fn words(plan: &str) -> String {
     }
 }
 
-/// The numbers of a document, in its order.
+/// Appends the numbers of a document, in order.
 #[cfg(test)]
 fn numbers(value: &Value, all: &mut String) {
     match value {
@@ -63,7 +63,7 @@ fn numbers(value: &Value, all: &mut String) {
     }
 }
 
-/// The numbers in the tables of a report, whose rows are all marked.
+/// Numbers in the tables of a report. Only rows with the mark count, which is every row.
 #[cfg(test)]
 fn of_tables(markdown: &str) -> String {
     let rows = markdown.lines().filter(|line| line.starts_with('|') && line.contains("EMULATED"));
@@ -78,7 +78,7 @@ fn read(workspace: &Workspace, name: &str) -> String {
     std::fs::read_to_string(workspace.join(name)).unwrap()
 }
 
-/// Holds hashes against the file's, or writes them into it.
+/// Compares hashes with the file, or writes them into it.
 #[cfg(test)]
 fn are_as_before(found: &Hashes) {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +108,7 @@ fn every_shipped_plan_gives_the_figures_that_it_gave() {
     for plan in qdepth_workload::shipped_plan_names() {
         let line = format!("run {plan} {} --no-report --json", words(plan));
         let ended = workspace.run(&line);
-        // Requirements on syncs are open on an emulated medium.
+        // Requirements on syncs are inconclusive on an emulated device.
         let document =
             if ended.status == Some(5) { ended.json() } else { ended.expect_finished().json() };
         let names = ["id", "environment", "started_at", "ended_at", "version"];
@@ -148,7 +148,7 @@ fn fios_words_give_the_figures_that_they_gave() {
         ("trims", "--rw=randtrim --bs=64k --iodepth=2"),
     ] {
         let document = workspace.run(&format!("fio --name={name} {job} {common}")).expect(0).json();
-        // What went by on the clock of the machine, and not in virtual time.
+        // Fields with times of the machine's clock instead of virtual time.
         let moments = ["timestamp", "timestamp_ms", "time", "job_start", "elapsed", "fio version"];
         let figures = without(document, &moments);
         found.insert(format!("fio:{name}"), hash(&figures.to_string()));
@@ -162,7 +162,7 @@ fn the_papers_are_reproduced_as_they_were() {
     are_as_before(&found);
 }
 
-/// Whoever writes the hashes anew says so.
+/// New hashes must be mentioned in the changelog.
 #[test]
 fn the_changelog_names_the_figures_of_today() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! `qdepth host` as a user runs it.
+//! Tests of `qdepth host`.
 
 use crate::common::{Workspace, program};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn a_recorded_machine_tells_what_the_machine_told() {
     assert!(facts(&here).len() > 30);
     let again = bench.run("host --json --recorded machine.txt").expect(0).json();
     for (then, now) in facts(&here).iter().zip(facts(&again)) {
-        // What statfs(2) says is no file's text, and not held.
+        // Values of statfs(2) are not in a file, so recordings lack them.
         if then["key"] != "block_size_bytes" {
             assert_eq!(*then, now);
         }
@@ -35,7 +35,7 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
     let workspace = Workspace::new();
     let none = workspace.run("certify --show");
     assert!(none.status != Some(0) && none.err.contains("qdepth.db"), "{}", none.err);
-    // Too short for its noise: a busy machine may fail a proof, and that is kept like any other.
+    // So short that noise may fail a proof on a busy machine; a failed proof is stored too.
     let told = workspace.run("certify --duration 100ms -o page.html");
     assert!([0, 1, 5].map(Some).contains(&told.status), "{:?}: {}", told.status, told.err);
     assert!(told.out.contains("certificate") || told.out.contains("Certificate"), "{}", told.out);
@@ -50,7 +50,8 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
     for code in ["clock", "known-rates", "known-medians", "own-rate", "intervals"] {
         assert!(codes.contains(&code), "{code}: {codes:?}");
     }
-    // Beside fio at 1 and at 8 outstanding, where it is installed; a short look may say nothing.
+    // Compared with fio at queue depths 1 and 8, if it is installed; so short a test may be
+    // inconclusive.
     let beside = certificate["proofs"].as_array().unwrap().iter().filter(|p| p["code"] == "fio");
     let beside: Vec<&Value> = beside.collect();
     assert_eq!(beside.len(), if crate::common::sh("fio --version").is_ok() { 2 } else { 0 });
@@ -90,7 +91,7 @@ fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
         let verdict = told.out.lines().find(|line| line.starts_with(outstanding)).unwrap();
         // On a busy machine no round may be valid; then the table has dashes, and says why.
         let none = verdict.ends_with("no round of any engine was valid")
-            && told.out.contains("–: no round was valid; `qdepth host check` says");
+            && told.out.contains("–: no round was valid; `qdepth host check` shows");
         let found =
             verdict.contains(" is the fastest") || verdict.contains("do not differ significantly");
         assert!(none || found, "{}", told.out);
@@ -98,7 +99,7 @@ fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
     assert_eq!(std::fs::read(workspace.join("data")).unwrap(), contents);
     let there = std::fs::read_dir(workspace.path()).unwrap().flatten();
     let names = there.map(|entry| entry.file_name().into_string().unwrap());
-    // What the command said is kept beside it by the workspace.
+    // The workspace stores the command's output in the same directory.
     let left: Vec<String> = names.filter(|name| !name.starts_with('1')).collect();
     assert_eq!(left, ["data"]);
 

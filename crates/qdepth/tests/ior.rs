@@ -1,4 +1,4 @@
-//! Command lines of IOR: the files that they make, and the words in which results are told.
+//! Command lines of IOR: the files that they create, and the output with the results.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
 
-/// Names and sizes of what is in a directory.
+/// Names and sizes of a directory's entries.
 #[cfg(test)]
 fn files(workspace: &Workspace, name: &str) -> Vec<(String, u64)> {
     let entries = fs::read_dir(workspace.join(name)).unwrap().map(Result::unwrap);
@@ -44,7 +44,7 @@ fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
     ] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
-    // What was kept may be read again, and is written anew by the next that writes.
+    // Kept files can be read again, and the next writing run overwrites them.
     let read =
         workspace.run("ior --no-report -r -t 1m -b 4m -N 3 -F -k -o 0/f@1/f").expect_finished();
     assert!(read.out.contains("\nread ") && !read.out.contains("\nwrite "), "{}", read.out);
@@ -55,7 +55,7 @@ fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
 #[test]
 fn a_shared_file_holds_all_segments_of_all_ranks() {
     let (_alone, workspace) = (alone(), Workspace::new());
-    // As IO500's hard phase: transfers that no block divides, one file.
+    // Like IO500's hard phase: transfers that are not aligned to blocks, in one file.
     let line = "-w -k -e -t 47008 -b 47008 -s 20 -N 4 -o shared";
     workspace.run(&format!("ior --no-report {line}")).expect_finished();
     let whole = fs::read(workspace.join("shared")).unwrap();
@@ -121,7 +121,7 @@ fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
     run.wait_for_err("MiB/s");
     run.signal("INT");
     run.wait().expect(130);
-    // Whatever else is called as ours would be: none of it is touched.
+    // Foreign files with the names of ours: none of them is touched.
     workspace.write("qdepth-bandwidth.00000000", "the only copy");
     let mut again = workspace.start("run --resume --no-report");
     again.wait_for_err("plan ior");
@@ -133,7 +133,7 @@ fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
     assert_eq!(left, ["f.00000000", "f.00000001", "qdepth-bandwidth.00000000", "qdepth.db"]);
 }
 
-/// A file that a run kept is overwritten by the next, until somebody else has it.
+/// The next run overwrites a kept file, unless somebody else has changed it.
 #[test]
 fn a_kept_file_that_became_somebody_elses_is_left() {
     let test = "a_kept_file_that_became_somebody_elses_is_left";
@@ -159,14 +159,14 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
     workspace.run(line).expect_finished();
     let kept = workspace.join("kept");
     sh(&format!("printf precious | dd of={} conv=notrunc status=none", kept.display())).unwrap();
-    refused("G8", "qdepth did not write what is at byte 0");
-    // Copies and links of what was kept are as little ours as what was altered.
+    refused("G8", "the data at byte 0 is not qdepth's");
+    // Copies of kept files and links to them are foreign, like altered files.
     sh(&format!("rm {0} && cp --preserve=all /etc/hostname {0}", kept.display())).unwrap();
-    refused("G8", "was not made by qdepth");
+    refused("G8", "was not created by qdepth");
 }
 
-/// The four command lines of IO500's phases, with a deadline of a second: what its read phases
-/// check is what its write phases left, as far as the status file says.
+/// The four command lines of IO500's phases, with a stonewall of a second: the read phases check
+/// the data of the write phases, up to the number in the status file.
 #[test]
 fn the_phases_of_io500_run_as_they_are() {
     let (_alone, workspace) = (alone(), Workspace::new());
@@ -195,7 +195,7 @@ fn the_phases_of_io500_run_as_they_are() {
         let status =
             fs::read_to_string(workspace.join(&format!("results/ior-{name}.stonewall"))).unwrap();
         let pairs: u64 = status.trim().parse().unwrap();
-        // All have made as many: the files are as long as that says.
+        // All ranks wrote the same number of transfers, which determines the length of the files.
         let bytes: u64 =
             files(&workspace, &format!("datafiles/ior-{name}")).iter().map(|f| f.1).sum();
         assert_eq!(bytes, 2 * pairs * transfer, "{told}");
@@ -217,7 +217,7 @@ fn the_phases_of_io500_run_as_they_are() {
             "{read} MiB of {bytes} B"
         );
     }
-    // What somebody else wrote to a file is no longer what bears the number.
+    // After a foreign write the data no longer match the signature of `-G`.
     sh(&format!(
         "printf precious | dd of={} bs=1 seek=99999 conv=notrunc status=none",
         workspace.join("datafiles/ior-hard/file").display()
@@ -228,8 +228,8 @@ fn the_phases_of_io500_run_as_they_are() {
     sh(&format!("rm -r {}", workspace.join("datafiles").display())).unwrap();
 }
 
-/// The lines of IOR's own tests (testing/basic-tests.sh and complex-tests.sh of hpc/ior) that are
-/// of the POSIX interface, in their order, through a link that is called as IOR is.
+/// Command lines of IOR's own tests (testing/basic-tests.sh and complex-tests.sh of hpc/ior) for
+/// the POSIX interface, in order, through a link named `ior`.
 #[test]
 fn iors_own_tests_run_as_they_are() {
     let (_alone, workspace) = (alone(), Workspace::new());
@@ -284,7 +284,7 @@ fn directories_of_tasks_and_files_of_repetitions_have_iors_names() {
     assert!(names.contains(&"r.00000000.0".to_owned()), "{names:?}");
     assert!(names.contains(&"r.00000000.1".to_owned()), "{names:?}");
     assert!(told.lines().any(|line| line.ends_with("POSIX      4")), "{told}");
-    // The second repetition is numbered as IOR numbers it, and waits are no part of its time.
+    // The second repetition is numbered like IOR's, and waiting does not count as its time.
     let told = workspace.run("ior --no-report -- -w -d 1 -t 64k -b 128k -o late").expect(0).out;
     let row = told.lines().find(|line| line.starts_with("write ")).unwrap();
     let total: f64 = row.split_whitespace().nth(8).unwrap().parse().unwrap();

@@ -9,9 +9,8 @@ use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/recipes/kubernetes.md");
 
-/// Fields that the page may use, each with its place: of core/v1 PersistentVolumeClaim and of
-/// batch/v1 Job. The names are those of the API, against whose types the manifest was decoded
-/// strictly.
+/// Permitted fields with their paths: of core/v1 PersistentVolumeClaim and batch/v1 Job. The names
+/// come from the API, against whose types the manifest was decoded strictly.
 const FIELDS: [&str; 33] = [
     "PersistentVolumeClaim.apiVersion",
     "PersistentVolumeClaim.kind",
@@ -48,14 +47,14 @@ const FIELDS: [&str; 33] = [
     "Job.spec.template.spec.volumes.persistentVolumeClaim.claimName",
 ];
 
-/// The text between this line and the end of its fence.
+/// Content of the page's fence in this language.
 #[cfg(test)]
 fn fence(language: &str) -> &'static str {
     let from = PAGE.find(&format!("```{language}\n")).unwrap() + language.len() + 4;
     PAGE[from..].split("```").next().unwrap()
 }
 
-/// The documents of the page; None, with the reason said, without a reader of YAML.
+/// Documents of the page; `None`, with the reason printed, without a YAML reader.
 #[cfg(test)]
 fn manifest(test: &str, workspace: &Workspace) -> Option<[Value; 2]> {
     workspace.write("job.yaml", fence("yaml"));
@@ -71,7 +70,7 @@ fn manifest(test: &str, workspace: &Workspace) -> Option<[Value; 2]> {
     }
 }
 
-/// The places of all values below this one.
+/// Collects the paths of all values below this one.
 #[cfg(test)]
 fn fields(value: &Value, place: &str, found: &mut BTreeSet<String>) {
     match value {
@@ -150,7 +149,7 @@ fn the_containers_command_line_leaves_its_results_in_the_volume() {
     assert!(!document.json()["points"].as_array().unwrap().is_empty());
     let left = fs::read_dir(workspace.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let left: BTreeSet<String> = left.map(|name| name.into_string().unwrap()).collect();
-    // The first three are this test's own.
+    // The first three files come from the test itself.
     let wanted = ["1.err", "1.out", "job.yaml", "qdepth-report.html", "qdepth.db"];
     assert_eq!(left, wanted.map(str::to_owned).into());
 }

@@ -1,4 +1,4 @@
-//! A server that never answers: its files are measured by a process that can be left behind.
+//! A server that never answers: a child process measures its files, so that it can be left behind.
 
 #[cfg(test)]
 mod tests {
@@ -6,7 +6,7 @@ mod tests {
 
     use crate::common::{Workspace, can, codes, pause, points, program, sh};
 
-    /// The whole line, since the process that measures is a child of the one that is started.
+    /// Matches the whole command line, because the measuring process is a child of the started one.
     fn count(workspace: &Workspace) -> usize {
         let here = workspace.path().display();
         let line = format!("pgrep -f '[r]un {here}/served/disk' | wc -l");
@@ -41,11 +41,11 @@ mod tests {
             let stored = workspace.run("export").expect(0).json();
             served.signal("CONT");
             println!("{engine}: ended {:.1} s after the server", took.as_secs_f64());
-            // Two points of 2 s, each given up 10 s after its end at the latest.
+            // Two points of 2 s, each abandoned at most 10 s after its end.
             assert!(took < Duration::from_secs(4 + 15 + 10), "{engine}: {took:?}");
             if engine == "sync" {
-                // Its worker itself waits.
-                assert!(ended.expect(4).err.contains("the target does not answer"));
+                // The worker itself is blocked.
+                assert!(ended.expect(4).err.contains("the target does not respond"));
                 continue;
             }
             ended.expect(1);
@@ -76,7 +76,8 @@ mod tests {
         ended.expect(130);
     }
 
-    /// As some programs start others: the kernel then keeps no word of children that ended.
+    /// Some programs ignore SIGCHLD when they start others: the kernel then forgets the status of
+    /// children.
     #[test]
     fn killed_child_is_noticed_where_signals_of_children_are_ignored() {
         let test = "killed_child_is_noticed_where_signals_of_children_are_ignored";

@@ -1,5 +1,5 @@
-//! Limits of the process and of its outputs: an end in words, with the status of a failure, and
-//! nothing lost that was finished.
+//! Limits of the process and of its outputs: the program ends with a message and a failure status,
+//! and keeps every finished point.
 
 #[cfg(test)]
 mod tests {
@@ -11,7 +11,7 @@ mod tests {
 
     const POINT: &str = "--profile database --queue-depth 1 --duration 20ms";
 
-    /// Runs the program behind a line of the shell, which sets limits or redirects.
+    /// Runs the program after a shell line that sets limits or redirects.
     fn limited(workspace: &Workspace, line: &str) -> Ended {
         let program = program();
         let output = Command::new("bash")
@@ -31,7 +31,7 @@ mod tests {
         assert!(!ended.err.contains("panicked"), "{}", ended.err);
     }
 
-    /// How many finished points the logbook has.
+    /// Number of finished points in the logbook.
     fn kept(workspace: &Workspace) -> usize {
         points(&workspace.run("export").expect(0).json()).len()
     }
@@ -43,7 +43,7 @@ mod tests {
             limited(&workspace, &format!("ulimit -f 512; exec qdepth run . {POINT} --area 8MiB"));
         in_words(&ended, "ulimit -f");
         assert!(!workspace.has("qdepth-report.html"));
-        // Of a result, too: nothing of it is left.
+        // The same for a result file: no part of it is left.
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
         in_words(&limited(&workspace, "ulimit -f 1; exec qdepth report"), "ulimit -f");
         let left: Vec<_> = std::fs::read_dir(workspace.path()).unwrap().flatten().collect();
@@ -60,7 +60,7 @@ mod tests {
             limited(&workspace, &format!("qdepth run media:p3700-800gb {POINT} --no-report {to}"));
         }
         assert_eq!(workspace.run("list").expect(0).out.matches("sealed").count(), 4);
-        // What is not a reader that left is a failure.
+        // Errors other than a closed pipe are failures.
         in_words(&limited(&workspace, "qdepth list >/dev/full"), "cannot write to standard output");
         assert_eq!(
             limited(&workspace, "qdepth export | true; exit ${PIPESTATUS[0]}").status,
@@ -78,10 +78,10 @@ mod tests {
             let ended = limited(&workspace, &line);
             match ended.status {
                 Some(0 | 1) if most > 10 => break,
-                // The shared library of the C compiler may be the first that is not found.
+                // A shared library of the C compiler may be the first file that cannot be opened.
                 Some(127) => {}
                 _ => {
-                    // Where it shows before anything began, it is a refusal, and says so.
+                    // A limit that shows before the start is a refusal, and the message says so.
                     let refused = ended.err.contains("nothing was changed");
                     let status = if refused { 3 } else { 4 };
                     assert_eq!(ended.status, Some(status), "{most}: {}", ended.err);
@@ -109,7 +109,7 @@ mod tests {
     fn every_command_ends_in_words_under_any_limit_on_memory() {
         let workspace = Workspace::new();
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
-        // Below 40 MB the program's own file does not fit, and the kernel ends it.
+        // Below 40 MB the executable itself does not fit, and the kernel kills the process.
         for kilobytes in [40_000, 60_000, 100_000, 200_000, 400_000, 600_000, 900_000] {
             for line in every_command() {
                 let line = format!("ulimit -v {kilobytes}; timeout -k 1 20 qdepth {line}");
@@ -148,7 +148,7 @@ mod tests {
         let in_words = words.iter().any(|words| ended.err.contains(words));
         let is_right =
             matches!(ended.status, Some(0 | 1)) || matches!(ended.status, Some(3..=5)) && in_words;
-        let is_fault = ended.err.contains("a fault of this program");
+        let is_fault = ended.err.contains("internal error");
         assert!(is_right && !is_fault, "{line}: {ended:?}");
     }
 
@@ -158,10 +158,10 @@ mod tests {
     impl Group {
         /// `old` and `new` are the files of the limit and what is written to them.
         fn new(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Option<Self> {
-            // Tests of one process run side by side, and two of them limit the same controller.
+            // Tests run concurrently in one process, and two of them use the same controller.
             static MADE: AtomicUsize = AtomicUsize::new(0);
             let number = MADE.fetch_add(1, Ordering::Relaxed);
-            // Without the word that stands for the program in a line.
+            // The name must not contain the word that shell lines replace by the program.
             let name = format!("limit-of-{controller}-{}-{number}", std::process::id());
             let root = Path::new("/sys/fs/cgroup");
             let unified = root.join("cgroup.controllers").exists();
@@ -178,7 +178,7 @@ mod tests {
             limits.iter().all(|limit| set(limit).is_ok()).then_some(group)
         }
 
-        /// The words before a command that is to run in it, or not at all.
+        /// Shell prefix that runs a command in the group, or not at all.
         fn within(&self) -> String {
             format!("echo $$ >{}/cgroup.procs || exit 99; exec", self.0.display())
         }
@@ -190,7 +190,8 @@ mod tests {
         }
     }
 
-    /// What is needed in flight is held against the group's limit before anything is made.
+    /// The memory for I/Os in flight is checked against the group's limit before anything is
+    /// created.
     #[test]
     fn a_control_groups_memory_is_asked_before() {
         let limit = "209715200";
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Whatever is started with whatever number of threads ends soon, and as it should or in words.
+    /// Every command ends soon under any limit on threads, successfully or with a message.
     #[test]
     fn every_command_ends_in_words_under_any_limit_on_threads() {
         let workspace = Workspace::new();
@@ -256,8 +257,9 @@ mod tests {
         }
     }
 
-    /// A generator that gets a twelfth of a CPU says so, and the storage is not blamed. At 32
-    /// outstanding even a disk of 10,000 IOPS keeps it busier than that; at 1 a slow one does not.
+    /// A load generator with a twelfth of a CPU raises a finding, and the storage is not blamed. At
+    /// queue depth 32 even a disk of 10,000 IOPS keeps it busier than that; at depth 1 a slow disk
+    /// does not.
     #[test]
     fn a_control_groups_share_of_the_cpu_is_a_finding() {
         let old = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "8000")];
@@ -296,7 +298,7 @@ mod tests {
         assert!(!workspace.has("small/new.db"));
     }
 
-    /// A file system of this size, where one can be mounted.
+    /// Mounts a file system of this size; `None` if that is not possible.
     fn small(workspace: &Workspace, size: &str) -> Option<PathBuf> {
         if !can("a full file system", &["mount"]) {
             return None;
@@ -352,7 +354,7 @@ mod tests {
             format!("logbook prune --plan quick {at}"),
         ] {
             let ended = workspace.run(&line).expect(4);
-            let next = format!("free some space, then `qdepth {line}`");
+            let next = format!("free some space, then run `qdepth {line}`");
             assert!(ended.err.contains(&next), "{line}: {}", ended.err);
             assert!(!ended.err.contains("--resume"), "{line}: {}", ended.err);
         }

@@ -1,4 +1,4 @@
-//! The live screen in terminals: what tmux shows while a run is measured, and after it.
+//! The live screen in terminals: content of a tmux pane during a run and after it.
 
 #[cfg(test)]
 mod tests {
@@ -12,7 +12,7 @@ mod tests {
     }
 
     impl Terminal {
-        /// None where there is no tmux here.
+        /// `None` if tmux is not installed.
         fn start(
             workspace: &Workspace,
             (width, height): (u32, u32),
@@ -44,9 +44,9 @@ mod tests {
             self.tmux(&format!("resize-window -x {width} -y {height}"));
         }
 
-        /// What stands on the screen and above it, and whether no line of it goes on in the next.
+        /// Content of the screen and its history, and true if no line wraps.
         fn seen(&self) -> (String, bool) {
-            // Between the two looks something may be drawn.
+            // The screen may be redrawn between the two captures.
             for _ in 0..20 {
                 let [as_is, joined, again] =
                     ["-p -S -", "-p -S - -J", "-p -S -"].map(|how| self.capture(how));
@@ -63,7 +63,7 @@ mod tests {
             text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
         }
 
-        /// All that was seen until this stands there.
+        /// Captures the screen until it contains this text; returns all captures.
         #[track_caller]
         fn until(&self, text: &str) -> Vec<String> {
             let began = Instant::now();
@@ -92,7 +92,7 @@ mod tests {
     const RUN: &str = "run quick . --area 16MiB --profile database --queue-depth 1,2 \
                        --warm-up 3s --duration 6s --no-report";
 
-    /// True if a line tells the time that is left, as the last of the live ones does.
+    /// True for a line with the remaining time, which is the last of the live lines.
     fn is_live(line: &&str) -> bool {
         line.ends_with(" left") || line.contains(" left  ")
     }
@@ -123,7 +123,7 @@ mod tests {
         assert!(!last.contains("measuring  "), "{last}");
         assert!(last.contains("Database") && last.contains("IOPS"), "{last}");
         assert!(last.contains("logbook  qdepth.db"), "{last}");
-        // Points stand in the table alone when all is over.
+        // At the end, points appear only in the table.
         assert!(!last.contains("Database     QD 1 "), "{last}");
     }
 
@@ -168,7 +168,7 @@ mod tests {
             assert!(all.iter().all(|seen| !seen.lines().any(|line| is_live(&line))), "{all:?}");
             assert!(all.last().unwrap().contains("point 2 of 2: "), "{all:?}");
         }
-        // Nor where it is no terminal.
+        // Nor without a terminal.
         let told = Workspace::new().run(&words).expect_finished().err;
         assert!(!told.contains(['\u{1b}', '\r']), "{told}");
         assert!(told.contains("point 1 of 2: Database, QD 1"), "{told}");

@@ -1,8 +1,8 @@
-//! Whatever is in use or holds data, under every name, by every way to it: `run`, `fio`, `ior`, a
-//! preparation, every option that names a file, a run taken up again. Each is refused, and the
-//! SHA-256 of the whole target is what it was. Needs root; what cannot run here says `SKIPPED`.
+//! Targets in use or with data, under every name and by every command: `run`, `fio`, `ior`, a
+//! preparation, every option for a file, and a resumed run. Each is refused, and the SHA-256 of the
+//! whole target does not change. Needs root; cases that cannot run here print `SKIPPED`.
 
-/// The bench of the guards' own matrix.
+/// Test bench shared with the guards' matrix.
 #[cfg(test)]
 #[allow(dead_code, clippy::allow_attributes, reason = "no test file uses all of it")]
 #[path = "../../qdepth-host/tests/common/mod.rs"]
@@ -23,8 +23,8 @@ use matrix_cases::{CASES, Case, Prepared};
 use qdepth_host::consent;
 use qdepth_host::target::inspect;
 
-/// Ways to a target, each with command lines: `TARGET`, `CONSENT` (words), `PLACE` (a directory of
-/// our own) stand for what they say.
+/// Ways to access a target, with their command lines. `TARGET`, `CONSENT` (arguments) and `PLACE`
+/// (a directory of the test) are placeholders.
 #[cfg(test)]
 const WAYS: &[(&str, &[&str])] = &[
     ("run", &["run PLACE/plan.toml TARGET CONSENT --json --no-report --logbook PLACE/q.db"]),
@@ -52,7 +52,7 @@ const WAYS: &[(&str, &[&str])] = &[
     ("resume", &["run --resume CONSENT --no-report --logbook PLACE/q.db"]),
 ];
 
-/// Cases that have no sense here, each with the reason.
+/// Cases that do not apply here, with the reasons.
 #[cfg(test)]
 const NOT_HERE: &[(&str, &str)] = &[
     ("root disk", "a hole would cost the machine; the guards' own matrix asks without consent"),
@@ -64,7 +64,7 @@ const PLAN: &str = "name = \"matrix\"\noutstanding = [1, 2]\nwarm_up = \"0s\"\nd
                     [[profile]]\nname = \"load\"\nrandom = 100\nread = 0\n\
                     request_size = \"4KiB\"\n";
 
-/// A run that was interrupted, whose target is a link that the cases turn elsewhere.
+/// Directory of an interrupted run whose target is a link, which the cases redirect.
 #[cfg(test)]
 fn interrupted(workspace: &Workspace) -> PathBuf {
     let link = workspace.join("target");
@@ -83,7 +83,7 @@ fn interrupted(workspace: &Workspace) -> PathBuf {
     link
 }
 
-/// The words by which a user consents to the loss of what is on a device; none for a file.
+/// Arguments that consent to the loss of a device's data; empty for a file.
 #[cfg(test)]
 fn consent_words(workspace: &Workspace, target: &Path) -> String {
     let system = qdepth_host::system::System::real();
@@ -95,7 +95,7 @@ fn consent_words(workspace: &Workspace, target: &Path) -> String {
     format!("--destroy {token} --consent {}", workspace.join("consent").display())
 }
 
-/// How often each pair of target and way is tried, each time by another name.
+/// Number of names under which each pair of target and way is tested.
 #[cfg(test)]
 fn names_each() -> usize {
     let tries: Option<usize> =
@@ -103,7 +103,7 @@ fn names_each() -> usize {
     tries.map_or(1, |tries| tries.div_ceil(CASES.len() * WAYS.len()))
 }
 
-/// Counts of what was tried.
+/// Counts of tested cases.
 #[cfg(test)]
 #[derive(Default)]
 struct Tried {
@@ -161,7 +161,7 @@ fn try_target(
     let is_device = inspect(&bench.system, &prepared.target)
         .is_ok_and(|inspected| inspected.block_device().is_some());
     for (number, (way, lines)) in WAYS.iter().enumerate() {
-        // A regular file is replaced by a result whose name it is, and that is said.
+        // A result replaces a regular file of its name, and reports that.
         if *way == "outputs" && !is_device {
             continue;
         }

@@ -1,8 +1,8 @@
-//! What the monitors of a point see: a second load on the same device, heat in an emulated drive.
+//! Monitors of a point: a second load on the same device, and heat in an emulated drive.
 
 use crate::common::{Workspace, alone, can, codes, figure, points};
 
-/// 2000 random reads a second, and 20 that somebody else adds.
+/// Plan of 2000 random reads a second, to which another process adds 20.
 const PLAN: &str = r#"name = "NAME"
 outstanding = [64]
 duration = "DURATION"
@@ -74,11 +74,11 @@ fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
     );
     assert_eq!(first["grade"], "C");
     let ended = run("@limit_c=55@thermal_seconds=2", "--stop-on-throttle").expect(4);
-    assert!(ended.err.contains("--stop-on-throttle was given"), "{}", ended.err);
+    assert!(ended.err.contains("--stop-on-throttle is set"), "{}", ended.err);
     assert_eq!(
         points(&workspace.run("export").expect(0).json()).len(),
         1,
-        "what was measured is kept"
+        "the measured points are kept"
     );
 }
 
@@ -88,7 +88,7 @@ const READS: &str = "name = \"still\"\noutstanding = [4]\nduration = \"6s\"\nwar
                      read = 100\n\
                      request_size = \"4KiB\"\n";
 
-/// A generator that is stopped says so, and does not say that the storage paused.
+/// A stopped load generator raises its own finding, not one about pauses of the storage.
 #[test]
 fn a_stopped_generator_does_not_blame_the_storage() {
     let (_alone, workspace) = (alone(), Workspace::new());

@@ -1,5 +1,5 @@
-//! Several ranks under mpirun: the counts of one process, and no hang when one dies. Ranks on two
-//! nodes are in network namespaces of this machine with a cable between them, which can be pulled.
+//! Several ranks under mpirun: same counts as a single process, and no hang when a rank dies. Nodes
+//! are network namespaces of this machine, connected by a virtual cable that can be unplugged.
 
 use std::fs::{self, File};
 use std::process::{Child, Command};
@@ -16,18 +16,18 @@ fn under_mpi(workspace: &Workspace, kind: &str, ranks: u32, words: &str) -> Chil
     launched(workspace, kind, &format!("-n {ranks} {qdepth} {words}"))
 }
 
-/// Starts what launches ranks; what is said goes into files of the place.
+/// Starts a launcher of ranks, with its output in files of the workspace.
 #[cfg(test)]
 fn launch(workspace: &Workspace, kind: &str, launcher: &mut Command) -> Child {
     let file = |name: &str| File::create(workspace.join(name)).unwrap();
-    // Several that start at once race for the folder that they would share, and one fails.
+    // Launchers that start at the same time race for a common session folder, and one fails.
     let session = workspace.join("session");
     fs::create_dir_all(&session).unwrap();
     launcher
         .env("OMPI_MCA_orte_tmpdir_base", session)
         .env("QDEPTH_MPI", shim(workspace, kind))
-        // After a rank died mpirun waits this long before it kills the others, by default 1 s. That
-        // is too short for the logbook where others write to the same disk.
+        // mpirun waits this long after the death of a rank before it kills the others. The default
+        // of 1 s is too short for the logbook if the disk is busy.
         .env("OMPI_MCA_odls_base_sigkill_timeout", "8")
         .current_dir(workspace.path())
         .stdout(file("mpi.out"))
@@ -50,8 +50,7 @@ fn read_text(workspace: &Workspace, name: &str) -> String {
     fs::read_to_string(workspace.join(name)).unwrap()
 }
 
-/// How the program ended, and what it said, with these words and this cache directory, as mpirun
-/// starts it or alone.
+/// Exit status and output of the program with this cache directory, under mpirun or alone.
 #[cfg(test)]
 fn with_cache(workspace: &Workspace, cache: &str, launcher: &str, words: &str) -> (i32, String) {
     let line = format!("{launcher} {} {words} 2>&1", program());
@@ -92,13 +91,13 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     assert_eq!((mode(&shim), mode(shim.parent().unwrap())), (0o755, 0o700));
     let beside = std::path::Path::new(env!("CARGO_BIN_EXE_qdepth")).parent().unwrap();
     assert!(!beside.join("libqdepth-mpi.so").exists(), "nothing lies beside the program");
-    // On a busy machine it ends with a finding, which is status 1.
+    // On a busy machine it may end with a finding, and status 1.
     let (status, ran) = with_cache(&workspace, "cache", mpirun, run);
-    assert!(status <= 1 && ran.contains("clocks: that of rank"), "{status}: {ran}");
-    // It is made again over the older one.
+    assert!(status <= 1 && ran.contains("clocks: the clock of rank"), "{status}: {ran}");
+    // The new shim replaces the older one.
     let (status, again) = with_cache(&workspace, "cache", "env", make);
     assert_eq!(status, 0, "{again}");
-    // What somebody else may have put there is neither loaded nor replaced.
+    // A file that another user may have placed there is neither loaded nor replaced.
     let refused = |why: &str| {
         for (launcher, words) in [(mpirun, run), ("env", make)] {
             let (status, said) = with_cache(&workspace, "cache", launcher, words);
@@ -108,17 +107,17 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     };
     let at = shim.display();
     sh(&format!("chmod 666 {at}")).unwrap();
-    refused("may be written to by others");
+    refused("users other than its owner");
     sh(&format!("chmod 755 {at}; chown 65534 {at}")).unwrap();
-    refused("user 65534's");
+    refused("user 65534");
     sh(&format!("chown 0 {at}; chmod 777 {}", workspace.join("cache/qdepth").display())).unwrap();
-    refused("may be written to by others");
+    refused("users other than its owner");
     sh(&format!(
         "cd {} && chmod 700 qdepth && chown 65534 qdepth",
         workspace.join("cache").display()
     ))
     .unwrap();
-    refused("user 65534's");
+    refused("user 65534");
     // A cache that cannot be written to.
     fs::write(workspace.join("file"), "").unwrap();
     let (status, said) = with_cache(&workspace, "file", "env", make);
@@ -141,7 +140,7 @@ fn ranks_together_count_what_one_process_counts() {
         assert!(status.code().is_some_and(|code| code <= 1), "{kind} {ranks}: {told}");
         let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
         assert_eq!(counts(&document), single, "{kind}, {ranks} ranks");
-        assert!(told.contains("clocks: that of rank"), "{told}");
+        assert!(told.contains("clocks: the clock of rank"), "{told}");
         assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0, "{kind} {ranks}");
     }
 }
@@ -173,7 +172,7 @@ fn what_is_told_live_is_what_all_ranks_do() {
             last = slice["end_ns"].as_u64().unwrap();
         }
         let all = counts_of(point);
-        // A slice that came while the screen lagged behind is lost to it alone.
+        // A sample that arrives while the screen lags is lost for the screen only.
         assert!(live <= all && live * 20 >= all * 19, "{live} of {all} I/Os were told");
     }
     let machines = named("machine");
@@ -207,8 +206,8 @@ fn a_shared_file_is_shared_by_ranks() {
     assert!(whole.chunks(64 << 10).all(|piece| piece.iter().any(|byte| *byte != 0)));
 }
 
-/// The run of a team that lost a rank: its last point has failed, and what was moved before stays.
-/// A slow machine may come to the loss when the first point is over.
+/// Asserts that the run of a team that lost a rank has failed in its last point and keeps its
+/// earlier data. A slow machine may notice the loss only after the first point.
 #[cfg(test)]
 fn ended_as_failed(workspace: &Workspace, logbook: &str) {
     let kept = workspace.run(&format!("export latest --logbook {logbook}")).expect(0).json();
@@ -228,7 +227,7 @@ fn until_measured(workspace: &Workspace, job: &mut Child) {
     }
 }
 
-/// Bytes that a process sent to storage.
+/// Bytes that a process has written to storage.
 #[cfg(test)]
 fn written(pid: &str) -> u64 {
     let counters = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
@@ -278,7 +277,7 @@ fn kill_a_rank(moment: u64) {
     ended_as_failed(&workspace, "killed.db");
 }
 
-/// Ranks that are interrupted have lost nobody: what was measured is kept, and it says so.
+/// Interrupting all ranks is not a loss of ranks: the run is kept, and reports the interruption.
 #[test]
 fn an_interrupt_of_all_ranks_is_no_failure() {
     if can("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
@@ -286,7 +285,7 @@ fn an_interrupt_of_all_ranks_is_no_failure() {
     }
 }
 
-/// As where a person ends the one process that shows something.
+/// For example if a user interrupts the one process that shows output.
 #[test]
 fn an_interrupt_of_the_leader_alone_is_no_failure() {
     if can("an_interrupt_of_the_leader_alone_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
@@ -294,7 +293,7 @@ fn an_interrupt_of_the_leader_alone_is_no_failure() {
     }
 }
 
-/// A run of three ranks, of which the first so many are interrupted.
+/// Run of three ranks, of which the first `ranks` are interrupted.
 #[cfg(test)]
 fn interrupted(ranks: usize) {
     let (_alone, workspace) = (alone(), Workspace::new());
@@ -313,8 +312,7 @@ fn interrupted(ranks: usize) {
     assert_eq!(kept["run"]["state"], "interrupted", "{said}");
 }
 
-/// What goes wrong on the machine of a rank that keeps no logbook is a finding all the same, with
-/// the rank's name.
+/// A problem on the machine of a rank without the logbook becomes a finding with the rank's name.
 #[test]
 fn a_rank_that_stands_still_is_found_and_named() {
     if !can("a_rank_that_stands_still_is_found_and_named", &["mpirun.openmpi", "pgrep"]) {
@@ -358,7 +356,7 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     for node in ["a", "b"] {
         fs::create_dir_all(workspace.join(node).join("d")).unwrap();
     }
-    // As two nodes that see different things under one name.
+    // Like two nodes that see different storage under one name.
     let foreign = workspace.join("b/d/qdepth-bandwidth.00000000");
     fs::write(&foreign, "the only copy").unwrap();
     let qdepth = program();
@@ -375,7 +373,7 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     assert_eq!(fs::read_dir(workspace.join("a/d")).unwrap().count(), 0);
 }
 
-/// A plan that only reads, on so many streams.
+/// Plan that only reads, on this number of streams.
 #[cfg(test)]
 fn reading(streams: u32) -> String {
     format!(
@@ -403,13 +401,13 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
     let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single, "{told}");
     for (words, why) in [
-        ("run quick file", "a file or device that is written is locked by one process"),
-        ("run quick .", "a measurement file is made and filled by one process"),
-        ("run plan.toml file --cpus 0", "its launcher keeps a rank in its place"),
-        ("run --resume", "several ranks cannot take a run up again"),
+        ("run quick file", "a process that writes to a file or device locks it"),
+        ("run quick .", "only one process can create and fill a measurement file"),
+        ("run plan.toml file --cpus 0", "pin the ranks with the launcher"),
+        ("run --resume", "a run with several ranks cannot be resumed"),
         (
             "answer file --profile random-4k-read --at p99=1ms --read-only --logbook none.db",
-            "a search for a rate is for one process",
+            "only one process can search for a rate",
         ),
     ] {
         let status = under_mpi(&workspace, "openmpi", 2, words).wait().unwrap();
@@ -451,14 +449,14 @@ fn an_mpi_that_its_launcher_does_not_know_is_refused() {
     let status = launch(&workspace, "mpich", job).wait().unwrap();
     let told = read_text(&workspace, "mpi.err");
     assert_eq!(status.code(), Some(2), "{told}");
-    assert!(told.contains("started 2 ranks, and MPI counts 1"), "{told}");
+    assert!(told.contains("started 2 ranks, but MPI sees 1"), "{told}");
     assert!(!workspace.has("qdepth.db") && fs::read_dir(workspace.join("d")).unwrap().count() == 0);
 }
 
 /// Addresses of the nodes; the first starts the ranks.
 const ADDRESSES: [&str; 2] = ["10.99.7.1", "10.99.7.2"];
 
-/// Two network namespaces and the cable between them, gone with the place.
+/// Two network namespaces and the cable between them, removed with the workspace.
 #[cfg(test)]
 struct Nodes {
     names: [String; 2],
@@ -466,7 +464,7 @@ struct Nodes {
 
 #[cfg(test)]
 impl Nodes {
-    /// None, with the reason said, where this system cannot have them.
+    /// `None`, with the reason printed, if this system does not support them.
     fn new(test: &str, workspace: &Workspace) -> Option<Self> {
         if !can(test, &["mpirun.openmpi", "ip", "unshare"]) {
             return None;
@@ -500,7 +498,7 @@ impl Nodes {
     /// Two ranks on each node.
     fn start(&self, workspace: &Workspace, words: &str) -> Child {
         let [a, b] = &self.names;
-        // What mpirun calls in place of ssh, with a node and a command line.
+        // Script that mpirun runs instead of ssh, with a node and a command line.
         let agent = workspace.join("agent");
         let enter = format!("exec ip netns exec {b} unshare --uts");
         let script =
@@ -550,7 +548,7 @@ fn two_nodes_count_what_one_process_counts() {
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
     let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single);
-    assert!(told.contains("clocks: that of rank"), "{told}");
+    assert!(told.contains("clocks: the clock of rank"), "{told}");
     // Two ranks give their results of eight points, each with histograms.
     let sent = nodes.sent() - before;
     assert!(sent > 10_000, "only {sent} bytes went over the cable");
@@ -573,10 +571,10 @@ fn a_node_without_its_cable_ends_the_point_as_failed() {
     }
     pause(300);
     nodes.pull_the_cable();
-    // A rank is taken for dead after 5 s of silence. What mpirun does then without its other node
-    // is not for us to say.
+    // A rank counts as dead after 5 s of silence. How mpirun then handles its other node is outside
+    // of our control.
     let pulled = Instant::now();
-    while !read_text(&workspace, "mpi.err").contains("of 4 is lost: it has been silent") {
+    while !read_text(&workspace, "mpi.err").contains("of 4 is lost: it sent no message") {
         assert!(pulled.elapsed() < Duration::from_secs(20), "{}", read_text(&workspace, "mpi.err"));
         pause(20);
     }

@@ -1,4 +1,4 @@
-//! `qdepth plan`: says what a run would do and what the guards say to it, and touches nothing.
+//! `qdepth plan`: shows what a run would do and the guards' verdicts, and touches nothing.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -28,20 +28,23 @@ fn a_directory_is_foreseen_and_left_alone() {
     );
     assert_contains(
         &said,
-        &["to fill the measurement file, and its label; then writes go on for 23 s in 8 of 10 \
+        &["to fill the measurement file, plus its label; then writes for 23 s in 8 of 10 \
            points"],
     );
-    assert_contains(&said, &["how much is not known before", "endurance  unknown: "]);
-    assert_contains(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);
+    assert_contains(&said, &["the amount is unknown in advance", "endurance  unknown: "]);
+    assert_contains(&said, &["G14 G5 G6 G8 G13 G2 pass", "Database", "QD 1, 8"]);
     assert_eq!((when("a"), when("b")), before);
     assert!(!workspace.has("qdepth.db") && !workspace.has("qdepth-report.html"));
     let reading = workspace.run(&format!("plan a {words} --read-only")).expect(0).out;
     assert_contains(&reading, &["no point writes"]);
     fs::write(workspace.join("precious"), vec![7; 1 << 20]).unwrap();
     let refused = workspace.run("plan precious --queue-depth 1 --profile database").expect(3).out;
-    assert_contains(&refused, &["G8 refuses: precious was not made by qdepth", "G2 G10 not asked"]);
+    assert_contains(
+        &refused,
+        &["G8 refuses: precious was not created by qdepth", "G2 G10 not checked"],
+    );
     let system = workspace.run("plan /etc").expect(3).out;
-    assert_contains(&system, &["G14 refuses: /etc is a place of the system"]);
+    assert_contains(&system, &["G14 refuses: /etc is in a system directory"]);
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
     let make = "mkfs.ext4 -q -m 0 -O ^has_journal -E lazy_itable_init=1";
     sh(&format!("{make} {node} && mkdir {mount} && mount {node} {mount}")).unwrap();
     workspace.later(format!("umount {mount}"));
-    // Of 393 GiB 18 are left, which is less than 5 %, and then 7.
+    // 18 of 393 GiB are free, which is less than 5 %, then 7 GiB.
     sh(&format!("fallocate -l 375G {mount}/most")).unwrap();
     assert_contains(&workspace.run("plan quick mount --file-size 1GiB").expect(0).out, &["G13 G2"]);
     sh(&format!("fallocate -l 11G {mount}/more")).unwrap();
@@ -79,40 +82,40 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let zeros = sum();
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
-    assert_contains(&said, &["block device", "67.1 MB", "writes go on for"]);
+    assert_contains(&said, &["block device", "67.1 MB", "writes for"]);
     assert_contains(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
-    assert_contains(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
+    assert_contains(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 pass"]);
     assert_eq!(sum(), zeros);
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
     let written = sum();
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
     assert_contains(
         &said,
-        &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"],
+        &["G7 refuses", "contains ext4", "--overwrite-signature ext4", "G9 refuses"],
     );
-    // Consent is looked at as a run would: what is named passes, another device's name does not.
+    // Consent is checked as in a run: the named device passes, another name does not.
     let refused = workspace.run(&format!("run quick {node}")).expect(3).err;
     let consent = workspace.write("consent", &consent_lines(&refused));
     let name = token(&node, 64 << 20);
     let words = format!("--destroy {name} --consent {consent}");
     let said = workspace.run(&format!("plan quick {node} {words}")).expect(3).out;
-    assert_contains(&said, &["G7 refuses", "carries ext4"]);
+    assert_contains(&said, &["G7 refuses", "contains ext4"]);
     assert!(!said.contains("G9 refuses"), "{said}");
     let all = format!("plan quick {node} {words} --overwrite-signature ext4");
-    assert_contains(&workspace.run(&all).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    assert_contains(&workspace.run(&all).expect(0).out, &["G10 G13 G7 G9 pass"]);
     let typed = format!("plan quick {node} --destroy {name} --overwrite-signature ext4");
-    assert_contains(&workspace.run(&typed).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    assert_contains(&workspace.run(&typed).expect(0).out, &["G10 G13 G7 G9 pass"]);
     let ended = workspace.run(&format!("plan quick {node} --destroy WRONG")).expect(3);
-    assert_contains(&ended.err, &["`WRONG` is not a consent for", "nothing was changed"]);
+    assert_contains(&ended.err, &["`WRONG` is not consent for", "nothing was changed"]);
     assert_eq!(sum(), written);
     let at = workspace.join("at");
     fs::create_dir(&at).unwrap();
     sh(&format!("mount {node} {}", at.display())).unwrap();
     workspace.later(format!("umount {}", at.display()));
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
-    assert_contains(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
+    assert_contains(&said, &["G4 refuses", "G10 G13 G7 G9 not checked"]);
     let said = workspace.run(&format!("plan quick {node} --read-only")).expect(0).out;
-    assert_contains(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);
+    assert_contains(&said, &["no point writes", "not used", "G1 G2 G10 G13 pass"]);
 }
 
 #[test]
@@ -163,11 +166,11 @@ const CHOICES: &[(&str, &str)] = &[
     ("at", "p99.9=1ms --within 3m"),
 ];
 
-/// Options that change nothing of a plan, and why that is right.
+/// Options without effect on a plan, each with the reason.
 const UNCHANGED: &[(&str, &str)] = &[
     // It reads only already, as `fit-read` does.
     ("first", "read-only"),
-    // It is a limit of what the run's report shows.
+    // It limits only what the report shows.
     ("write-pressure", "limit"),
     ("fit-read", "read-only"),
 ];

@@ -1,4 +1,4 @@
-//! Preconditioning: what is written before the first point, and what it does to an emulated medium.
+//! Preconditioning: writes before the first point, and their effect on an emulated device.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[cfg(test)]
 const MIB: u64 = 1 << 20;
 
-/// Random reads alone: all that is written is written before them.
+/// Plan of random reads only, so that every write is preconditioning.
 #[cfg(test)]
 const READS: &str = "name = \"reads\"\noutstanding = [4]\nduration = \"200ms\"\n\
     file_size = \"32MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\n\
@@ -23,7 +23,7 @@ fn written(device: &Path) -> u64 {
     stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap() * 512
 }
 
-/// What the run says that it did to its targets.
+/// Facts of the run about preconditioning.
 #[cfg(test)]
 fn preconditioned_facts(document: &Value) -> Vec<String> {
     let facts = document["targets"].as_array().unwrap()[0]["facts"].as_array().unwrap();
@@ -98,7 +98,7 @@ fn a_device_is_written_through_as_announced() {
         "{shown}"
     );
     let before = written(&device);
-    // It asks for consent as any plan that writes, though its points only read.
+    // It needs consent like any plan that writes, although its points only read.
     let refused = workspace.run(&format!("run {words} --no-report")).expect(3);
     assert!(refused.err.contains("G9"), "{}", refused.err);
     assert_eq!(written(&device), before);
@@ -109,7 +109,7 @@ fn a_device_is_written_through_as_announced() {
         .run(&format!("run {words} --no-report --json --destroy {name} --consent {consent}"))
         .expect_finished()
         .json();
-    // And labels of a few KiB, and what the guard clears: 1 MiB at each end.
+    // Plus labels of a few KiB, and 1 MiB at each end that the guard clears.
     let all = (written(&device) - before) as f64 / MIB as f64;
     assert!((192.0..197.0).contains(&all), "{all} MiB were written");
     let told = preconditioned_facts(&document);
@@ -141,7 +141,7 @@ fn an_interruption_ends_it_before_the_first_point() {
 #[test]
 fn an_emulated_medium_is_put_into_the_state() {
     let workspace = Workspace::new();
-    // The rate in the whole capacity, the second column; and what is told of the target.
+    // Rate over the whole capacity (second column), and facts of the target.
     let measured = |state: &str, precondition: &str| {
         let words = format!(
             "run area media:p3700-800gb@state={state} {precondition} --profile random-4k-write \
@@ -158,7 +158,7 @@ fn an_emulated_medium_is_put_into_the_state() {
     assert!((steady - spelled).abs() < 1e-9, "the words mean the same: {steady} {spelled}");
 }
 
-/// What is told of rounds until steady, and whether the run doubts it.
+/// Fact about rounds until steady, and true if the run has a finding about them.
 #[cfg(test)]
 fn rounds_text(document: &Value) -> (String, bool) {
     let told = preconditioned_facts(document).into_iter().find(|told| told.starts_with("rounds "));
@@ -176,7 +176,7 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
     assert!(shown.contains("64MiB, and as much as its rounds take to precondition it"), "{shown}");
     assert!(shown.contains("until steady by our own rule, 1440 rounds of 300ms"), "{shown}");
     let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
-    // How even a shared disk is, nobody knows before: what is told and what is doubted agree.
+    // The steadiness of a shared disk is unpredictable; fact and finding must agree.
     let (told, doubted) = rounds_text(&run.json());
     assert_eq!(doubted, !told.contains(" state=steady "), "{told}");
     assert!(told.contains(" rule=own ") && told.contains(" times_written="), "{told}");
@@ -264,7 +264,7 @@ fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
         let all = point["findings"].as_array().unwrap();
         all.iter().any(|finding| finding["code"] == "not-steady")
     };
-    // All of it holds the burst: three seconds of 16,000 in fifty.
+    // The whole window includes the burst: three seconds of 16,000 in fifty.
     let whole = point("random-4k-read", "");
     assert!((3600.0..3900.0).contains(&rate(&whole)), "{}", rate(&whole));
     for until in ["steady", "steady-snia"] {
@@ -273,7 +273,7 @@ fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
         assert_eq!(steady["ended_by"], "steady", "{until}");
         assert!(seconds(&steady) < 25.0 && !is_doubted(&steady), "{until}: {steady:#}");
     }
-    // What was not written twice is called nothing.
+    // A target that was not written twice cannot count as steady.
     let written = point("random-4k-write", "--until steady");
     assert_eq!(written["ended_by"], "duration");
     assert!((seconds(&written) - 50.0).abs() < 0.1 && is_doubted(&written), "{written:#}");
@@ -292,7 +292,7 @@ fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
             point["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
         let doubted = codes.iter().any(|code| **code == "not-steady");
         let steady = point["ended_by"] == "steady";
-        // One that goes up and down has a level, and says that it does.
+        // A rate that oscillates has a level, and a finding about the oscillation.
         assert!(steady || doubted, "{point:#}");
         let seconds = point["duration_ns"].as_f64().unwrap() / 1e9;
         assert!(if steady { seconds < 3.0 } else { seconds > 4.9 }, "{steady} {seconds}");
@@ -301,5 +301,5 @@ fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
     let refused = workspace.run("run plan.toml . --until stedy").expect(2).err;
     assert!(refused.contains("steady, steady-snia"), "{refused}");
     let short = workspace.run("run plan.toml . --until steady --duration 1s").expect(2).err;
-    assert!(short.contains("need 5s at least"), "{short}");
+    assert!(short.contains("need at least 5s"), "{short}");
 }

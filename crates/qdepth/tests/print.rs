@@ -1,10 +1,10 @@
-//! A page as a browser prints it: what belongs together stands on one sheet.
+//! Printed pages: parts that belong together stay on one sheet.
 
 #[cfg(test)]
 mod tests {
     use crate::common::{Workspace, sh};
 
-    /// The sheets that the page becomes, as text; `None` if they cannot be printed or read here.
+    /// Text of the printed sheets; `None` if printing is not possible here.
     fn sheets(workspace: &Workspace, page: &str) -> Option<Vec<String>> {
         for tool in ["chromium", "pdftotext"] {
             if sh(&format!("command -v {tool}")).is_err() {
@@ -24,8 +24,7 @@ mod tests {
         Some(sheets.map(str::to_owned).collect())
     }
 
-    /// What stands between these tags, without tags within and without spaces, which a sheet may
-    /// have elsewhere.
+    /// Texts between these tags, without inner tags and blanks, which may differ on a sheet.
     fn between(page: &str, tag: &str) -> Vec<String> {
         let (opens, closes) = (format!("<{tag}>"), format!("</{tag}>"));
         let parts = page.split(&opens).skip(1);
@@ -60,7 +59,7 @@ mod tests {
             let last = dense(lines.last().unwrap_or(&""));
             assert!(!heads.contains(&last), "{page}: sheet {} ends with {last}", place + 1);
         }
-        // Of many sheets that stay half empty nobody would read the last.
+        // At most one sheet of eight may be nearly empty: nobody would read to the last.
         let few =
             |sheet: &&String| sheet.lines().filter(|line| !line.trim().is_empty()).count() < 9;
         let empty = sheets.iter().rev().skip(1).filter(few).count();

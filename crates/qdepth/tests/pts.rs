@@ -1,9 +1,9 @@
-//! The plans after SNIA's tests: in virtual time as they are, and in a directory in little time.
+//! The plans after SNIA's tests: complete in virtual time, shortened in a directory.
 
 use crate::common::{Workspace, points};
 
-/// How many points each has, and in how little time it is tried here. The pauses of `pts-hir` do
-/// not get shorter with `--duration`: it is tried in virtual time alone.
+/// Plans with their numbers of points and shortening options. Pauses of `pts-hir` do not depend on
+/// `--duration`, so it runs in virtual time only.
 #[cfg(test)]
 const PLANS: [(&str, usize, &str); 6] = [
     ("pts-iops", 56, "50ms"),
@@ -88,7 +88,7 @@ fn what_snia_tabulates_is_tabulated() {
     }
     let (out, document) = run("pts-xsr", "1s");
     near(line(&out, "stimulus, Random 8 ")[0], &points(&document)[1]["mib_per_s"]);
-    // The medium owes nothing after it: it is back in the second slice of 100 ms.
+    // The device recovers at once: the second sample of 100 ms has the full rate.
     assert!(out.lines().any(|line| line.starts_with("after") && line.contains("200 ms")), "{out}");
     let (out, document) = run("pts-hir", "200ms");
     let all = points(&document);

@@ -17,7 +17,7 @@ fn facts(workspace: &Workspace, logbook: &str, count: usize, key: &str) -> Vec<S
             word.starts_with("01").then(|| word.to_owned())
         });
         let mut ids: Vec<String> = id.collect();
-        // They begin with their time.
+        // Ids begin with their time.
         ids.sort();
         let id = &ids[run];
         let run = workspace.run(&format!("export {id} --logbook {logbook}")).expect(0).json();
@@ -49,12 +49,12 @@ fn two_targets_are_measured_in_blocks_and_compared() {
     assert!(blocks.iter().all(|block| block[0] != block[1]), "{columns:?}");
     assert!(blocks.iter().any(|block| block != &blocks[0]), "{columns:?}");
     assert!(ended.err.contains("seed 5") && ended.err.contains("block 5"), "{}", ended.err);
-    // What it says is what `compare` says of the same runs.
-    let again = ended.err.lines().find_map(|line| line.strip_prefix("again      qdepth "));
+    // The result equals that of `compare` on the same runs.
+    let again = ended.err.lines().find_map(|line| line.strip_prefix("compare    qdepth "));
     let again =
         workspace.run(&format!("{} --logbook r.db --json", again.unwrap())).expect(1).json();
     assert_eq!(again["rows"], told["rows"]);
-    // All is there: there is nothing to take up.
+    // The campaign is complete, so there is nothing to resume.
     assert!(
         workspace.run("run --resume --logbook r.db").expect(2).err.contains("nothing to resume")
     );
@@ -86,11 +86,11 @@ fn until_it_is_decided() {
              --logbook {until}.db --json"
         )
     };
-    // Twice the same, and 20 % do not matter: the first interim check, after six blocks, knows.
+    // Equal targets and a threshold of 20 %: the first interim check, after six blocks, decides.
     let told = workspace.run(&words("20%")).expect(0).json();
     assert_eq!(told["sides"][0]["runs"].as_array().unwrap().len(), 6);
     assert!(told["rows"].as_array().unwrap().iter().all(|row| row["verdict"] == "equal"));
-    // The same runs again tell the same, and none is measured.
+    // The same runs give the same result without a measurement.
     assert!(
         workspace.run("run --resume --logbook 20%.db").expect(2).err.contains("nothing to resume")
     );
@@ -203,7 +203,7 @@ fn a_change_of_a_target_is_found_where_it_was() {
     for part in ["Did quick on", "Permanently slower in", "Largest change: ", "<svg", "EMULATED"] {
         assert!(page.contains(part), "{part}");
     }
-    // The runs stand on it by number and by id.
+    // The page lists the runs by number and id.
     assert!(
         told["runs"]
             .as_array()
@@ -211,17 +211,21 @@ fn a_change_of_a_target_is_found_where_it_was() {
             .iter()
             .all(|run| page.contains(run["id"].as_str().unwrap()))
     );
-    // Nothing else is printed beside a document, and no page among words.
+    // A JSON document cannot be combined with a page.
     let both = workspace.run("trend --logbook t.db --json -o both.html").expect(2);
     assert!(both.out.is_empty() && both.err.contains("--json"), "{}", both.err);
     let mixed = workspace.run("trend --logbook t.db -o -").expect(2);
-    assert!(mixed.out.is_empty() && mixed.err.contains("give the page a file"), "{}", mixed.err);
+    assert!(
+        mixed.out.is_empty() && mixed.err.contains("Name a file for the page"),
+        "{}",
+        mixed.err
+    );
     workspace.run("trend --logbook t.db -o seite.md --lang ja").expect(1);
     assert!(
         std::fs::read_to_string(workspace.join("seite.md")).unwrap().contains("持続的に低速化")
     );
     let unknown = workspace.run("trend standard --logbook t.db").expect(2).err;
-    assert!(unknown.contains("has no whole run of plan `standard`"), "{unknown}");
+    assert!(unknown.contains("has no complete run of plan `standard`"), "{unknown}");
     let elsewhere = workspace.run("trend quick /nowhere --logbook t.db").expect(2).err;
     assert!(elsewhere.contains("there are runs of it on"), "{elsewhere}");
 }
@@ -282,10 +286,10 @@ fn rounds_end_when_five_of_them_are_steady() {
     let rates = told["rows"].as_array().unwrap().iter().filter(|row| row["figure"] == "io_per_s");
     assert_eq!(rates.count(), 56, "eight sizes and seven mixes");
     let two = workspace.run(&format!("{words} media:p3700-800gb")).expect(2);
-    assert!(two.err.contains("name one"), "{}", two.err);
+    assert!(two.err.contains("Name one"), "{}", two.err);
 }
 
-/// A run that was killed at its very beginning leaves an empty logbook.
+/// A run killed at its start leaves an empty logbook.
 #[test]
 fn a_campaign_begins_in_a_logbook_with_nothing_in_it() {
     let workspace = Workspace::new();

@@ -1,4 +1,4 @@
-//! Results take the place of nothing that is somebody's.
+//! Results never replace foreign files.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::common::Workspace;
 
 const RUN: &str = "run quick media:p3700-800gb --queue-depth 1 --duration 1s";
 
-/// Every option by which a file is named for a result.
+/// All options that name a result file.
 const WAYS: [&str; 6] = [
     "report latest -o FILE.html",
     "report latest -o FILE.md",
@@ -30,7 +30,7 @@ fn no_option_replaces_what_is_no_result_without_a_word_for_it() {
         let refused = workspace.run(&line).expect(3);
         assert!(refused.err.contains("--replace"), "{line}: {}", refused.err);
         assert_eq!(fs::read_to_string(&path).unwrap(), "a day of work", "{line}");
-        // A comparison of two runs may end with 5: it cannot be told.
+        // A comparison of two runs may be inconclusive, which is status 5.
         for again in [&format!("{line} --replace"), &line] {
             let ended = workspace.run(again);
             assert!(matches!(ended.status, Some(0 | 5)), "{again}: {ended:?}");
@@ -44,5 +44,5 @@ fn no_option_replaces_what_is_no_result_without_a_word_for_it() {
 fn one_name_is_not_logbook_and_events() {
     let workspace = Workspace::new();
     let refused = workspace.run(&format!("{RUN} --no-report --logbook f --events f")).expect(2);
-    assert!(refused.err.contains("something else, too"), "{}", refused.err);
+    assert!(refused.err.contains("another purpose"), "{}", refused.err);
 }

@@ -1,4 +1,4 @@
-//! A run on an emulated medium, told in every format and language.
+//! Reports of runs on emulated devices in every format and language.
 
 #[cfg(test)]
 mod tests {
@@ -101,7 +101,7 @@ changes = { en = "Second series", ja = "第二の計測" }
             for part in [title, change, "ACME", "storage@acme.example", "1.0b", "EMULATED"] {
                 assert!(page.contains(part), "{lang}: {part}");
                 let text = read(folder, &format!("out.{lang}.md"));
-                // The contact's dot and at stand as they are; a mark is no markup.
+                // The dot and the at sign of the contact stay; markup in the text has no effect.
                 assert!(text.contains(part), "{lang}: {part} in Markdown");
             }
             assert!(page.contains("src=\"data:image/svg+xml;base64,"));
@@ -120,15 +120,15 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert_eq!(first, read(folder, "out.ja.html"), "the same run, the same bytes");
     }
 
-    /// The command that a report prints, behind its label; the last word is the seed.
+    /// Command that a report prints after its label; the last word is the seed.
     fn printed(text: &str) -> &str {
-        let (_, rest) = text.split_once("To repeat this run").expect("it is printed");
+        let (_, rest) = text.split_once("How to repeat this run").expect("it is printed");
         let rest = &rest[rest.find("qdepth run").expect("with its command")..];
         let end = rest.find(['`', '\n']).expect("and an end");
         rest[..end].trim()
     }
 
-    /// Each kind of run, from its report through a shell to the same plan.
+    /// The printed command of each kind of run gives the same plan in a shell.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a shell reads the printed command")]
     fn the_printed_command_gives_the_same_plan_in_a_shell() {
@@ -238,7 +238,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert!(!folder.join("qdepth-report.html").exists());
     }
 
-    /// The page as a browser has it; None without one.
+    /// DOM of the page in a browser; `None` without one.
     fn dom(folder: &Path, page: &str) -> Option<String> {
         let profile = format!("--user-data-dir={}", folder.join("browser").display());
         let address = format!("file://{}", folder.join(page).display());
@@ -267,7 +267,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert_eq!(tables(&plain), tables(&aided));
     }
 
-    /// A folder with `qdepth` and, where that was built, `qdepth-pdf` beside it.
+    /// Folder with `qdepth` and, if it was built, `qdepth-pdf`; true if it has both.
     fn programs() -> (tempfile::TempDir, bool) {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_qdepth"));
         let target = built.parent().unwrap();
@@ -285,7 +285,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         Command::new(program).args(words).current_dir(folder).output().ok()
     }
 
-    /// True if a PDF was set; why not is printed.
+    /// True if a PDF was written; otherwise prints the reason.
     fn set(programs: &Path, folder: &Path, words: &[&str]) -> bool {
         let set = ran(&programs.join("qdepth"), folder, words).expect("it starts");
         if stderr(&set).contains("fonts-noto-cjk") {
@@ -298,7 +298,7 @@ changes = { en = "Second series", ja = "第二の計測" }
 
     const NOT_BUILT: &str = "SKIPPED: qdepth-pdf was not built (`cargo xtask test` does)";
 
-    /// `qdepth` with `qdepth-pdf` beside it, where that was built; the refusal where it was not.
+    /// `qdepth` finds `qdepth-pdf` in its own folder; without it, it refuses.
     #[test]
     fn a_pdf_is_set_by_the_program_beside_qdepth() {
         let run = measured();
@@ -332,8 +332,8 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert_eq!(bytes, std::fs::read(run.path().join("out.pdf")).unwrap(), "the same bytes");
     }
 
-    /// What a file holds is what its name says, also where the run itself writes it; what cannot be
-    /// written is refused before anything is measured.
+    /// The extension determines a report's format, also in a run; formats that cannot be written
+    /// are refused before the measurement.
     #[test]
     fn a_run_writes_its_report_as_what_its_name_says() {
         let (folder, (programs, built)) = (tempfile::tempdir().unwrap(), programs());
@@ -404,8 +404,8 @@ changes = { en = "Second series", ja = "第二の計測" }
         places.lines().filter(is_beyond).map(str::to_owned).collect()
     }
 
-    /// True if the first page of what is run so ends with the table of the answer, in both
-    /// languages, and no word of any page is torn.
+    /// Asserts that the first page of this run's report ends with the table of the answer, in both
+    /// languages, and that no page breaks a unit or word apart.
     fn holds_its_answer(words: &[&str]) {
         let (programs, built) = programs();
         if !built {
@@ -433,7 +433,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         }
     }
 
-    /// A run of a thousand points in virtual time: so many targets, and so many outstanding I/Os of
+    /// Run of a thousand points in virtual time: this number of targets, and these queue depths for
     /// each of the five profiles.
     fn thousand(targets: usize, outstanding: &[u32]) -> tempfile::TempDir {
         let run = tempfile::tempdir().unwrap();
@@ -441,7 +441,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         let media = media.into_iter().cycle().take(targets);
         let words = ["run", "standard"].into_iter().chain(media).collect::<Vec<_>>();
         let outstanding = outstanding.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-        // What is published has a thousand points, however short each is.
+        // Only the number of points matters, so each is short.
         let short = ["--duration", "20ms", "--warm-up", "10ms", "--no-report"];
         let more = [&["--queue-depth", &*outstanding][..], &short].concat();
         let output = qdepth(run.path(), &[words, more].concat());
@@ -449,7 +449,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         run
     }
 
-    /// Of one drive under two hundred loads, of twenty drives and of fifty.
+    /// Shapes of a thousand points: one drive at two hundred depths, twenty drives, and fifty.
     fn shapes() -> [(usize, Vec<u32>); 3] {
         let powers = |end: u32, step: usize| (0..end).step_by(step).map(|n| 1 << n).collect();
         [(1, (1..=200).collect()), (20, powers(10, 1)), (50, powers(10, 3))]
@@ -463,7 +463,7 @@ changes = { en = "Second series", ja = "第二の計測" }
             assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
             let page = read(run.path(), "page.html");
             assert!(page.len() <= 2 << 20, "{targets}: {} bytes", page.len());
-            // The answer, its diagram and its table stand before everything else.
+            // The answer, its diagram and its table come first.
             let (head, rest) = page.split_once("</header>").unwrap();
             assert!(head.contains("id=\"answer\"") && head.contains("The answer in figures"));
             assert!(rest.contains("download=\"points-") && !rest.contains("id=\"answer\""));
@@ -476,7 +476,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         }
     }
 
-    /// True if the paper could be set; it has at most 3 MiB and 30 pages then.
+    /// True if the paper could be written; asserts at most 3 MiB and 30 pages.
     fn is_short(programs: &Path, run: &Path, targets: usize) -> bool {
         for lang in ["en", "ja"] {
             if !set(programs, run, &["report", "-o", "out.pdf", "--lang", lang]) {

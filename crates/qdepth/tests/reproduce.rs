@@ -1,4 +1,4 @@
-//! `qdepth reproduce` as a user runs it: refusals, machine output, the page, exit status.
+//! Tests of `qdepth reproduce`: refusals, machine-readable output, the page, exit status.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::common::Workspace;
 use serde_json::Value;
 
-/// Every document reproduced, which takes 15 s of a CPU: once for all that ask.
+/// Reproduction of all documents, which takes 15 s of CPU time, so it is shared by all tests.
 pub(crate) static WHOLE: LazyLock<Value> =
     LazyLock::new(|| Workspace::new().run("reproduce --json").expect_finished().json());
 
@@ -17,10 +17,10 @@ fn unknown_documents_and_targets_are_wrong_usage() {
     let workspace = Workspace::new();
     for (words, said) in [
         ("reproduce p3600", "there is no document `p3600`; there are: p3700, iodrive, uv300"),
-        ("reproduce uv300 --target card", "--target card: NAME=EXPRESSION is expected"),
+        ("reproduce uv300 --target card", "--target card: use NAME=EXPRESSION"),
         (
             "reproduce uv300 --target p4=media:p3700-800gb",
-            "there is no target `p4`; there are: p3700,",
+            "there is no target `p4`; the targets are p3700,",
         ),
     ] {
         let ended = workspace.run(words).expect(2);
@@ -52,8 +52,9 @@ fn the_document_for_machines_is_whole_and_the_same_twice() {
     assert_eq!(workspace.run("reproduce write-pressure").status, first.status);
 }
 
-/// What a change of plans, loop or media takes from them unnoticed is taken from every emulation: a
-/// plan's visits once cost the arrays of the ioDrive a third of their goal.
+/// Goals once reached must stay reached: a change of plans, loop or devices could worsen every
+/// emulation unnoticed. The segments of a plan once cost the arrays of the ioDrive a third of their
+/// goal.
 #[test]
 fn goals_that_were_reached_stay_reached() {
     let document = &*WHOLE;
@@ -74,17 +75,17 @@ fn goals_that_were_reached_stay_reached() {
         let number = |key: &str| document[share][key].as_f64().unwrap();
         assert!(number("holding") / number("of") >= least, "{}", document[share]);
     }
-    // Missed, and told on the page: no more than it was.
+    // Missed, as the page states, but by no more than before.
     let at_512 = goals.iter().find(|goal| goal["id"] == "iodrive-predicted-512").unwrap();
     assert!(at_512["errors"]["mean"].as_f64().unwrap() < 0.065, "{at_512}");
     the_page_names_what_fails(document);
 }
 
-/// The table of docs/reproduce.md, and the numbers above it.
+/// Checks the table of docs/reproduce.md and the numbers above it.
 fn the_page_names_what_fails(document: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduce.md");
     let page = fs::read_to_string(path).unwrap();
-    // `p3700-r07, r08`: the document's name stands once.
+    // In `p3700-r07, r08` the document's name appears once.
     let mut named = BTreeSet::new();
     for row in page.lines().filter_map(|line| line.strip_prefix("| ")) {
         let first = row.split('|').next().unwrap_or_default().trim();
@@ -117,7 +118,7 @@ fn a_medium_that_cannot_be_is_an_unreached_goal_with_its_reason() {
         .collect();
     let ended =
         workspace.run(&format!("reproduce write-pressure {}", replaced.join(" "))).expect(1);
-    assert!(ended.out.contains("there is no medium `none-such`"), "{}", ended.out);
+    assert!(ended.out.contains("there is no emulated device `none-such`"), "{}", ended.out);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What a resumed run takes up, what it keeps to, and what it measures again.
+//! Resumed runs: the points that they continue, the conditions that they keep, and the points that
+//! they measure again.
 
 use std::fs::{self, File};
 
@@ -56,7 +57,7 @@ fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
     assert_eq!(resumed["targets"][0]["expression"], "stays");
 }
 
-/// Threads of the program that runs in this place.
+/// Number of threads of the program in this workspace.
 #[cfg(test)]
 fn threads(workspace: &Workspace) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten();
@@ -67,7 +68,7 @@ fn threads(workspace: &Workspace) -> usize {
     ours.map(|process| fs::read_dir(process.path().join("task")).map_or(0, Iterator::count)).sum()
 }
 
-/// As soon as there are more than so many, or what there is after ten seconds.
+/// Number of threads once it exceeds `few`, or after ten seconds.
 #[cfg(test)]
 fn threads_above(workspace: &Workspace, few: usize) -> usize {
     let most = (0..500).map(|_| {
@@ -97,7 +98,7 @@ fn a_resumed_run_keeps_to_its_engine() {
     assert!(other.err.contains("cannot be used with"), "{}", other.err);
 }
 
-/// A file that shrinks under the reader answers with nothing, as a device does that was pulled out.
+/// A file that shrinks during reads returns no bytes, like a device that was removed.
 #[cfg(test)]
 fn loses_its_target(outstanding: &str, status: i32) {
     let (_alone, workspace) = (alone(), Workspace::new());
@@ -134,7 +135,7 @@ fn a_run_that_lost_its_target_goes_on_where_it_was() {
     loses_its_target("4, 8", 4);
 }
 
-/// A logbook whose only run was stopped in its first point.
+/// Logbook whose only run was stopped in its first point.
 #[cfg(test)]
 fn stopped(workspace: &Workspace) -> Vec<u8> {
     workspace.write("plan.toml", &plan("1, 2", "2s"));
@@ -146,7 +147,7 @@ fn stopped(workspace: &Workspace) -> Vec<u8> {
     fs::read(workspace.join("qdepth.db")).unwrap()
 }
 
-/// The file with these bytes replaced wherever they stand.
+/// Copy of the file with all occurrences of these bytes replaced.
 #[cfg(test)]
 fn replaced(file: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());

@@ -1,5 +1,5 @@
-//! A run goes on only on the storage that it began on, and says where its points are if its logbook
-//! is taken away.
+//! A run resumes only on the storage on which it began, and reports where its points are if its
+//! logbook is taken away.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -92,7 +92,7 @@ fn a_run_does_not_go_on_in_a_file_that_was_emptied_moved_or_exchanged() {
                 }
                 sh(&format!("head -c 4M {file} >{file}.half && cat {file}.half >>{file} && sync"))
                     .unwrap();
-                refused(&workspace, "another place");
+                refused(&workspace, "other blocks");
             }
             _ => {
                 fs::rename(&data, workspace.join("old")).unwrap();
@@ -119,7 +119,7 @@ fn a_run_does_not_go_on_on_another_loop_device_or_mount() {
         sh(&format!("truncate -s 64M {0} && mkfs.ext4 -q {0}", path.display())).unwrap();
         path
     };
-    // A node is never detached and taken again: another test could come between.
+    // Device nodes are never detached and reused: another test could take them.
     let (first, other) = (image("first"), image("other"));
     let (node, twin, again) =
         (workspace.attach(&first), workspace.attach(&other), workspace.attach(&first));
@@ -138,7 +138,7 @@ fn a_run_does_not_go_on_on_another_loop_device_or_mount() {
     let place = workspace.join("place");
     fs::create_dir(&place).unwrap();
     sh(&format!("mount {} {}", node.display(), place.display())).unwrap();
-    // A ring that is being taken down keeps the file system busy for a moment.
+    // A ring that is being torn down keeps the file system busy for a moment.
     let at = place.display();
     let unmount =
         format!("for i in $(seq 50); do umount {at} && break; sleep 0.1; done; ! mountpoint {at}");
@@ -174,13 +174,13 @@ fn a_run_whose_logbook_is_taken_away_keeps_its_points_and_fails() {
     }
 }
 
-/// Accidents of an hour of measuring.
+/// Accidents that can happen to a long run.
 #[cfg(test)]
 const ACCIDENTS: [&str; 5] =
     ["killed", "logbook moved", "logbook removed", "exchanged", "led away"];
 
-/// A run of four points on a link to a file, struck by an accident after this many ms. Returns
-/// the number of points that it reported, and how it ended.
+/// Run of four points on a link to a file, with an accident after this number of ms. Returns the
+/// number of reported points, and the end of the program.
 #[cfg(test)]
 fn struck(workspace: &Workspace, accident: &str, after_ms: u64) -> (usize, Ended) {
     let run = workspace.start("run plan.toml link --read-only --no-report --logbook book.db");
@@ -199,7 +199,7 @@ fn struck(workspace: &Workspace, accident: &str, after_ms: u64) -> (usize, Ended
     (ended.err.lines().filter(|line| line.contains("MiB/s")).count(), ended)
 }
 
-/// Number of points in a logbook; none if it holds no run.
+/// Number of points in a logbook; 0 if it has no run.
 #[cfg(test)]
 fn stored(workspace: &Workspace, logbook: &str) -> usize {
     let ended = workspace.run(&format!("export latest --logbook {logbook}"));
@@ -213,7 +213,7 @@ fn an_accident_at_any_moment_loses_no_point_and_leads_to_no_other_storage() {
     let mut reported = 0;
     for number in 0..tries {
         let accident = ACCIDENTS[(number % 5) as usize];
-        // The golden ratio spreads the moments over the time of a run.
+        // Multiples of the golden ratio spread the moments over the length of a run.
         let after_ms = (number * 1483) % 2400 + 100;
         let workspace = Workspace::new();
         plan(&workspace);

@@ -1,4 +1,4 @@
-//! The logbook as web pages, asked over a socket as browsers and attackers ask.
+//! Web pages of the logbook, requested over a socket as browsers and attackers would.
 
 #[cfg(test)]
 mod tests {
@@ -23,7 +23,7 @@ mod tests {
     impl Served {
         fn start(workspace: &Workspace, words: &str) -> Self {
             let mut running = workspace.start(&format!("serve --port 0 {words}"));
-            running.wait_for_err("Ctrl-C ends it");
+            running.wait_for_err("Stop with Ctrl-C");
             let out = running.out();
             let url = out.lines().next().expect("an address").to_owned();
             let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
@@ -37,7 +37,7 @@ mod tests {
             stream
         }
 
-        /// Sends these bytes; everything that comes back until the other side closes.
+        /// Sends these bytes, and returns everything received until the connection closes.
         fn raw(&self, bytes: &[u8]) -> String {
             let mut stream = self.connect();
             let _ = stream.write_all(bytes);
@@ -46,7 +46,7 @@ mod tests {
             String::from_utf8_lossy(&answer).into_owned()
         }
 
-        /// With `{host}` for our own name.
+        /// Sends a request head, in which `{host}` stands for the server's name.
         fn asked(&self, head: &str) -> Answer {
             let host = format!("127.0.0.1:{}", self.port);
             let head = head.replace("{host}", &host);
@@ -61,7 +61,7 @@ mod tests {
             serde_json::from_str(&self.get(path).ok().body).unwrap()
         }
 
-        /// Ends it as a person does.
+        /// Stops the server as a user does.
         fn end(self) {
             self.running.signal("INT");
             self.running.wait_at_most(Duration::from_secs(20)).expect(0);
@@ -93,7 +93,7 @@ mod tests {
         run["id"].as_str().unwrap()
     }
 
-    /// A server on a logbook of two runs, and what it lists.
+    /// Server with a logbook of two runs, and its list of runs.
     fn two_runs() -> (Workspace, Served, Value) {
         let workspace = Workspace::new();
         for _ in 0..2 {
@@ -153,7 +153,7 @@ mod tests {
             compared[first..]
                 .starts_with(&format!("<dt>A</dt><dd><a href=\"/runs/{}\"", id(&runs[1])))
         );
-        // The verdict stands before the figures, as on the page that `qdepth compare` writes.
+        // The verdict precedes the figures, like on the page of `qdepth compare`.
         let (verdict, figures) = (compared.find("<h1>Is B ("), compared.find("B ÷ A"));
         assert!(verdict.is_some() && verdict < figures, "{compared}");
         for path in [format!("/runs/{}", id(&runs[0])), both, "/trend".to_owned()] {
@@ -165,7 +165,7 @@ mod tests {
         }
         let before = served.get("/runs/latest~1").ok().body;
         assert!(before.contains(&format!("/api/runs/{}\"", id(&runs[1]))), "{before}");
-        for (name, why) in [("latest~2", "has 2 runs"), ("latest~x", "write a number")] {
+        for (name, why) in [("latest~2", "has 2 runs"), ("latest~x", "add a number")] {
             let answer = served.get(&format!("/runs/{name}"));
             assert!(answer.status == 404 && answer.body.contains(why), "{}", answer.body);
         }
@@ -214,8 +214,8 @@ mod tests {
         served.end();
     }
 
-    /// Every page of the site, by following its links: none leads away, none has a script or a
-    /// style in it, all say what they are.
+    /// Follows every link of the site: none leads elsewhere, no page contains a script or style,
+    /// and all declare their type.
     #[test]
     fn every_link_leads_to_a_page_of_ours_without_scripts() {
         let workspace = Workspace::new();
@@ -286,7 +286,7 @@ mod tests {
         assert!(told.contains("計測ごとの推移"), "{told}");
         let other = served.get("/trend?plan=other").ok().body;
         assert!(other.contains("There are none.") && other.contains("plan=quick"), "{other}");
-        // The same runs as the command's.
+        // Same runs as those of the command.
         let trend = workspace.run("trend --json");
         assert_eq!(trend.json()["runs"].as_array().unwrap().len(), 2);
         served.end();
@@ -332,14 +332,14 @@ mod tests {
             let page = served.get(&format!("/trend?plan=quick&target={query}")).ok().body;
             assert!(page.contains("<svg") && !page.contains(&newest), "{typed}: {page}");
         }
-        // Of several each has its verdict and a way to the whole of it.
+        // With several runs, each has its verdict and a link to the full comparison.
         let several = served.get("/compare?run=latest~1&run=latest~2&run=latest").ok().body;
         assert_eq!(several.matches("Full comparison</a>").count(), 2, "{several}");
         let whole =
             several.split("<p><a href=\"/compare?").nth(1).unwrap().split('"').next().unwrap();
         let whole = served.get(&format!("/compare?{}", whole.replace("&#38;", "&"))).ok().body;
         assert!(whole.contains("<h1>Is B ("), "{whole}");
-        // Of many only the newest are read, and it says so.
+        // Of many runs only the newest are read, and the page says so.
         for _ in 0..59 {
             run(medium);
         }
@@ -369,7 +369,7 @@ mod tests {
             ("/api/runs?state=bogus", 400, "`bogus` is not a run state"),
             ("/api/runs?since=yesterday", 400, "`yesterday` is not a valid date"),
             ("/api/runs?plam=quick", 400, "`plam` is not a filter. The filters are q,"),
-            ("/api/runs/01/events", 409, "write more of the id"),
+            ("/api/runs/01/events", 409, "Type more of the ID"),
             ("/api/runs/nothing/events", 404, "no run `nothing`"),
             ("/live?run=nothing", 404, "<h1>Run not found</h1>"),
         ] {
@@ -538,7 +538,7 @@ mod tests {
                 "{head}"
             );
         }
-        // What stands behind a refused request is not taken for another one.
+        // Bytes after a refused request are not taken for another request.
         let smuggled = format!(
             "GET / HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nContent-Length: 4\r\n\
              Transfer-Encoding: chunked\r\n\r\n\
@@ -559,7 +559,7 @@ mod tests {
         served.end();
     }
 
-    /// The most memory that a process had, in kB.
+    /// Peak memory of a process, kB.
     fn memory_kb(running: &Running) -> u64 {
         let path = format!("/proc/{}/status", running.id());
         let text = std::fs::read_to_string(Path::new(&path)).unwrap();
@@ -567,7 +567,7 @@ mod tests {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// So many of our own descriptors may be open; all that the system allows, at most so many.
+    /// Raises the limit on open descriptors, and returns it: at most the system's limit.
     fn descriptors(wanted: u64) -> u64 {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let most = getrlimit(Resource::Nofile).maximum.unwrap_or(wanted).min(wanted);
@@ -585,7 +585,8 @@ mod tests {
         let before = memory_kb(&served.running);
         // Other tests of this program open files meanwhile.
         let at_once = descriptors(CROWD as u64 + 500) as usize - 500;
-        // Each silent, or in the middle of a head; more than have a place.
+        // Connections that are silent or stop inside a request head; more than the server has
+        // slots.
         let mut crowd = std::collections::VecDeque::new();
         for number in 0..CROWD {
             let mut stream = served.connect();
@@ -634,7 +635,7 @@ mod tests {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "--address 0.0.0.0");
         let said = served.running.err();
-        assert!(said.contains("nothing is encrypted"), "{said}");
+        assert!(said.contains("not encrypted"), "{said}");
         let token = served.url.split_once("?qdepth_token=").expect("a token").1.to_owned();
         assert_eq!(served.get("/").status, 401);
         assert_eq!(served.get("/api/runs").status, 401);
@@ -653,7 +654,7 @@ mod tests {
         served.end();
     }
 
-    /// What a server sends without end, until it says this.
+    /// Reads an endless response until it contains this text.
     fn streamed(served: &Served, path: &str, until: &str) -> String {
         let mut stream = served.connect();
         let host = format!("127.0.0.1:{}", served.port);
@@ -706,7 +707,7 @@ mod tests {
         let ended = running.wait_at_most(Duration::from_secs(60)).expect_finished();
         assert!(ended.out.contains("Database"), "the table is printed as well");
         assert_eq!(served.get(&events).status, 404);
-        // The file has the same lines, and each is what the schema names.
+        // The file has the same lines, and each conforms to the schema.
         let lines = std::fs::read_to_string(workspace.join("told.jsonl")).unwrap();
         let schema = workspace.run("schema events").expect(0).out;
         let names: Vec<String> = lines
@@ -741,7 +742,7 @@ mod tests {
         assert!(ended.out.contains("\"emulated\":true"));
         workspace.write("mine", "my own words");
         let ended = workspace.run(&format!("{words} mine")).expect(2);
-        assert!(ended.err.contains("holds something else"), "{}", ended.err);
+        assert!(ended.err.contains("contains something else"), "{}", ended.err);
         assert_eq!(std::fs::read_to_string(workspace.join("mine")).unwrap(), "my own words");
     }
 
@@ -794,7 +795,7 @@ mod tests {
             "{none:?}"
         );
         let ended = workspace.run("logbook prune --keep-last 1 --dry-run").expect(0);
-        assert!(ended.out.contains("1 run would be taken out"), "{}", ended.out);
+        assert!(ended.out.contains("1 run would be removed"), "{}", ended.out);
         assert_eq!(count(), 3);
         workspace.run("logbook prune --before 2001-01-01").expect(0);
         assert_eq!(count(), 3);
@@ -807,7 +808,7 @@ mod tests {
         workspace.run("logbook check").expect(0);
     }
 
-    /// What a browser complains of: a page that its policy stops, a script that fails.
+    /// Errors in a browser: violations of the page's policy, and failed scripts.
     fn complaints(workspace: &Workspace, url: &str, size: &str) -> Vec<String> {
         let profile = workspace.join("profile");
         let line = format!(

@@ -1,5 +1,5 @@
-//! A medium in real time, with fio as the monitor that knows nothing of us. Held from below
-//! strictly, since nothing may end before the medium says so; from above loosely, for a busy
+//! Emulated devices in real time, measured by fio, which is independent of qdepth. Lower limits are
+//! strict, because no I/O may end before the device permits; upper limits are loose, for a busy
 //! machine.
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ mod tests {
         serving.signal("INT");
         let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
         let served = ended.json();
-        // The way was found before: some of it is there, and far below 20 ms.
+        // The round-trip time was measured before: above zero, and far below 20 ms.
         let number = |key: &str| served[key].as_u64().unwrap();
         assert!((1_000..5_000_000).contains(&number("lead_ns")), "{served}");
         assert_eq!(number("medium_read_8k_ns"), 20_000_000);
@@ -58,8 +58,8 @@ mod tests {
         assert!(!workspace.dir.path().join("socket").exists(), "the socket is removed");
     }
 
-    /// A medium that is faster than a socket cannot be served, and that is said before anybody
-    /// comes.
+    /// A device faster than a socket cannot be served, which the program says before the first
+    /// client connects.
     #[test]
     fn a_medium_that_is_too_fast_is_called_so_before_it_is_served() {
         let workspace = Workspace::new();
@@ -79,7 +79,7 @@ mod tests {
         std::fs::write(workspace.dir.path().join("taken"), "mine").unwrap();
         for (medium, socket, says, status) in [
             ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`", 2),
-            ("independent(media:null*2)", "socket", "serve each drive by itself", 2),
+            ("independent(media:null*2)", "socket", "Serve each drive separately", 2),
             ("media:null", "taken", "Choose another path", 3),
             ("media:null --cpu 999", "socket", "--cpu 999", 2),
         ] {

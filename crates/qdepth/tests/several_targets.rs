@@ -1,4 +1,4 @@
-//! Several targets in one run: what is refused for one leaves all of them untouched.
+//! Several targets in one run: a refusal of one leaves all of them untouched.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +7,7 @@ use crate::common::{Workspace, alone, can, sh, token};
 
 const SHORT: &str = "--area 8MiB --duration 100ms --profile database --queue-depth 1";
 
-/// When something was last made in or taken out of a directory.
+/// Time of the last change of a directory's entries.
 #[cfg(test)]
 fn changed(workspace: &Workspace, name: &str) -> (i64, i64) {
     let meta = fs::metadata(workspace.join(name)).unwrap();
@@ -62,7 +62,7 @@ fn room_is_counted_for_all_targets_together() {
     fs::create_dir(workspace.join("small")).unwrap();
     let at = workspace.join("small").display().to_string();
     sh(&format!("mount -t tmpfs -o size=40M qdepth-test {at}")).unwrap();
-    // The kernel takes a ring down some time after its process, and holds the file so long.
+    // The kernel tears a ring down some time after its process ends, and holds the file until then.
     workspace
         .later(format!("for n in 1 2 3 4 5; do umount {at} && exit 0; sleep 0.3; done; exit 1"));
     sh(&format!("mkdir {at}/a {at}/b")).unwrap();
@@ -70,7 +70,7 @@ fn room_is_counted_for_all_targets_together() {
     let ended = workspace.run(&format!("run small/a small/b {words}")).expect(3);
     assert!(ended.err.contains("refused by guard G13, nothing was changed"), "{}", ended.err);
     assert_eq!(sh(&format!("ls {at}/a")).unwrap(), "");
-    // Alone, each has room enough (memory has no direct I/O, so its points are invalid).
+    // Individually, each target has enough space (memory lacks direct I/O, so points are invalid).
     workspace.run(&format!("run small/b {words}")).expect_finished();
 }
 

@@ -1,5 +1,5 @@
-//! The job of docs/recipes/cluster.md under Slurm: a controller and two nodes, all of them
-//! processes of this machine, which go with the test.
+//! The job of docs/recipes/cluster.md under Slurm: a controller and two nodes, all processes of
+//! this machine that end with the test.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,12 +12,13 @@ use crate::common::{Workspace, can, counts, pause, program, sh, shim};
 const PAGE: &str = include_str!("../../../docs/recipes/cluster.md");
 const NODES: [&str; 2] = ["node1", "node2"];
 
-/// Two nodes of this name share a directory, as those of a cluster do; the rest is each one's own.
+/// Slurm configuration of two nodes that share a directory, as in a cluster; other paths are
+/// separate for each node.
 #[cfg(test)]
 fn configuration(place: &Path) -> String {
     let host = sh("hostname -s").unwrap();
     let free = || TcpListener::bind("127.0.0.1:0").unwrap();
-    // Held until all are known, so that no two are the same.
+    // Sockets stay open until all ports are known, so that no two are equal.
     let ports = [free(), free(), free()];
     let [controller, first, second] = ports.each_ref().map(|p| p.local_addr().unwrap().port());
     let at = place.display();
@@ -40,7 +41,7 @@ fn configuration(place: &Path) -> String {
     text
 }
 
-/// Starts a daemon that names itself in a file, and ends it with the place.
+/// Starts a daemon with a pid file; it ends with the workspace.
 #[cfg(test)]
 fn daemon(workspace: &Workspace, line: &str, pid: &str) -> Result<String, String> {
     let pid = workspace.join(pid).display().to_string();
@@ -51,8 +52,8 @@ fn daemon(workspace: &Workspace, line: &str, pid: &str) -> Result<String, String
     sh(line)
 }
 
-/// A cluster of two nodes that wait for work, and the file that names it; why not, where this
-/// system cannot have one.
+/// Starts a cluster of two idle nodes, and returns its configuration file, or the reason why this
+/// system does not support it.
 #[cfg(test)]
 fn cluster(workspace: &Workspace) -> Result<String, String> {
     let at = workspace.path().display();
@@ -80,13 +81,14 @@ fn cluster(workspace: &Workspace) -> Result<String, String> {
     Ok(file)
 }
 
-/// Starts this under Slurm; its exit status, and what it said.
+/// Runs a command line under Slurm; returns its exit status and output.
 #[cfg(test)]
 fn under(workspace: &Workspace, file: &str, kind: &str, line: &str) -> (Option<i32>, String) {
     let output = Command::new("timeout")
         .args(["40", "sh", "-c", line])
         .env("SLURM_CONF", file)
-        // Two nodes on one machine: its memory would be taken for shared by some and not by others.
+        // The nodes are on one machine: some ranks would take its memory for shared, and others
+        // not.
         .env("OMPI_MCA_btl", "tcp,self")
         .env("OMPI_MCA_btl_tcp_if_include", "lo")
         .env("QDEPTH_MPI", shim(workspace, kind))
@@ -101,7 +103,7 @@ fn under(workspace: &Workspace, file: &str, kind: &str, line: &str) -> (Option<i
     (output.status.code(), said.concat())
 }
 
-/// The script of the page, with what stands for the reader's own replaced by what is here.
+/// Script of the page, with the reader's names replaced by those of the test.
 #[cfg(test)]
 fn script(workspace: &Workspace) -> String {
     let from = PAGE.find("#!/bin/bash").unwrap();
@@ -139,7 +141,7 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
         fs::create_dir(workspace.join(folder)).unwrap();
     }
     let qdepth = program();
-    // Of the commands of the page a machine without modules has all but one.
+    // A machine without environment modules has all commands of the page but one.
     fs::write(workspace.join("bin/module"), "#!/bin/sh\n").unwrap();
     sh(&format!("cd {} && chmod +x module && ln -s {qdepth} .", workspace.join("bin").display()))
         .unwrap();
@@ -152,23 +154,23 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
     let (status, said) = under(&workspace, &file, "openmpi", submit);
     let told = fs::read_to_string(workspace.join("job.out")).unwrap_or_default();
     assert!(status.is_some_and(|code| code <= 1), "{said}{told}");
-    let clocks = told.lines().filter(|line| line.contains("clocks: that of rank"));
+    let clocks = told.lines().filter(|line| line.contains("clocks: the clock of rank"));
     assert!(clocks.count() > 0, "{told}");
     let kept = workspace.run("export latest --logbook bandwidth.db").expect(0).json();
     assert_eq!(counts(&kept), single, "{told}");
 
-    // By the logbook: what srun passes on of a long document is not always whole.
+    // Results are read from the logbook, because srun may truncate long output.
     let line = format!("srun --mpi=pmi2 --nodes=2 --ntasks=4 qdepth {words} --logbook mpich.db");
     let (status, said) = under(&workspace, &file, "mpich", &line);
     assert!(status.is_some_and(|code| code <= 1), "{said}");
     let kept = workspace.run("export latest --logbook mpich.db").expect(0).json();
     assert_eq!(counts(&kept), single, "{said}");
 
-    // Without a protocol each rank would be alone to MPI, and measure all of it beside the others.
+    // Without a protocol, MPI would consider each rank alone, and each would measure everything.
     let unknown = format!("srun --nodes=2 --ntasks=4 qdepth {words} --logbook none.db");
     let (status, said) = under(&workspace, &file, "mpich", &unknown);
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("started 4 ranks, and MPI counts 1"), "{said}");
+    assert!(said.contains("started 4 ranks, but MPI sees 1"), "{said}");
     assert!(!workspace.has("none.db"));
     assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0);
 }

@@ -1,5 +1,5 @@
-//! Many runs for other programs: the views of the logbook and one CSV of all points, as SQLite,
-//! DuckDB and pandas read them. `cargo xtask test` fetches those.
+//! Many runs for other programs: the logbook's views and a CSV of all points, read with SQLite,
+//! DuckDB and pandas. `cargo xtask test` fetches these.
 
 #[cfg(test)]
 mod tests {
@@ -80,8 +80,8 @@ mod tests {
             ("export nobody --csv", "no run `nobody`"),
             ("export latest latest --csv", "named twice"),
             ("export latest latest", "`qdepth export latest latest --csv`"),
-            ("export --plan nothing --csv", "no run of qdepth.db is like that"),
-            ("export latest --plan quick --csv", "leave out one of the two"),
+            ("export --plan nothing --csv", "no run of qdepth.db matches"),
+            ("export latest --plan quick --csv", "not both"),
             ("export --plan quick", "need `--csv`"),
             ("export --all", "--csv"),
             ("export --csv --json", "cannot be used with"),

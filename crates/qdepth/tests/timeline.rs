@@ -1,4 +1,4 @@
-//! The latency of a point over time, as a user asks for it.
+//! Latency of a point over time, on the command line.
 
 use crate::common::Workspace;
 
@@ -31,7 +31,7 @@ mod tests {
         assert!(longest.contains("p99.9: "), "{longest}");
         assert!(!longest.contains(" slices;"), "every slice has enough: {longest}");
         assert!(!first.contains("p99.9: "), "too few I/Os in a slice: {first}");
-        // The last of these slices is half as long, and too short for p99.9.
+        // The last sample is half as long, and too short for p99.9.
         let load = "media:p3700-800gb --profile database --queue-depth 8 --duration 6100ms";
         workspace.run(&format!("run {load} --no-report"));
         assert!(shown("").contains("(in 30 of 31 slices; "), "{}", shown(""));
@@ -57,7 +57,7 @@ mod tests {
         let workspace = measured();
         let says = |words: &str| workspace.run(words).expect(2).err;
         for words in ["show --timeline --point 7", "report --point 0,7"] {
-            assert!(says(words).contains("of these points: 0, 1"), "{words}: {}", says(words));
+            assert!(says(words).contains("only for points 0, 1"), "{words}: {}", says(words));
         }
         assert!(!workspace.has("qdepth-report.html"));
         workspace.run(

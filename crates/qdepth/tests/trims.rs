@@ -1,5 +1,5 @@
-//! Trims: of devices, of files and of emulated drives; as many as fio makes of the same job, and
-//! guarded as writes are. And what else fio's jobs write and search.
+//! Trims of devices, files and emulated drives: the same number as fio makes of the same job, and
+//! guarded like writes. Also other writes and searches of fio's jobs.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 const MIB: u64 = 1 << 20;
 const MODES: [&str; 4] = ["trim", "randtrim", "trimwrite", "randtrimwrite"];
 
-/// Requests and bytes of reads, writes and trims of the only job.
+/// I/Os and bytes of reads, writes and trims of the only job.
 #[cfg(test)]
 fn moved(document: &Value) -> [(u64, u64); 3] {
     let job = &document["jobs"][0];
@@ -27,7 +27,7 @@ fn stored(image: &Path) -> u64 {
     std::fs::metadata(image).unwrap().blocks() * 512
 }
 
-/// The words that consent to the loss of a device, as the refusal of these asks for them.
+/// Arguments that consent to the loss of a device's data, from the refusal of these arguments.
 #[cfg(test)]
 fn consent(workspace: &Workspace, words: &str, device: &Path, size: u64) -> String {
     let refused = workspace.run(words).expect(3);
@@ -58,7 +58,7 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
         assert_eq!(moved(&ours), moved(&theirs), "{mode}");
         assert_eq!(ours["jobs"][0]["error"], 0, "{mode}");
     }
-    // As many as are asked for are under way by io_uring.
+    // With io_uring, trims reach the requested queue depth.
     let job = job.replace("libaio", "io_uring");
     let words = format!(
         "fio --no-report --json --rw=randtrim {job} --filename={} {consented}",
@@ -87,12 +87,12 @@ fn what_is_trimmed_takes_no_room_any_more() {
         let trim = "fio --no-report --name=t --rw=trim";
         workspace.run(&format!("{trim} {job} {consented} --engine {engine}")).expect_finished();
         let left = stored(&workspace.join("image"));
-        // A block of the file system's own may come on top.
+        // The file system may add a block of its own.
         assert!(full - left >= 31 * MIB, "{engine}: {full} and then {left}");
     }
     let refused = workspace
         .run(&format!("fio --no-report --name=t --rw=trim {job} {consented} --engine linux-aio"));
-    assert!(refused.expect(2).err.contains("linux-aio has no trims"));
+    assert!(refused.expect(2).err.contains("linux-aio: this engine does not support trims"));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
         let count = |name: &str| first[name].as_u64().unwrap();
         assert!(count("trims").abs_diff(count("writes")) <= 8, "{target}: {first}");
     }
-    // Where nothing is stored a drive asks none of its dies.
+    // A drive answers reads of unmapped blocks without its dies.
     let mean = |point: &Value| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap();
     workspace.write("stored.toml", &plan(100, ""));
     let stored = mean(&run("stored.toml media:p3700-1600gb"));
@@ -172,14 +172,14 @@ fn every_form_tells_of_trims() {
     }
     let terse = text.lines().find(|line| line.starts_with("4;fio-")).expect("a line");
     let fields: Vec<&str> = terse.split(';').collect();
-    // Behind version, program, name, group and error stand 41 fields of each direction.
+    // Version, program, name, group and error are followed by 41 fields for each direction.
     assert_eq!((fields[5], fields[46], fields[87]), ("0", "1024", "1024"));
     let log = std::fs::read_to_string(workspace.join("t_iops.1.log")).unwrap();
     assert!(log.lines().any(|row| row.split(", ").nth(2) == Some("2")), "{log}");
     workspace.run("report -o t.md").expect(0);
     let report = std::fs::read_to_string(workspace.join("t.md")).unwrap();
     assert!(report.contains("Trims") && report.contains("trims"), "{report}");
-    // And back: what fio says of trims is imported.
+    // Conversely, fio's results of trims can be imported.
     workspace.run(&format!("{job} --output-format=json --output=t.json")).expect_finished();
     workspace.run("import t.json --logbook other.db").expect(0);
     let document = workspace.run("export --logbook other.db").expect(0).json();

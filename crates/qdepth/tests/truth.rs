@@ -3,8 +3,8 @@
 
 use crate::common::{Workspace, alone, can, codes, points, sh};
 
-/// Long enough that what FUSE, the socket and a busy machine add (0.2 ms; 1.5 ms on 2 cores with
-/// three compilers) stays below the tolerance.
+/// Delay, s: long enough that the overhead of FUSE, the socket and a busy machine (0.2 ms; 1.5 ms
+/// on 2 cores with three compilers) stays below the tolerance.
 const DELAY_S: f64 = 0.25;
 const TOLERANCE: f64 = 0.01;
 
@@ -29,7 +29,7 @@ fn fixed_delays_give_the_closed_form_rate() {
     }
     let (_alone, workspace) = (alone(), Workspace::new());
     let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
-    // The kernel would read ahead around small requests on its own, each after its delay.
+    // Read-ahead is disabled: the kernel would add its own requests, each with the delay.
     let device = workspace.attach(&served.file);
     let name = device.display().to_string();
     let _ = sh(&format!(
@@ -53,21 +53,21 @@ fn fixed_delays_give_the_closed_form_rate() {
             codes(point),
         );
         assert!(mean >= DELAY_S, "no request can come back before its delay: {mean} s");
-        // What a machine that was found busy adds is no error of the instrument, which says so.
-        // One request of twenty that waits 0.1 s more for a CPU moves their mean by 2 %, and on
-        // two CPUs that others kept busy all 40 requests of a point came back 9 ms late.
+        // Delays on a machine with such a finding are no error of the load generator, which
+        // reported them. If one I/O of twenty waits 0.1 s for a CPU, the mean grows by 2 %; on two
+        // CPUs kept busy by other load, all 40 I/Os of a point came back 9 ms late.
         let interference = ["steal", "pressure", "stall"];
         let busy = codes(point).iter().any(|code| interference.contains(&code.as_str()));
         let tolerance = if busy { 10.0 * TOLERANCE } else { TOLERANCE };
         assert!(mean < DELAY_S * (1.0 + tolerance), "{mean} s");
         let least = point["service_time_ns"]["all"]["min"].as_f64().unwrap() / 1e9;
         assert!((DELAY_S..DELAY_S * (1.0 + tolerance)).contains(&least), "{least} s");
-        // A window holds a whole number of completions of each slot, more or less one.
+        // A window contains a whole number of completions of each slot, plus or minus one.
         assert!(
             (said / truth - 1.0).abs() < TOLERANCE + 1.0 / (5.0 / DELAY_S),
             "{said} of {truth}"
         );
-        // And exactly: the rate is what was in flight over the mean service time.
+        // Exactly: the rate is the number of I/Os in flight over the mean latency.
         let in_flight = point["mean_in_flight"].as_f64().unwrap();
         assert!((in_flight / outstanding - 1.0).abs() < TOLERANCE, "{in_flight} in flight");
         let exact = in_flight / mean;
@@ -77,8 +77,8 @@ fn fixed_delays_give_the_closed_form_rate() {
     assert_eq!(points(&document).len(), 4);
 }
 
-/// Thirty-two wait before ten that answer after 250 ms each: a visit of 0.8 s after 0.2 s begins
-/// while the queue still fills, and all that it sees are requests that did not wait long.
+/// Queue depth 32 before ten servers with a delay of 250 ms: a segment of 0.8 s after a warm-up of
+/// 0.2 s would begin while the queue still fills, and see only I/Os with short waits.
 #[test]
 fn a_visit_is_as_long_as_its_queue_needs() {
     let test = "a_visit_is_as_long_as_its_queue_needs";

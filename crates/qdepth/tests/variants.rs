@@ -1,4 +1,4 @@
-//! Preparation as an axis, as a user runs it; on real devices it is tried in the virtual machine.
+//! Variants with different preparations; on real devices they are tested in the virtual machine.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
     );
     let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     assert!(report.contains("fresh ÷ steady"), "the report compares");
-    // Each alone, measured as if there were no other.
+    // Each variant is also a run of its own, measured as if there were no other.
     let listed = workspace.run("list").expect(0).out;
     let alone = listed.lines().find(|line| line.contains("states (steady)")).unwrap();
     let id = alone.split_whitespace().next().unwrap();
@@ -81,7 +81,11 @@ fn what_is_wrong_with_the_last_variant_is_said_before_the_first() {
     for (from, to, says) in [
         ("precondition", "dance", "dance"),
         ("method = \"random\"", "method = \"upwards\"", "upwards"),
-        ("name = \"steady\"", "name = \"fresh\"", "`fresh` names no variant, or two"),
+        (
+            "name = \"steady\"",
+            "name = \"fresh\"",
+            "the name `fresh` must not be empty or used twice",
+        ),
     ] {
         workspace.write("plan.toml", &PLAN.replace(from, to));
         let refused = workspace.run("run plan.toml").expect(2);
@@ -92,6 +96,6 @@ fn what_is_wrong_with_the_last_variant_is_said_before_the_first() {
     let refused = workspace.run("run plan.toml media:p3700-800gb").expect(2);
     assert!(refused.err.contains("its variants name their targets"), "{}", refused.err);
     let refused = workspace.run("plan plan.toml --json").expect(2);
-    assert!(refused.err.contains("leave --json and --as-fio out"), "{}", refused.err);
+    assert!(refused.err.contains("Remove --json and --as-fio"), "{}", refused.err);
     assert!(!workspace.has("qdepth.db"), "nothing was begun");
 }

@@ -1,4 +1,4 @@
-//! A bar: what is asked of a figure, and what was measured, round by round.
+//! Benchmark figure with its goal and the values of all rounds.
 
 use super::programs::median;
 
@@ -27,7 +27,8 @@ impl std::fmt::Display for Goal {
     }
 }
 
-/// A figure with its goal. The name is the key of its history, and never changes its meaning.
+/// Figure with its goal. The name is the key of the figure's history, so its meaning must never
+/// change.
 #[derive(Clone, Debug)]
 pub struct Bar {
     pub name: String,
@@ -40,12 +41,12 @@ impl Bar {
         Self { name: name.into(), goal, values }
     }
 
-    /// The median of the rounds.
+    /// Median of the rounds.
     pub fn value(&self) -> f64 {
         median(self.values.clone())
     }
 
-    /// Least and most of them.
+    /// Smallest and largest value of the rounds.
     pub fn spread(&self) -> [f64; 2] {
         let least = self.values.iter().copied().fold(f64::INFINITY, f64::min);
         [least, self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)]

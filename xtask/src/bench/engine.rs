@@ -1,7 +1,7 @@
-//! The loop at its limit: one core, every latency recorded by both, against fio in its best honest
-//! configuration, fio as it comes, fio's synchronous engine, and fio's own ceiling program where
-//! its path is given in `T_IO_URING`. Several versions of fio, by path in `FIO`, are rows of their
-//! own.
+//! Benchmark of the measurement loop at its limit, on one core with every latency recorded.
+//! Compared with fio: its best comparable configuration, its default, its synchronous engine, and
+//! its benchmark program `t/io_uring` if `T_IO_URING` has its path. `FIO` may list several versions
+//! of fio by path, each with its own rows.
 
 use std::fs;
 
@@ -16,18 +16,18 @@ use super::programs::{
 use super::zram::Zram;
 use crate::command::{output, root};
 
-/// The core that both are pinned to.
+/// Core to which both programs are pinned.
 const CORE: &str = "1";
-/// Seconds of each measurement.
+/// Length of each measurement, seconds.
 const SECONDS: &str = "0.7";
 const BEST: &str = "--ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
                     --iodepth_batch_complete_min=1 --norandommap=1 --randrepeat=0";
 const DEFAULT: &str = "--ioengine=io_uring";
-/// fio's own ceiling program.
+/// fio's benchmark program for the highest IOPS.
 const CEILING: &str = "t/io_uring";
 const PSYNC: &str = "--ioengine=psync --norandommap=1 --randrepeat=0";
 
-/// One comparison: a target, a depth, our engine, and the peers.
+/// One comparison: target, queue depth, engine and peers.
 struct Row {
     target: String,
     name: &'static str,
@@ -36,7 +36,7 @@ struct Row {
     peers: Vec<Peer>,
 }
 
-/// A fio by path, and its variants, of which the best counts.
+/// A fio by path, with variants of its options; the fastest counts.
 struct Peer {
     name: String,
     program: String,
@@ -49,7 +49,7 @@ fn version(program: &str) -> String {
         .map_or_else(|_| "fio".to_owned(), |text| text.trim().to_owned())
 }
 
-/// Each fio with these variants.
+/// Peers: each fio with these kinds of variants.
 fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
     let programs = fios();
     let program_peers = |program: &String| {
@@ -65,7 +65,8 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
     programs.iter().flat_map(program_peers).collect()
 }
 
-/// Runs every row so many times, interleaved, and prints medians of the ratios with their spread.
+/// Runs every row `rounds` times, interleaved, and prints the medians of the ratios with their
+/// spread.
 ///
 /// # Errors
 /// If fio or zram is not available.
@@ -88,7 +89,7 @@ fn rows(zram: &str) -> Vec<Row> {
         let batch = format!(
             "{BEST} --iodepth_batch_submit={outstanding} --iodepth_batch_complete_max={outstanding}"
         );
-        // On targets that block, fio too is better off with kernel threads at once.
+        // If a target blocks, fio is faster when kernel threads take the I/O immediately.
         vec![batch.clone(), format!("{batch} --force_async=1")]
     };
     let single = |text: &str| vec![text.to_owned()];
@@ -143,7 +144,7 @@ fn measure(row: &Row, rounds: usize) -> Result<Vec<Bar>> {
     Ok(bars(row, &ours, &peers))
 }
 
-/// Prints the row, and says what of it is held against a goal.
+/// Prints the row, and returns its figures with goals.
 fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
     let Row { name, outstanding, engine, .. } = row;
     let middle =
@@ -185,9 +186,9 @@ fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
     bars
 }
 
-/// fio as it comes is shown, and is no measure.
+/// Goal against a peer; `None` for fio's default configuration, which is shown for information.
 fn goal(row: &Row, peer: &str) -> Option<Goal> {
-    // At depth it waits for 32 completions at once, and stamps them late.
+    // At depth, it waits for 32 completions at once and records them late.
     let batched = row.name == "zram" && row.outstanding > 1;
     match peer {
         CEILING => Some(Goal::AtLeast(if batched { 0.97 } else { 1.0 })),
@@ -224,8 +225,8 @@ fn run(row: &Row, program: &str, options: &str) -> Result<Figure> {
     )
 }
 
-/// Why the ceiling program gave no rate. One branch of it asks each target for its size, and
-/// refuses a character device, which has none.
+/// Short reason why the ceiling program gave no rate. One branch of it asks each target for its
+/// size and refuses character devices, which have none.
 fn in_short(why: &anyhow::Error) -> String {
     let text = format!("{why:#}");
     if text.contains("failed getting size") {
@@ -234,7 +235,7 @@ fn in_short(why: &anyhow::Error) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// fio's ceiling program: as many per call as are outstanding, at most 32, its default.
+/// Runs fio's ceiling program with a batch of the queue depth, at most 32, its default.
 fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
     let depth = row.outstanding.to_string();
     let batch = row.outstanding.min(32).to_string();
@@ -262,8 +263,8 @@ fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
     Ok(Figure { io_per_s, mean_ns: f64::NAN, user_ns: f64::NAN, system_ns: f64::NAN })
 }
 
-/// The mean over its seconds (`IOPS=4.15M`, or with K, or without a letter), since ours is a mean;
-/// what it prints as its maximum is the best second.
+/// Mean over the seconds that the program printed (`IOPS=4.15M`, `K`, or no suffix), because ours
+/// is a mean; the maximum that it prints is its best second.
 fn ceiling_rate(text: &str) -> Option<f64> {
     let rate = |line: &str| {
         let number = line.trim().strip_prefix("IOPS=")?.split([',', ' ']).next()?;
@@ -278,7 +279,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
     (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }
 
-/// 8 KiB, 67 % read, one outstanding, on a file of this disk: the mean latency.
+/// Compares the mean latency on a file of this disk: 8 KiB, 67 % reads, queue depth 1.
 ///
 /// # Errors
 /// If fio is not available.

@@ -1,10 +1,10 @@
-//! Programs of one part each, which are timed and counted.
+//! Example programs that exercise one part each, for timing and for counting instructions.
 
 use anyhow::Result;
 
 use crate::command::{root, show};
 
-/// The loop on the smallest target there is.
+/// The measurement loop on a target that does nothing.
 pub const ECHO_LOOP: &str = "echo_loop";
 /// One emulated point.
 pub const ONE_EMULATED: &str = "one_emulated";
@@ -14,8 +14,8 @@ pub const ONE_POINT: &str = "one_point";
 const ALL: [(&str, &str); 3] =
     [("qdepth-engine", ECHO_LOOP), ("qdepth-media", ONE_EMULATED), ("qdepth-linux", ONE_POINT)];
 
-/// Builds all of them at once: one after the other they differ in the features of what they share,
-/// which is then compiled for each.
+/// Builds all programs in one command: separate builds would differ in the features of their
+/// dependencies and compile them again for each.
 ///
 /// # Errors
 /// If they do not compile.

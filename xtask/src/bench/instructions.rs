@@ -1,5 +1,5 @@
-//! Instructions of the loop for each I/O, counted by callgrind: unlike times, the same on every
-//! run; and whether the system calls of each engine are in the loop itself.
+//! Instructions per I/O of the measurement loop, counted by callgrind; unlike times, they are the
+//! same in every run. Also checks that each engine's system calls are inlined in the loop.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::examples::{self, ECHO_LOOP, ONE_EMULATED, ONE_POINT};
 use super::media;
 use crate::command::{output, output_and_errors, there_is};
 
-/// Most instructions of the loop for an I/O by what is outstanding: drawing it, booking it, pacing,
-/// and the smallest target there is. With one outstanding, a turn of the loop is for one I/O alone.
+/// Budgets of the loop, instructions per I/O by queue depth: generating the I/O, recording it,
+/// pacing, and a target that does nothing. At depth 1 every iteration handles a single I/O.
 const LOOP: [(u32, f64); 2] = [(32, 154.0), (1, 235.0)];
 
-/// Most instructions of an emulated I/O, loop and medium: media, outstanding, virtual time of the
-/// short run, ms, budget.
+/// Budgets of the loop with an emulated device: expression, queue depth, virtual time of the short
+/// run (ms), and instructions per I/O.
 const EMULATED: [(&str, u32, u32, f64); 4] = [
     ("media:p3700-800gb", 1, 1_000, 605.0),
     ("media:p3700-800gb", 32, 100, 610.0),
@@ -23,8 +23,8 @@ const EMULATED: [(&str, u32, u32, f64); 4] = [
     ("raid0(media:p3700-800gb*2)", 512, 50, 835.0),
 ];
 
-/// Counts them as the difference between a long run and a short one, which takes the program's
-/// start out.
+/// Counts instructions per I/O as the difference between a long and a short run, which excludes the
+/// start of the program.
 ///
 /// # Errors
 /// If valgrind is not installed.
@@ -73,8 +73,9 @@ pub fn budget() -> Result<Option<()>> {
     Ok(Some(()))
 }
 
-/// The loop of each engine must hold its system calls: a function that returns after one is
-/// mispredicted, which costs 150 ns (design 0007). None where `objdump` is not installed.
+/// Checks that the loop of each engine contains its system calls: a function that returns after a
+/// system call is mispredicted, which costs 150 ns (design 0007). Returns the number of loops, or
+/// `None` if `objdump` is not installed.
 ///
 /// # Errors
 /// If a loop calls a function that makes them.
@@ -90,9 +91,8 @@ pub fn inlined() -> Result<Option<usize>> {
     }
     let loops = loops(&text);
     let without = loops.values().filter(|calls| **calls == 0).count();
-    // Of the seven kinds of engine one makes its calls in threads of its own, and one makes calls
-    // that move no data (files that are made, looked at, removed), which cost far more than the
-    // return.
+    // Two of the seven kinds of engine may have none: one makes its calls in its own threads, and
+    // one makes calls that move no data (create, stat, delete) and cost far more than a return.
     if loops.is_empty() || without * 7 > loops.len() * 2 {
         bail!("{without} of {} loops make their system calls through a function", loops.len());
     }
@@ -100,7 +100,7 @@ pub fn inlined() -> Result<Option<usize>> {
     Ok(Some(loops.len()))
 }
 
-/// The copies of the loop in a disassembly, and how many system calls each holds.
+/// Instances of the loop in a disassembly, with the number of system calls in each.
 fn loops(text: &str) -> BTreeMap<&str, usize> {
     let (mut loops, mut inside) = (BTreeMap::new(), None);
     for line in text.lines() {
@@ -116,7 +116,7 @@ fn loops(text: &str) -> BTreeMap<&str, usize> {
     loops
 }
 
-/// Instructions for each I/O that a run of four times as long has more.
+/// Instructions per I/O: the difference between a run and one of four times its length.
 fn per_io(program: &str, words: impl Fn(u32) -> Vec<String>, ms: u32) -> Result<f64> {
     let run = |ms: u32| {
         let words = words(ms);
@@ -128,7 +128,7 @@ fn per_io(program: &str, words: impl Fn(u32) -> Vec<String>, ms: u32) -> Result<
     Ok((long.0 - short.0) / (long.1 - short.1))
 }
 
-/// Instructions of a run, and what was printed.
+/// Instructions of a run, and its output.
 fn counted(program: &str, words: &[&str]) -> Result<(f64, String)> {
     let args = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program];
     let text = output_and_errors("valgrind", &[&args, words].concat())?;

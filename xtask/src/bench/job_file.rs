@@ -1,5 +1,6 @@
-//! The same job file, run by fio and by `qdepth fio` on the same loop device, by turns: on a file,
-//! where what a program costs decides, and on a drive that takes 10 ms, where the semantics do.
+//! Runs the same job file with fio and `qdepth fio` on the same loop device, alternately: on a
+//! file, where the cost of the programs decides, and on a drive with 10 ms latency, where their
+//! semantics decide.
 
 #![expect(clippy::disallowed_methods, reason = "two servers run beside the benchmark")]
 
@@ -21,8 +22,8 @@ const SHAPES: &str = include_str!("shapes.fio");
 /// Largest deviation of a ratio from one, for rates, mean latencies and the 99th percentile.
 const BARS: [f64; 3] = [0.01, 0.02, 0.10];
 
-/// Medians of the pairs' ratios, and which of them are outside of [`BARS`]. The fio is the first
-/// that `FIO` names, else the one that is installed.
+/// Prints the medians of the pairs' ratios, and marks those outside of [`BARS`]. Uses the first fio
+/// that `FIO` names, or the installed one.
 ///
 /// # Errors
 /// If `only` names none of the two devices, or a program cannot be run.
@@ -59,7 +60,7 @@ fn on_image(image: &Path, pairs: usize, folder: &Path) -> Result<()> {
     answer
 }
 
-/// nbdkit with a delay, seen as a file through nbdfuse; both end with it.
+/// A delayed disk: nbdkit, exposed as a file by nbdfuse. Both programs end with the value.
 struct Slow {
     image: PathBuf,
     servers: [Child; 2],
@@ -116,7 +117,7 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
     output(
         "dd",
         &["if=/dev/urandom", &format!("of={device}"), "bs=4M", "status=none", "oflag=direct"],
-        // It ends at the device's end, which it calls an error.
+        // `dd` reports the end of the device as an error.
         &[0, 1],
     )?;
     let db = folder.join("bench.db").display().to_string();
@@ -152,7 +153,7 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
     print_comparison(&both)
 }
 
-/// Token of this device, from the refusal of another one.
+/// Consent token of the device, taken from the refusal of a wrong token.
 fn token(device: &str, file: &str, db: &str) -> Result<String> {
     let message =
         refusal(&["--destroy", &format!("{device}:{DEVICE_BYTES}"), "--logbook", db, file])?;
@@ -166,7 +167,7 @@ fn refusal(words: &[&str]) -> Result<String> {
     output_and_errors("sh", &["-c", &line])
 }
 
-/// The refusal prints the text of the consent that it wants.
+/// Writes the consent file, whose text the refusal prints; returns its path.
 fn consent(token: &str, file: &str, db: &str, folder: &Path) -> Result<String> {
     let words = ["--destroy", token, "--overwrite-signature", "data", "--logbook", db, file];
     let message = refusal(&words)?;
@@ -192,7 +193,8 @@ fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
             let job = &document["jobs"][index];
             number(&job["read"]["iops"]) + number(&job["write"]["iops"])
         };
-        // How many of few are reads is drawn, so that of a mixture both sides together are judged.
+        // In a mixture, the number of reads among few I/Os is random, so reads and writes are
+        // judged together.
         let rate = median(both.iter().map(|(o, t)| of_both(o) / of_both(t)).collect());
         for side in ["read", "write"] {
             if job[side]["total_ios"].as_f64().unwrap_or_default() <= 0.0 {
@@ -207,7 +209,7 @@ fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
             };
             let judged = [rate, ratio(&|side| &side["lat_ns"]["mean"]), percentile("99.000000")];
             let misses = [0, 1, 2].map(|at| {
-                // A ratio that is not known is a miss, too.
+                // An unknown ratio (NaN) counts as a miss.
                 let is_within = (judged[at] - 1.0).abs() <= BARS[at];
                 outside[at] += usize::from(!is_within);
                 if is_within { "" } else { "!" }

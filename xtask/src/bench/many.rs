@@ -1,6 +1,6 @@
-//! CPU time per I/O on many drives: sixteen loop devices with queue depth 32 each on one core,
-//! compared with one such device; interleaved, median of the ratios. The bytes under load are the
-//! same, so that caches help both alike.
+//! CPU time per I/O on many drives: sixteen loop devices at queue depth 32 on one core, compared
+//! with one device. Interleaved; prints the median of the ratios. Both cases load the same number
+//! of bytes, so caches help both equally.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::command::{output, root, show};
 
 const DRIVES: usize = 16;
 const PAIRS: usize = 9;
-/// Area on each of so many drives: 48 MiB in all.
+/// Number of drives and measurement area of each: 48 MiB in total.
 const AREAS: [(usize, &str); 2] = [(1, "48MiB"), (DRIVES, "3MiB")];
 const PLAN: &str = r#"
 name = "many"
@@ -29,7 +29,7 @@ read = 100
 request_size = "4KiB"
 "#;
 
-/// Loop devices that end with it, and the folder of their files.
+/// Loop devices, detached when the value is dropped.
 struct Loops(Vec<String>);
 
 impl Loops {
@@ -37,7 +37,7 @@ impl Loops {
         let mut loops = Self(Vec::new());
         for number in 0..DRIVES {
             let file = folder.join(format!("drive{number}"));
-            // Written, not sparse: a hole is read without a device.
+            // Written, not sparse: reads of a hole do not reach the device.
             std::fs::write(&file, vec![0x5a; 64 << 20])?;
             let made = output("losetup", &["-f", "--show", &file.display().to_string()], &[0])
                 .context("loop devices are made by root")?;
@@ -77,7 +77,7 @@ pub fn many() -> Result<Vec<Bar>> {
     Ok(vec![bar])
 }
 
-/// CPU time per I/O, ns: on one drive and on all, pair by pair.
+/// CPU time per I/O, ns, for each pair: on one drive, and on all.
 fn pairs(folder: &Path, plan: &Path, loops: &Loops) -> Result<Vec<[f64; 2]>> {
     let mut all = Vec::new();
     for pair in 0..PAIRS {

@@ -1,4 +1,4 @@
-//! Emulated requests per second of CPU time of one core, every latency recorded, by the ordinary
+//! Emulated I/Os per second of CPU time on one core, with every latency recorded by the ordinary
 //! loop.
 
 use anyhow::{Context, Result};
@@ -7,7 +7,8 @@ use super::bar::{Bar, Goal};
 use super::examples::{self, ONE_EMULATED};
 use crate::command::output;
 
-/// Media, profile, outstanding, virtual time (some five million requests), and the bar in millions.
+/// Expression, profile, queue depth, virtual time (about five million I/Os), and goal in millions
+/// of I/Os per second.
 const LOADS: [(&str, &str, u32, u32, f64); 4] = [
     ("media:p3700-800gb", "database", 1, 280_000, 20.0),
     ("media:p3700-800gb", "database", 32, 20_000, 20.0),
@@ -51,10 +52,10 @@ fn one_emulated(expression: &str, profile: &str, outstanding: u32, ms: u32) -> R
     )?)
 }
 
-/// Requests and CPU seconds, as it prints them.
+/// Parses the number of I/Os and the CPU seconds that the program prints.
 ///
 /// # Errors
-/// If they are not there.
+/// If the output lacks one of them.
 pub fn read(text: &str) -> Result<Run> {
     let line = text.lines().find_map(|line| line.strip_prefix("issued ")).context("no figures")?;
     let (issued, cpu) = line.split_once(" cpu_s ").context("no CPU time")?;

@@ -1,5 +1,5 @@
-//! Benchmarks beside fio, interleaved pair by pair, so that a busy machine hits both alike. Printed
-//! are medians of ratios, never a verdict on a single run.
+//! Benchmarks against fio, interleaved pair by pair, so that other load on the machine affects both
+//! equally. They print medians of ratios, never a verdict on a single run.
 
 mod bar;
 mod engine;

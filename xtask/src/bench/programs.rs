@@ -1,4 +1,4 @@
-//! qdepth and fio, started alike, and what either measured.
+//! Starts qdepth and fio with the same load, and reads their results.
 
 use std::fs;
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ pub(super) struct Load<'a> {
     pub(super) read_percent: u32,
     pub(super) outstanding: u32,
     pub(super) seconds: u32,
-    /// Pin to this core, where one core is compared.
+    /// Core to pin to, for benchmarks of a single core.
     pub(super) core: Option<&'a str>,
 }
 
@@ -43,8 +43,8 @@ pub(super) fn fio_is_there() -> Result<()> {
     Ok(())
 }
 
-/// A file of 1 GiB without structure, which both programs may write to: one that qdepth made would
-/// be guarded against fio's writes.
+/// File of 1 GiB of random bytes that both programs may write to. qdepth would guard a file of its
+/// own against fio's writes.
 pub(super) fn shared_file(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("shared-file");
     let mut file = fs::File::create(&path)?;
@@ -146,8 +146,7 @@ pub(super) fn fio(load: &Load<'_>) -> Result<Figure> {
     )
 }
 
-/// The fios to compare with, by path: those of the variable `FIO`, separated by colons, else the
-/// one that is installed.
+/// Paths of the fios to compare with: those in `FIO`, separated by colons, or the installed one.
 pub(super) fn fios() -> Vec<String> {
     let named = std::env::var("FIO").unwrap_or_default();
     let named: Vec<String> =
@@ -155,8 +154,8 @@ pub(super) fn fios() -> Vec<String> {
     if named.is_empty() { vec!["fio".to_owned()] } else { named }
 }
 
-/// The first of [`fios`] with these options, as one thread by time; latencies recorded, as it does
-/// unless told not to.
+/// Runs the first of [`fios`] with these options, time-based in one thread, recording latencies as
+/// it does by default.
 pub(super) fn fio_with(options: &str, core: Option<&str>) -> Result<Figure> {
     fio_at(&fios()[0], options, core)
 }

@@ -10,12 +10,11 @@ use anyhow::{Context, Result, bail};
 use super::programs::binary;
 use crate::command::{output, output_and_errors, root, show, there_is};
 
-/// Load profiles of ten intensities each.
+/// Numbers of load profiles, each at ten queue depths.
 const PROFILES: [u32; 2] = [25, 100];
-/// A slow medium has its forty intervals of 100 ms with few I/Os: it is the report that is
-/// measured.
+/// A slow device: its forty samples of 100 ms contain few I/Os, so that the report dominates.
 const MEDIUM: &str = "media:generic-7200rpm-hdd";
-/// Budget for HTML and Markdown of 1,000 points: CPU seconds, and KiB of memory.
+/// Budget for HTML and Markdown of 1,000 points: CPU seconds, and peak memory in KiB.
 const BUDGET: (f64, u64) = (5.0, 500 * 1024);
 
 /// CPU seconds and peak KiB.
@@ -58,7 +57,7 @@ pub fn report() -> Result<()> {
     Ok(())
 }
 
-/// A logbook with a run of so many profiles, made where it is not there.
+/// Logbook with a run of this number of profiles, created if it does not exist.
 fn logbook(folder: &Path, profiles: u32) -> Result<PathBuf> {
     let logbook = folder.join(format!("{profiles}.db"));
     if logbook.is_file() {
@@ -86,7 +85,7 @@ fn logbook(folder: &Path, profiles: u32) -> Result<PathBuf> {
     Ok(logbook)
 }
 
-/// The better of two reports on one core.
+/// Lower cost of two reports on one core.
 fn cost(folder: &Path, logbook: &Path, format: &str) -> Result<Cost> {
     let out = folder.join("report").display().to_string();
     let (logbook, program) = (logbook.display().to_string(), binary());

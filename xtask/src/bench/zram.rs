@@ -1,11 +1,11 @@
-//! A memory device of the kernel's, for measurements in which no drive decides.
+//! A memory device of the kernel (zram), for measurements that no drive limits.
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// A device of 1 GiB, of which nothing was written. It goes with the value.
+/// Unwritten zram device of 1 GiB, removed when the value is dropped.
 pub(super) struct Zram(String);
 
 impl Zram {
@@ -27,7 +27,7 @@ impl Zram {
 impl Drop for Zram {
     #[expect(clippy::disallowed_methods, reason = "nothing tells when the kernel lets go of zram")]
     fn drop(&mut self) {
-        // Kernel threads let go of the device some milliseconds after the last I/O.
+        // Kernel threads release the device some milliseconds after the last I/O.
         std::thread::sleep(Duration::from_millis(500));
         let _ = fs::write(format!("/sys/block/zram{}/reset", self.0), "1");
         let _ = fs::write("/sys/class/zram-control/hot_remove", &self.0);

@@ -1,5 +1,5 @@
-//! A clean Debian, in which each package is installed as a user does it: nothing that builds
-//! programs is there, and nothing of this machine but its kernel.
+//! Installation of each package in a clean Debian, as a user would do it: without build tools, and
+//! sharing only the kernel with this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,20 @@ use anyhow::{Context, Result, bail};
 
 use crate::command::{output, show, there_is};
 
-/// The release whose packages the program must start with.
+/// Debian release on which the program must run.
 const RELEASE: &str = "bookworm";
 /// Additional packages: fonts for PDF, and tools that install other kinds of packages.
 const WITH: &str = "--include=fonts-noto-cjk,python3-venv,rpm";
-/// A container that is described there has what this Debian has.
+/// Recipe with a container whose system corresponds to this Debian.
 const KUBERNETES: &str = include_str!("../../../docs/recipes/kubernetes.md");
 
-/// Runs words in a root. Mounts are of a namespace of their own, and go with it.
+/// Shell line that runs a command in a root directory. Its mounts are in a private namespace and
+/// disappear with it.
 pub(super) const IN_ROOT: &str = "mount -t proc proc \"$0/proc\" && mount --rbind /sys \
      \"$0/sys\" && mount --rbind /dev \"$0/dev\" && exec chroot \"$0\" \"$@\"";
 
-/// The five-second answer as root and as an ordinary user, pages and completions.
+/// Test script: the five-second measurement as root and as an ordinary user, manual pages, and
+/// completions.
 const FIRST_MINUTE: &str = "cd /root; status=0; qdepth --json >first.json || status=$?; \
      [ $status -le 1 ]; grep -q '\"io_per_s\"' first.json; rm first.json; \
      mkdir -p /home/nobody; chown nobody /home/nobody; cd /home/nobody; status=0; \
@@ -27,14 +29,13 @@ const FIRST_MINUTE: &str = "cd /root; status=0; qdepth --json >first.json || sta
      ls /usr/share/man/man1/qdepth-run.1.gz >/dev/null; \
      bash -c '. /usr/share/bash-completion/completions/qdepth; complete -p qdepth' >/dev/null; ";
 
-/// A white paper in both languages, each with several pages.
+/// Test script: a white paper of several pages in both languages.
 const WHITE_PAPERS: &str = "cd /root; rm -f paper.db en.pdf ja.pdf; qdepth run latency \
      media:p3700-800gb --duration 200ms --no-report --logbook paper.db >/dev/null; for lang in en \
      ja; do qdepth report --logbook paper.db --format pdf --lang $lang -o $lang.pdf >/dev/null; [ \
      \"$(head -c 5 $lang.pdf)\" = %PDF- ]; [ $(stat -c %s $lang.pdf) -gt 50000 ]; done; ";
 
-/// Installs each package, takes from it what it is for, and takes it out again. What it cannot do
-/// here is said.
+/// Installs, tests and removes each package, and prints which tests cannot run here.
 pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -> Result<()> {
     let lacks = ["debootstrap", "unshare", "chroot"].into_iter().find(|name| !there_is(name));
     let root = output("id", &["-u"], &[0])?.trim() == "0";
@@ -88,13 +89,14 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
     Ok(())
 }
 
-/// Runs a script there.
+/// Runs a script in the clean Debian.
 fn inside(debian: &Path, script: &str) -> Result<()> {
     let folder = debian.display().to_string();
     show("unshare", &["--mount", "sh", "-c", IN_ROOT, &folder, "/bin/sh", "-c", script])
 }
 
-/// Command of the page's job, as its user, in a volume of the group: with a smaller file.
+/// Test script: the command of the recipe's job, as its user in a volume of its group, with a
+/// smaller file.
 fn container() -> Result<String> {
     let args = KUBERNETES.lines().find_map(|line| line.trim().strip_prefix("args: ["));
     let args = args.and_then(|args| args.strip_suffix(']')).context("the page has no args")?;

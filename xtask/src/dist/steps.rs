@@ -1,4 +1,4 @@
-//! Steps of packing, of every program.
+//! Steps of packing that all programs share.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::command::{output, show};
 /// Folder of programs in a package.
 pub(super) const BIN: &str = "usr/bin";
 
-/// Builds a program without paths of this machine in it.
+/// Builds a program that contains no paths of this machine.
 pub(super) fn cargo(which: &[&str], profile: &str, flags: &[&str]) -> Result<()> {
     let home = std::env::var("CARGO_HOME");
     let home = home.or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))?;
@@ -18,12 +18,12 @@ pub(super) fn cargo(which: &[&str], profile: &str, flags: &[&str]) -> Result<()>
     show("env", &[&words[..], which, &["--"], flags].concat())
 }
 
-/// The time of the last commit: packages of one commit are the same bytes.
+/// Time of the last commit, used as the build date: packages of one commit have identical bytes.
 pub(super) fn epoch() -> Result<String> {
     Ok(output("git", &["log", "-1", "--format=%ct"], &[0])?.trim().to_owned())
 }
 
-/// A tar archive of the staged files; its path.
+/// Packs the staged files into a tar archive, and returns its path.
 pub(super) fn archive(to: &Path, stage: &Path, version: &str) -> Result<PathBuf> {
     let made = to.join(format!("qdepth-{version}-x86_64-linux.tar.gz"));
     let (mtime, folder) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());

@@ -1,23 +1,23 @@
-//! Results of a test run, from its output.
+//! Results of a test run, parsed from its output.
 
 use anyhow::{Result, bail};
 
-/// First words of the output of a test that ran alone (crates/qdepth/tests/common/turns.rs).
+/// Prefix of the line that a failed test of figures prints (crates/qdepth/tests/common/turns.rs).
 const OF_FIGURES: &str = "TEST OF FIGURES: ";
-/// Its last words.
+/// Suffix of that line.
 const STOLEN: &str = " % stolen";
 
-/// A figure that does not hold says nothing if the hypervisor took more of the CPUs' time than this
-/// meanwhile, per cent: qdepth itself warns of such a point (docs/method/thresholds.md).
+/// Steal time during a test, per cent, above which a wrong figure proves nothing: qdepth itself
+/// warns of such a point (docs/method/thresholds.md).
 const STOLEN_MAX: f64 = 0.5;
 
-/// A test of figures that failed, and the CPU time that was stolen meanwhile, per cent.
+/// Failed test of figures, with the steal time during it, per cent.
 pub struct OfFigures {
     pub name: String,
     pub stolen: f64,
 }
 
-/// Figures of a run of tests.
+/// Counts of a test run.
 #[derive(Default)]
 pub struct Counts {
     pub passed: u64,
@@ -25,7 +25,7 @@ pub struct Counts {
     pub skipped: u64,
     /// Output of failed tests, repeated at the end.
     pub failures: Vec<String>,
-    /// Those of the failed that hold figures against a truth.
+    /// Failed tests that compare figures with a known truth.
     pub of_figures: Vec<OfFigures>,
 }
 
@@ -38,7 +38,7 @@ impl Counts {
         self.of_figures.extend(other.of_figures);
     }
 
-    /// A check that is not a cargo test; `None` if it cannot run here.
+    /// Counts a check that is not a cargo test; `None` if it cannot run here.
     pub fn check(&mut self, what: &str, answer: Result<Option<()>>) {
         match answer {
             Ok(Some(())) => self.passed += 1,
@@ -57,7 +57,8 @@ impl Counts {
         self.failed += 1;
     }
 
-    /// Counts tests of figures that failed without CPUs of their own as skipped; a line for each.
+    /// Reclassifies tests of figures that failed under steal time as skipped; returns a line for
+    /// each.
     pub fn void_stolen(&mut self) -> Vec<String> {
         let void = self.of_figures.drain(..).filter(|test| test.stolen > STOLEN_MAX);
         let line = |OfFigures { name, stolen }| {
@@ -69,7 +70,7 @@ impl Counts {
         lines
     }
 
-    /// Says what failed and how many there were.
+    /// Prints failures and counts; an error if a test failed.
     pub fn close(self) -> Result<()> {
         for line in &self.failures {
             println!("{line}");
@@ -82,17 +83,17 @@ impl Counts {
     }
 }
 
-/// Position in the output of tests.
+/// State of parsing the output of tests.
 #[derive(Default)]
 pub struct Failing {
-    /// Among those that failed.
+    /// True inside the list of failures.
     is: bool,
-    /// The one whose output it is.
+    /// Name of the test whose output follows.
     name: String,
 }
 
 impl Counts {
-    /// Takes what a line of a test's output says.
+    /// Parses a line of output.
     pub fn line(&mut self, line: &str, failing: &mut Failing) {
         failing.is = line == "failures:" || failing.is && !line.starts_with("test result: ");
         if failing.is {

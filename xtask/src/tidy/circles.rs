@@ -1,6 +1,6 @@
-//! Arrows one way inside of a crate, too: no circle between the modules of a folder, nor between a
-//! module and what is below it. An arrow is a path, followed through re-exports to the file that
-//! defines what it names; methods are called without one.
+//! Rejects dependency cycles inside a crate: between the modules of a folder, and between a module
+//! and its submodules. A dependency is a path, followed through re-exports to the file that defines
+//! the name; method calls without a path do not count.
 
 mod uses;
 
@@ -10,27 +10,28 @@ use anyhow::{Context, Result};
 
 use uses::{Uses, Written};
 
-/// Dependencies of the modules directly below one, and of that one itself by the name `ITSELF`.
+/// Dependencies between the submodules of a module, and of the module itself under the name
+/// `ITSELF`.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The name of a module among those directly below it.
+/// Name of a module among its submodules.
 const ITSELF: &str = "itself";
-/// More re-exports in a row than any path goes through.
+/// Limit of re-exports followed in a row; no path reaches it.
 const RE_EXPORTS: usize = 16;
 
-/// The modules of a crate, each by its path from the root.
+/// Modules of a crate, by path from its root.
 type Crate = BTreeMap<Vec<String>, Uses>;
 
-/// The modules of all crates.
+/// Modules of all crates.
 #[derive(Default)]
 pub(super) struct Modules {
     crates: BTreeMap<String, Crate>,
-    /// By crate, modules that exist for tests alone.
+    /// Test-only modules, with their crates.
     tests: BTreeSet<(String, Vec<String>)>,
 }
 
 impl Modules {
-    /// Adds what a source file uses; `name` is its path from the root of the workspace.
+    /// Adds the dependencies of a source file; `name` is its path from the root of the workspace.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<()> {
         let Some((krate, below)) = name.trim_start_matches("crates/").split_once("/src/") else {
             return Ok(());
@@ -42,7 +43,7 @@ impl Modules {
         if is_root || module.last().is_some_and(|last| last == "mod") {
             module.pop();
         }
-        // A library and a program of one crate have one root.
+        // The library and the program of a crate share a root.
         let uses = self.crates.entry(krate.to_owned()).or_default().entry(module.clone());
         let uses = uses.or_default();
         uses.read(&module, &file);
@@ -53,7 +54,7 @@ impl Modules {
         Ok(())
     }
 
-    /// Says which circles there are.
+    /// Reports all cycles.
     pub(super) fn check(&self, broken: &mut Vec<String>) {
         for (krate, modules) in &self.crates {
             for (parent, graph) in self.graphs(krate, modules) {
@@ -68,7 +69,7 @@ impl Modules {
         }
     }
 
-    /// By module, who uses whom directly below it.
+    /// Dependencies between submodules, by parent module.
     fn graphs(&self, krate: &str, modules: &Crate) -> BTreeMap<Vec<String>, Graph> {
         let mut graphs: BTreeMap<Vec<String>, Graph> = BTreeMap::new();
         for (module, uses) in modules {
@@ -91,12 +92,12 @@ impl Modules {
     }
 }
 
-/// The other modules of its crate that a module uses.
+/// Other modules of the crate that a module uses.
 fn used(modules: &Crate, module: &[String], uses: &Uses) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for (name, import) in &uses.imports {
         let Some(used) = defined_in(modules, &import.path, RE_EXPORTS) else { continue };
-        // What a module only hands on from below it, it does not use.
+        // Re-exporting a submodule is not a use.
         let handed_on = import.is_public && !uses.begins.contains(name) && used.starts_with(module);
         if !handed_on {
             found.insert(used);
@@ -107,7 +108,7 @@ fn used(modules: &Crate, module: &[String], uses: &Uses) -> BTreeSet<Vec<String>
     found
 }
 
-/// The module whose file a path leads to, through re-exports.
+/// Module that defines the name of a path, following re-exports.
 fn defined_in(modules: &Crate, path: &Written, re_exports: usize) -> Option<Vec<String>> {
     let mut module = path.base.clone();
     if !path.is_rooted && !modules.contains_key(&module) {
@@ -133,7 +134,7 @@ fn defined_in(modules: &Crate, path: &Written, re_exports: usize) -> Option<Vec<
     Some(module)
 }
 
-/// The sets of modules that reach one another, of more than one each.
+/// Cycles: sets of several modules that all reach one another.
 fn circles(uses: &Graph) -> Vec<Vec<&str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         uses.keys().map(|module| (module.as_str(), reach(uses, module))).collect();
@@ -189,7 +190,7 @@ mod tests {
         assert!(found(&one_way).is_empty());
         let three = [one_way[0], one_way[1], one_way[2], ("c/deep.rs", "use crate::{d, a::A};")];
         assert_eq!(found(&three), [circle("qdepth-new", "a, b, c")]);
-        // The same arrow in a file that exists for tests alone.
+        // The same dependency in a test-only file.
         let of_test = [one_way[0], one_way[1], ("c.rs", "#[cfg(test)]\nmod deep;"), three[3]];
         assert!(found(&of_test).is_empty());
     }
@@ -206,14 +207,14 @@ mod tests {
             "fn f() { println!(\"{}\", super::x::f()); }",
             "fn f() { use super::x::f; }",
             "mod inner { fn f() { super::super::x::f(); } }",
-            // The parent only hands it on.
+            // The parent only re-exports it.
             "use super::X;",
         ];
         for back in back {
             let files = [parent, x, ("a/x/low.rs", ""), ("a/y.rs", back)];
             assert_eq!(found(&files), [circle("qdepth-new::a", "x, y")], "{back}");
         }
-        // From below, it is the subtree that uses the other.
+        // A use deep inside a subtree counts for the subtree.
         let low = ("a/x/low.rs", "use crate::a::y::Z;");
         let files = [parent, ("a/x.rs", "mod low;"), low, ("a/y.rs", "use super::x;")];
         assert_eq!(found(&files), [circle("qdepth-new::a", "x, y")]);
@@ -224,7 +225,7 @@ mod tests {
         let child = ("a/x.rs", "use super::Shared;");
         let uses = "mod x;\nstruct Shared;\n";
         assert!(found(&[("a.rs", uses), child]).is_empty());
-        // What is only handed on is not used.
+        // A re-export is not a use.
         assert!(found(&[("a.rs", &format!("{uses}pub use x::X;")), child]).is_empty());
         for calls in ["fn f() { x::f(); }", "use x::X;", "pub use x::X;\nfn f(x: X) {}"] {
             let files = [("a.rs", &*format!("{uses}{calls}")), child];

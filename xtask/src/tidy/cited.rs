@@ -1,9 +1,9 @@
 //! Checks that cited files are in the repository or published.
 
-/// Words that begin what a reader cannot open.
+/// Prefixes of citations that a reader cannot open.
 const NOT_PUBLISHED: [&str; 2] = ["(notes on ", "document 00"];
 
-/// Says what a source or a page cites and nobody can open.
+/// Reports citations of unpublished documents in a source file or page.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) {
     for word in NOT_PUBLISHED {
         if text.contains(word) && name != "xtask/src/tidy/cited.rs" {

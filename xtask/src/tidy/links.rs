@@ -1,5 +1,5 @@
-//! Links between pages: each leads to a page, or to a heading of it, that is there; what is cited
-//! can be opened; and every page of `docs` stands in the table of contents of the site.
+//! Checks links between pages: each leads to an existing page or heading, citations can be opened,
+//! and every page of `docs` appears in the table of contents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::{cited, plain};
 use crate::command::root;
 
-/// Looks at every Markdown page of the root and of `docs`.
+/// Checks every Markdown page of the root and of `docs`.
 pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
     let mut pages = Vec::new();
     for entry in fs::read_dir(root())? {
@@ -79,7 +79,7 @@ pub(crate) fn targets(text: &str) -> Vec<String> {
     found
 }
 
-/// The anchors that readers of Markdown make of its headings.
+/// Anchors that Markdown renderers derive from the headings.
 fn headings(text: &str) -> Vec<String> {
     let mut fenced = false;
     let lines = text.lines().filter(|line| {

@@ -1,4 +1,5 @@
-//! The one crate that cannot inherit the workspace's lints repeats them, `unsafe` apart.
+//! Checks that the crates that cannot inherit the workspace's lints repeat them, except for
+//! `unsafe`.
 
 use std::fs;
 
@@ -11,7 +12,7 @@ const UNSAFE_CRATE: &str = "crates/qdepth-linux/Cargo.toml";
 /// A workspace of its own.
 const PDF_CRATE: &str = "pdf/Cargo.toml";
 
-/// Holds each crate's table of lints against the workspace's.
+/// Compares each crate's table of lints with the workspace's.
 pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
     let read = |path: &str| fs::read_to_string(root().join(path)).context(path.to_owned());
     let workspace = read("Cargo.toml")?;
@@ -40,7 +41,7 @@ pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The lines of a table of a manifest.
+/// Lines of a table in a manifest.
 fn lines_of(text: &str, heading: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim).skip_while(|line| *line != heading).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('['));

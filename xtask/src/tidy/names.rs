@@ -1,6 +1,5 @@
-//! A name says what it holds or returns: `of`, `look` and their like say neither, nor does `told`,
-//! which only files outside of `src` may have. Fields may have them, since they are read behind the
-//! name of what has them.
+//! Rejects names that do not describe a value, such as `of` and `look`, and in `src` also `told`.
+//! Fields may have them, because they are read together with their owner's name.
 
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
@@ -8,10 +7,10 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 const NO_NAMES: &[&str] = &["of", "one", "look", "tell", "doubt", "doubts"];
-/// Those that are refused in files of sources alone.
+/// Names that are rejected only in `src`.
 const NO_NAMES_OF_SOURCES: &[&str] = &["told", "said", "place"];
 
-/// Says which functions, parameters and other values are called so, tests and macros included.
+/// Reports functions, parameters and other values with such names, including tests and macros.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
     let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
     let mut names = Names::default();
@@ -27,7 +26,7 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// Such names, each with its line.
+/// Visitor that collects rejected names with their lines.
 #[derive(Default)]
 struct Names {
     found: Vec<(usize, String)>,
@@ -40,8 +39,8 @@ impl Names {
         }
     }
 
-    /// Names of values in tokens that are not expressions: the text after `let`, `fn`, `for` or a
-    /// bar, and in a tuple there.
+    /// Finds names in tokens that do not parse as expressions: after `let`, `fn`, `for` or a bar,
+    /// and inside a tuple there.
     fn check_tokens(&mut self, tokens: TokenStream, in_pattern: bool) {
         let mut names_follow = in_pattern;
         for token in tokens {
@@ -83,7 +82,7 @@ impl<'ast> Visit<'ast> for Names {
         let comma_separated = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
         match call.parse_body_with(comma_separated) {
             Ok(arguments) => arguments.iter().for_each(|argument| {
-                // They live for this call alone, and not for as long as the file.
+                // The arguments live only for this call, not as long as the file.
                 let mut names = Names::default();
                 names.visit_expr(argument);
                 self.found.extend(names.found);

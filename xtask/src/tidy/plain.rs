@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::command::root;
 
-/// Words and phrases that translate another grammar, in small letters.
+/// Rejected words and phrases, in lower case.
 const WORDS: [&str; 21] = [
     "told",
     "tells",
@@ -34,8 +34,8 @@ const WORDS: [&str; 21] = [
 
 /// The English texts of reports, findings and errors.
 const CATALOGUE: &str = "crates/qdepth-words/text/en.toml";
-/// Design notes keep their words: they are minutes of decisions. The table of contents repeats
-/// some.
+/// Exempt pages: design notes are minutes of decisions, and the table of contents repeats their
+/// titles.
 const NOT_YET: [&str; 2] = ["docs/design/", "docs/SUMMARY.md"];
 
 /// Words with which a doc comment must not open: it defines a thing by a noun or a verb.
@@ -95,7 +95,7 @@ pub(super) fn prose(text: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// The texts of a line of a catalogue, without its placeholders.
+/// Texts in a line of the catalogue, without their placeholders.
 fn quoted(line: &str) -> String {
     if line.starts_with(['#', '"']) {
         return String::new();

@@ -1,4 +1,4 @@
-//! Findings are raised in one place: nothing else of the product makes one.
+//! Checks that only a few listed files create findings.
 
 use anyhow::{Context, Result};
 use syn::visit::{self, Visit};
@@ -17,12 +17,12 @@ const ALLOWED: &[(&str, &str)] = &[
     ("qdepth/src/screen.rs", "one of an event, to be put into words"),
 ];
 
-/// Says where a file of the product makes a finding that may not.
+/// Reports findings that a file creates without permission.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
     let Some(below) = name.strip_prefix("crates/").filter(|below| below.contains("/src/")) else {
         return Ok(());
     };
-    // The report words them, and makes some for its own tests.
+    // The report formats findings, and creates some in its tests.
     let is_let = ALLOWED.iter().any(|(path, _)| below.starts_with(path));
     if is_let || below.starts_with("qdepth-report/") || !text.contains("Finding::") {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
     let mut counter = FindingCounter(0);
     counter.visit_file(&file);
-    // A file that is all test says so where it is declared.
+    // A test-only file is marked where it is declared, not in the file itself.
     let is_of_tests = below.ends_with("tests.rs") || below.contains("/tests/");
     if counter.0 > 0 && !is_of_tests {
         broken.push(format!(

@@ -1,4 +1,4 @@
-//! Each test that SECURITY.md names is there.
+//! Checks that every test that SECURITY.md names exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::command::root;
 /// Heading of the table of threats.
 const HEADING: &str = "## Who may do what";
 
-/// Looks for the tests that the last column of the table names.
+/// Reports missing tests of the table's last column.
 pub(super) fn check(sources: &[String], broken: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(root().join("SECURITY.md")).context("SECURITY.md")?;
     let named = named(&text);
@@ -31,7 +31,7 @@ fn named(text: &str) -> BTreeSet<&str> {
     let table = table.split("\n## ").next().unwrap_or_default();
     let rows = table.lines().filter(|line| line.starts_with('|')).skip(2);
     let cells = rows.filter_map(|row| row.trim_end_matches([' ', '|']).rsplit('|').next());
-    // Between back ticks: every other part.
+    // Text between backticks is every second part.
     cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Budgets of size: a file of at most 600 lines and a function of at most 70, tests apart.
+//! Size limits: 600 lines for a file and 70 for a function, without tests.
 
 use anyhow::{Context, Result};
 use syn::spanned::Spanned;
@@ -9,19 +9,19 @@ const FILE_LINES: usize = 600;
 /// Most lines of a function, from `fn` to the closing brace, comments and blank lines counted.
 const FUNCTION_LINES: usize = 70;
 
-/// A function that may be longer. The list only shrinks: a number that is too high is an error,
-/// and a new line in it needs a reason that holds in review.
+/// Exception from the limit of a function. The list only shrinks: a limit that is too high is an
+/// error, and a new entry needs a reason that convinces a reviewer.
 struct Exception {
     file: &'static str,
     function: &'static str,
     lines: usize,
-    /// Why cutting it would make it worse.
+    /// Reason why splitting the function would make it worse.
     reason: &'static str,
 }
 
 const EXCEPTIONS: &[Exception] = &[];
 
-/// Holds a source file against the budgets.
+/// Checks a source file against the limits.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
     if name.contains("/tests/") || name.ends_with("tests.rs") {
         return Ok(());

@@ -1,12 +1,12 @@
-//! A parameter that is taken apart as a tuple hides how many values a function takes, and its
-//! call says none of their names.
+//! Rejects parameters that destructure a tuple: they hide the number of a function's values, and
+//! calls do not show their names.
 
 use anyhow::{Context, Result};
 use syn::visit::{self, Visit};
 
 use super::sizes::is_test;
 
-/// Says which functions take a tuple apart in their parameters; closures may.
+/// Reports functions with tuple patterns as parameters; closures may have them.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
     if name.contains("/tests/") || name.ends_with("tests.rs") {
         return Ok(());
@@ -20,7 +20,7 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// Functions with such a parameter, each with the line of the parameter.
+/// Visitor that collects functions with such a parameter, with its line.
 #[derive(Default)]
 struct Functions {
     found: Vec<(usize, String)>,
@@ -64,7 +64,7 @@ impl<'ast> Visit<'ast> for Functions {
     }
 }
 
-/// The tuple that a pattern is, behind a reference or not.
+/// Tuple pattern, directly or behind a reference; otherwise `None`.
 fn tuple(pattern: &syn::Pat) -> Option<&syn::PatTuple> {
     match pattern {
         syn::Pat::Tuple(tuple) => Some(tuple),

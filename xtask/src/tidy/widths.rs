@@ -1,5 +1,4 @@
-//! No line is wider than rustfmt makes them: it leaves comments, strings and what stands in macros
-//! as they are.
+//! Checks the width of lines that rustfmt leaves alone: comments, strings and macro arguments.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +8,8 @@ use proc_macro2::{TokenStream, TokenTree};
 /// Most columns of a line.
 const COLUMNS: usize = 100;
 
-/// Says which lines are wider. Two kinds may be: a line of a raw string, which is its text as it
-/// is, and one without a blank at which it could be broken.
+/// Reports lines that are too wide. Two kinds are permitted: lines of a raw string, whose text is
+/// fixed, and lines without a blank at which they could break.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
     let mut wide = text.lines().enumerate().filter(|(_, line)| is_wide(line)).peekable();
     if wide.peek().is_none() {
@@ -33,7 +32,7 @@ fn is_wide(line: &str) -> bool {
     line.chars().count() > COLUMNS && words.contains(' ')
 }
 
-/// The numbers of the lines on which there is some of a raw string.
+/// Adds the numbers of lines that contain part of a raw string.
 fn raw_lines(tokens: TokenStream, found: &mut BTreeSet<usize>) {
     for token in tokens {
         match token {

@@ -1,4 +1,4 @@
-//! Words that the glossary gave up, in its last column between back ticks, are used nowhere.
+//! Rejects words that the glossary deprecates: those between backticks in its last column.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 
 use crate::command::root;
 
-/// The words that were given up, each with the one to use.
+/// Deprecated words, each with its replacement.
 pub(super) struct Words(BTreeMap<String, String>);
 
 impl Words {
-    /// Those of the glossary.
+    /// Reads the deprecated words from GLOSSARY.md.
     pub(super) fn read(broken: &mut Vec<String>) -> Result<Self> {
         let text = fs::read_to_string(root().join("GLOSSARY.md")).context("GLOSSARY.md")?;
         let words = Self::from_glossary(&text);
@@ -34,7 +34,7 @@ impl Words {
         Self(words.collect())
     }
 
-    /// Says which of them a source file has, once each.
+    /// Reports deprecated words of a source file, each once.
     pub(super) fn check(&self, name: &str, text: &str, broken: &mut Vec<String>) {
         let mut found = BTreeMap::new();
         for word in parts(text) {
@@ -51,7 +51,7 @@ impl Words {
     }
 }
 
-/// The words of a text, names taken apart, in small letters.
+/// Words of a text in lower case; names are split into their words.
 fn parts(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(|name| {
         let mut words = vec![String::new()];

@@ -9,13 +9,13 @@ use super::text::{escaped, middle_out, text_width};
 const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
 const LEGEND_LEFT: f64 = 62.0;
 const LEGEND_ROW: f64 = 19.0;
-/// The widest name in a legend.
+/// Maximum width of a name in the legend, SVG units.
 const NAME: f64 = WIDTH - 54.0;
-/// The row above a picture in which its mark stands.
+/// Height of the row above the diagram for the mark of emulated figures.
 const STAMP: f64 = 14.0;
 /// A bar in a legend.
 const SWATCH: &str = "M-9 -5h18v10h-18z";
-/// The markers again, as paths around the origin.
+/// Paths of kuva's marker shapes, centred on the origin, for the legend.
 const OUTLINES: [&str; 6] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
     "M-3 -3h6v6h-6z",
@@ -25,7 +25,7 @@ const OUTLINES: [&str; 6] = [
     "M0 -3.6l3.4 2.5l-1.3 4h-4.2l-1.3 -4z",
 ];
 
-/// Picture drawn by kuva without its root, with unique ids; and its width.
+/// Width and content of kuva's SVG without the root element, with ids made unique.
 pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
     let Some((root, body)) = svg.split_once('>') else { return (WIDTH, String::new()) };
     let width = root.split_once(" width=\"").and_then(|(_, rest)| rest.split_once('"'));
@@ -35,8 +35,8 @@ pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
     (width, body.trim_end().trim_end_matches("</svg>").to_owned())
 }
 
-/// The drawing with the name of its axis clear of the numbers beside it, and where it begins then:
-/// kuva keeps room for the numbers that it would write itself.
+/// Moves the name of the vertical axis left, clear of the axis numbers, and returns the new left
+/// edge. kuva reserves room for its own number format only.
 pub(super) fn cleared(body: String) -> (String, f64) {
     const TURNED: &str = "transform=\"rotate(-90,";
     let begins = |text: &str| {
@@ -47,13 +47,13 @@ pub(super) fn cleared(body: String) -> (String, f64) {
     let numbers = body.split("<text ").filter(|text| text.contains("text-anchor=\"end\""));
     let least = numbers.filter_map(begins).fold(f64::INFINITY, f64::min);
     let x = body.split_once(TURNED).and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
-    // Turned, a name reaches 4 units to the right of where it stands, and 11 to the left.
+    // The rotated name extends 4 units to the right of its position, and 11 to the left.
     let Some(x) = x.filter(|x: &f64| *x > least - 6.0) else { return (body, 0.0) };
     let moved = format!("transform=\"translate({:.2} 0) rotate(-90,", least - 6.0 - x);
     (body.replacen(TURNED, &moved, 1), (least - 17.0).floor().min(0.0))
 }
 
-/// The picture: a view box instead of a fixed size, a role, a title and a description.
+/// Complete SVG: a view box instead of a fixed size, a role, a title and a description.
 pub(super) fn framed(
     body: &str,
     left: f64,
@@ -74,15 +74,15 @@ pub(super) fn framed(
     )
 }
 
-/// Lines with their names, in rows below the picture, and the height that they take. Own work:
-/// the swatches of kuva are too short to tell dashes from dots.
+/// Legend in rows below the diagram, and its height. Drawn here, because kuva's swatches are too
+/// short to distinguish dashes from dots.
 pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
-    // A name that is wider than the picture is shortened in the middle.
+    // Names wider than the diagram are shortened in the middle.
     let names: Vec<String> = named.iter().map(|series| within(&series.name, NAME)).collect();
     let longest = names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
     let width = 40.0 + longest + 14.0;
     let columns = ((WIDTH / width) as usize).max(1);
-    // Six lines stand better in two rows of three than in four and two.
+    // Two rows of three look better than four and two.
     let columns = if columns > 3 && named.len().is_multiple_of(3) { 3 } else { columns };
     let left = LEGEND_LEFT.min(WIDTH - columns as f64 * width).max(0.0);
     let mut out = String::new();
@@ -121,13 +121,13 @@ pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
     (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW + 12.0)
 }
 
-/// The longest form of a name that is not wider.
+/// Longest shortened form of a name that fits the width.
 fn within(name: &str, width: f64) -> String {
     let forms = (1..=name.chars().count()).rev().map(|letters| middle_out(name, letters));
     forms.into_iter().find(|form| text_width(form) <= width).unwrap_or_default()
 }
 
-/// Right end of the lines of a single diagram, before the right axis.
+/// Right edge of the plot area, before the right axis; `None` for several panels.
 fn plot_right(body: &str) -> Option<f64> {
     let mut areas = body.split("<clipPath");
     let area = areas.nth(1).filter(|_| areas.next().is_none())?;
@@ -135,9 +135,8 @@ fn plot_right(body: &str) -> Option<f64> {
     Some(number(" x=\"")? + number(" width=\"")? + 8.0)
 }
 
-/// The mark of what was not measured on a device, within the picture: it stays there when the
-/// picture is taken out of its page. It stands above the lines, of which the highest would strike
-/// it out.
+/// Mark of emulated figures inside the picture, so that it stays when the picture is copied from
+/// its page. It is placed above the plot, where no line crosses it.
 fn stamp(mark: &str, right: f64) -> String {
     if mark.is_empty() {
         return String::new();
@@ -149,7 +148,7 @@ fn stamp(mark: &str, right: f64) -> String {
     )
 }
 
-/// Places to a hundredth of a unit, which nobody sees: what text says stays.
+/// Rounds coordinates to a hundredth of a unit, which is invisible; text stays unchanged.
 fn short_numbers(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     let (mut in_tag, mut decimals) = (false, None);
@@ -171,8 +170,8 @@ fn short_numbers(svg: &str) -> String {
     out
 }
 
-/// kuva numbers its clip paths through the life of the process: pictures would differ from one
-/// rendering to the next, and two on a page could share a name.
+/// Renames clip paths. kuva numbers them with a global counter, so equal pictures would differ
+/// between renderings, and two pictures on a page could share a name.
 fn own_names(svg: &str, id: &str) -> String {
     const PREFIX: &str = "kuva-clip-";
     let mut parts = svg.split(PREFIX);
@@ -195,7 +194,7 @@ mod tests {
             framed("<path/>", -3.0, 500.0, 300.0, &label)
         };
         let marked = picture("EMULATED");
-        // Its letters are above 0, where the lines begin, and within the picture.
+        // The mark lies above y = 0, where the plot begins, and inside the view box.
         assert!(marked.contains("viewBox=\"-3 -14 503 314\""), "{marked}");
         assert!(marked.contains("y=\"-2\""), "{marked}");
         assert!(picture("").contains("viewBox=\"-3 0 503 300\""));

@@ -1,24 +1,24 @@
-//! Names below groups of bars. Of a name that is wider than its group kuva draws all, over the next
-//! one: here it is broken into lines, turned where the groups are narrow, and shortened in the
-//! middle where that is not enough. Under the pointer it is whole.
+//! Names below groups of bars. kuva draws a name that is wider than its group over the next one.
+//! This module breaks such names into lines, rotates them if the groups are narrow, and shortens
+//! them in the middle if that does not suffice. The tooltip has the full name.
 
 use std::fmt::Write as _;
 
 use super::text::{escaped, middle_out};
 
-/// Stands before a group's number in a drawing, where its name will stand: a letter of private use.
+/// Private-use character before a group's number, marking where kuva reserved room for its name.
 const HOLD: char = '\u{e000}';
-/// Between two names.
+/// Gap between two names, SVG units.
 const GAP: f64 = 5.0;
 /// Height of a line.
 const LINE: f64 = 14.0;
-/// Lines of a name.
+/// Most lines of a name.
 const LINES: usize = 4;
-/// A group so wide has its name level, be it shortened.
+/// Width above which a name stays horizontal, even if it must be shortened.
 const WIDE: f64 = 64.0;
-/// Names turned by 45° stand so far apart.
+/// Horizontal distance between names rotated by 45°.
 const TURNED: f64 = 18.0;
-/// A turned name is not longer.
+/// Maximum length of a rotated name.
 const LONGEST: f64 = 170.0;
 
 /// Placeholder for the name of a group.
@@ -26,7 +26,7 @@ pub(super) fn placeholder(index: usize) -> String {
     format!("{HOLD}{index}")
 }
 
-/// A group in a drawing: the middle of its name, and which it is.
+/// Group of bars: position of its name, the name, and its index.
 struct Group<'a> {
     x: f64,
     y: f64,
@@ -34,8 +34,8 @@ struct Group<'a> {
     index: usize,
 }
 
-/// The drawing with names in the places that are held for them and the name of the axis below, and
-/// where that ends.
+/// Replaces the placeholders by names, adds the name of the axis, and returns the drawing with its
+/// lower edge.
 pub(super) fn named(body: &str, names: &[String], axis: &str) -> (String, f64) {
     let (mut out, groups) = taken_out(body, names);
     let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return (out, 0.0) };
@@ -59,7 +59,7 @@ pub(super) fn named(body: &str, names: &[String], axis: &str) -> (String, f64) {
     (out, bottom + GAP)
 }
 
-/// The drawing without what holds places, and the groups from left to right.
+/// Removes the placeholders, and returns the groups from left to right.
 fn taken_out<'a>(body: &str, names: &'a [String]) -> (String, Vec<Group<'a>>) {
     const END: &str = "</text>";
     let (mut out, mut groups) = (String::with_capacity(body.len()), Vec::new());
@@ -84,8 +84,8 @@ fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
     Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, index })
 }
 
-/// Lines of each name in this width; `None` if one has too many. Names that are shortened and
-/// would be alike have the numbers of their groups.
+/// Lines of each name in this width; `None` if a name does not fit. If shortened names would be
+/// equal, the numbers of their groups distinguish them.
 fn levelled(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<String>>> {
     let whole: Option<Vec<_>> = groups.iter().map(|group| broken(group.name, width)).collect();
     if whole.is_some() || !shorten {
@@ -106,15 +106,15 @@ fn number(group: &Group<'_>) -> String {
     format!(" #{}", group.index + 1)
 }
 
-/// The longest form of a name that stands in these lines, with this behind it.
+/// Longest shortened form of a name with a suffix that fits into the lines of this width.
 fn shortened_lines(name: &str, width: f64, behind: &str) -> Vec<String> {
     let count = name.chars().count();
     let form = |letters: usize| broken(&format!("{}{behind}", middle_out(name, letters)), width);
     (1..=count).rev().find_map(form).unwrap_or_else(|| vec![behind.trim().to_owned()])
 }
 
-/// A name in lines of this width: broken behind spaces and signs, and between Japanese letters.
-/// None where a part is wider, or where there are too many.
+/// Breaks a name after blanks and punctuation, and between Japanese letters. Returns `None` if a
+/// part is too wide, or if there are too many lines.
 fn broken(name: &str, width: f64) -> Option<Vec<String>> {
     let mut lines = vec![String::new()];
     for part in parts(name) {
@@ -132,7 +132,7 @@ fn broken(name: &str, width: f64) -> Option<Vec<String>> {
     (lines.len() <= LINES).then_some(lines)
 }
 
-/// Units that may follow a number in the same line.
+/// Units that stay on the line of their number.
 const UNITS: [&str; 8] = ["%", "B", "KiB", "MiB", "GiB", "TiB", "GB", "TB"];
 
 /// Unbreakable parts of a name.
@@ -141,10 +141,10 @@ fn parts(name: &str) -> Vec<&str> {
     let mut letters = name.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let Some((_, next)) = letters.peek() else { break };
-        // No line begins with what closes.
+        // Closing punctuation does not begin a line.
         let closes = matches!(next, '、' | '。' | '）' | '」' | 'ー' | '・' | '％' | ')' | ',');
         let opens = matches!(letter, '（' | '「');
-        // Nor with a unit.
+        // Neither does a unit.
         let counts = letter == ' ' && name[from..at].ends_with(|c: char| c.is_ascii_digit());
         let unit = counts && UNITS.iter().any(|unit| name[at + 1..].starts_with(unit));
         let breaks = matches!(letter, ' ' | '-' | '/' | '_' | ',' | ':' | '…')
@@ -163,7 +163,7 @@ fn is_japanese(letter: char) -> bool {
     letter >= '\u{2e80}'
 }
 
-/// About how wide a name is at 12 pixels, Japanese at 11, in the widest of the fonts.
+/// Approximate width of a name at 12 pixels (Japanese at 11) in the widest of the fonts.
 fn width_of(name: &str) -> f64 {
     let width = |letter: char| match letter {
         '\u{2e80}'.. => 11.0,
@@ -175,9 +175,10 @@ fn width_of(name: &str) -> f64 {
     name.chars().map(width).sum()
 }
 
-/// Names level below their groups; where they end.
+/// Draws horizontal names below their groups, and returns their lower edge.
 fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> f64 {
-    // A katakana word of seven letters stands whole below one of five groups.
+    // Smaller type for Japanese, so that a katakana word of seven letters fits below one of five
+    // groups.
     let japanese = groups.iter().any(|group| group.name.chars().any(is_japanese));
     let size = if japanese { 11 } else { 12 };
     for (group, lines) in groups.iter().zip(lines) {
@@ -197,8 +198,8 @@ fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> 
     groups.first().map_or(0.0, |first| LINE.mul_add((most - 1) as f64, first.y))
 }
 
-/// Names turned by 45°, of which each ends below its group; where they end. Where groups are
-/// narrower than a line is high, some have none.
+/// Draws names rotated by 45° that end below their groups, and returns their lower edge. If groups
+/// are narrower than a line, some names are omitted.
 fn draw_turned(out: &mut String, groups: &[Group<'_>], slot: f64) -> f64 {
     let Some(first) = groups.first() else { return 0.0 };
     let short = |group: &Group<'_>, behind: &str| {
@@ -255,7 +256,7 @@ mod tests {
         figure.svg(&Label { id: "a", title: "t", description: "d", mark: "EMULATED" })
     }
 
-    /// A text below a group: where its line is anchored, how far it reaches, whether it is turned.
+    /// Text below a group: anchor, extent and rotation.
     struct Box {
         x: f64,
         y: f64,
@@ -316,7 +317,7 @@ mod tests {
             for (left, right) in two[0].iter().flat_map(|l| two[1].iter().map(move |r| (l, r))) {
                 let apart = right.x - left.x;
                 if left.turned {
-                    // Lines of 12 pixels that run beside each other at 45°.
+                    // Parallel lines of 12 pixels at 45° must not overlap.
                     assert!(apart / 2_f64.sqrt() >= 12.0, "{apart}: `{}`", left.text);
                 } else {
                     let needed = (left.width + right.width) / 2.0;

@@ -1,6 +1,6 @@
-//! Small multiples: where one diagram would hold too many lines, each of those that are compared
-//! has a small one, in which it stands in colour before the others in grey (Tufte 1990, chapter 4).
-//! All have the same axes, so a look from one to the next compares.
+//! Small multiples for a diagram with too many lines: one panel for each compared line, in colour
+//! in front of the others in grey (Tufte 1990, chapter 4). All panels share their axes, so that
+//! they can be compared at a glance.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,19 +14,20 @@ use super::plots::power_of_two;
 use super::series::{Figure, Horizontal, Label, Scale, Series, Stroke};
 use super::text::{escaped, text_width};
 
-/// Width of all of them together, where there are not very many.
+/// Total width of the panels, unless there are very many.
 const WIDTH: f64 = 780.0;
-/// A panel is not narrower.
+/// Minimum width of a panel.
 const NARROWEST: f64 = 170.0;
 /// Height of a panel as a share of its width.
 const ASPECT: f64 = 0.72;
-/// Above each panel, for its name.
+/// Height above each panel for its name.
 const HEAD: f64 = 18.0;
-/// Above all panels, for the mark of emulated figures.
+/// Height above all panels for the mark of emulated figures.
 const TOP: f64 = 14.0;
-/// Left of all panels and below them, for the names of the axes.
+/// Width left of all panels, and height below them, for the names of the axes.
 const AXIS: f64 = 20.0;
-/// The others: dark enough to be seen on white, light enough to stay behind.
+/// Grey of the other lines: dark enough to be visible on white, light enough to stay in the
+/// background.
 const OTHERS: &str = "#c9cdd2";
 
 /// The picture as SVG.
@@ -45,7 +46,7 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
     for (index, name) in figure.panels.iter().enumerate() {
         let (row, column) = (index / columns as usize, index % columns as usize);
         let panel = drawn(own(figure, index));
-        // Axes, and what cuts the lines off, are those of all.
+        // Axes and clip path are the same in every panel, so only the lines are taken.
         let lines = panel.find("<g clip-path").map_or("", |at| &panel[at..]);
         let (x, y) = (AXIS + column as f64 * width, TOP + HEAD + row as f64 * (height + HEAD));
         // Writing into a String cannot fail.
@@ -73,7 +74,7 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
     framed(&body, 0.0, all_wide, all_high + AXIS + below, label)
 }
 
-/// The same axes for all, with fewer numbers.
+/// Layout with shared axes and fewer tick labels.
 fn alike(figure: &Figure, layout: Layout) -> Layout {
     let layout = match figure.x_axis {
         Horizontal::Intensities(_) => {
@@ -94,7 +95,7 @@ fn power_of_eight(exponent: f64) -> String {
     if (exponent / 3.0).fract().abs() < 1e-6 { power_of_two(exponent) } else { String::new() }
 }
 
-/// The colours of the lines, in their order: one for each panel.
+/// Distinct colour indices in order of the lines: one for each panel.
 fn colours(figure: &Figure) -> Vec<usize> {
     let mut all = Vec::new();
     for series in &figure.series {
@@ -123,7 +124,7 @@ fn own(figure: &Figure, index: usize) -> Vec<Plot> {
     plots
 }
 
-/// A line of each kind, where there are several.
+/// Series of the first panel, one for each stroke, for the legend; empty if there is only one.
 fn strokes(figure: &Figure) -> Vec<&Series> {
     let first = colours(figure).first().copied();
     let kinds: Vec<&Series> =

@@ -1,4 +1,4 @@
-//! A diagram as plots of kuva: its axes, its lines and its marks.
+//! Conversion of a diagram to kuva's plots: axes, lines and marks.
 
 use std::sync::Arc;
 
@@ -21,18 +21,19 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::Pentagon,
 ];
 
-/// A line of more marks has small ones: large ones would hide each other and the line.
+/// Number of marks above which a line gets small ones: large marks would hide each other and the
+/// line.
 const CROWDED: usize = 40;
 
-/// In a picture of more marks they do not say what they are: the table behind it does, and a page
+/// Number of marks above which a picture has no tooltips. Its data table has the values, and a page
 /// of a thousand points stays small.
 const TOO_MANY: usize = 400;
 
 /// Half the width of a cell of a heat map of 60 columns and about 36 rows.
 const CELL: f64 = 3.6;
 
-/// An axis around 1 shows so much to both sides of it at least: what differs by less than half of
-/// the usual threshold of a comparison (2 %) is equal to the eye as well.
+/// Minimum extent of an axis around 1, to both sides. Differences below half of a comparison's
+/// default threshold (2 %) then look equal.
 const REACH_MIN: f64 = 0.01;
 
 impl Figure {
@@ -40,7 +41,7 @@ impl Figure {
         values(&self.series)
     }
 
-    /// Names of groups of bars, where there are such.
+    /// Names of the groups of bars; `None` for a line diagram.
     pub(super) fn groups(&self) -> Option<&[String]> {
         match &self.x_axis {
             Horizontal::Groups(names) => Some(names),
@@ -60,8 +61,7 @@ impl Figure {
             ..Theme::light()
         };
         let mut layout = Layout::auto_from_plots(plots);
-        // Of nothing to draw kuva finds a range without an end, and counts its ticks past its
-        // numbers.
+        // Without data, kuva's range is infinite, and its loop over ticks would overflow.
         for range in [&mut layout.x_range, &mut layout.y_range] {
             if !(range.0.is_finite() && range.1.is_finite()) {
                 *range = (1.0, 10.0);
@@ -100,7 +100,7 @@ impl Figure {
         }
     }
 
-    /// The groups of bars; what is not known has none.
+    /// Bar plot of the groups; unknown values have no bar.
     pub(super) fn bars(&self, names: &[String]) -> BarPlot {
         let (mut plot, mut errors) = (BarPlot::new(), Vec::new());
         for index in 0..names.len() {
@@ -197,7 +197,7 @@ impl Figure {
         }
     }
 
-    /// Known values without a gap between them: a line never bridges what was not measured.
+    /// Runs of consecutive known values: a line never bridges a missing point.
     pub(super) fn stretches(&self, marks: &[Mark]) -> Vec<Vec<(f64, f64)>> {
         let mut all = vec![Vec::new()];
         for mark in marks {
@@ -230,7 +230,7 @@ impl Figure {
                     Markers::Rings => rings.push(((x, y), label)),
                     _ => plain.push(((x, y), label)),
                 },
-                // A little above the axis, where nothing cuts it off.
+                // Slightly above the axis, so that the cross is not clipped.
                 MarkValue::Invalid if self.y_scale == Scale::FromZero => {
                     crosses.push(((x, top(self.largest()) * 0.022), label));
                 }
@@ -243,7 +243,7 @@ impl Figure {
             let size = if crowded { size / 3.0 } else { size };
             let marks = ScatterPlot::new().with_data(data).with_color(colour).with_size(size);
             let marks = marks.with_marker(shape);
-            // The ground below a hollow marker says nothing: the marker does.
+            // The white fill below a hollow marker needs no tooltip: the marker has one.
             let says = say_what_they_are && colour != PAPER;
             if says { marks.with_tooltip_labels(labels) } else { marks }
         };
@@ -273,7 +273,7 @@ impl Figure {
     /// Tooltip of a mark: series, position, value, interval.
     fn hover(&self, series: &Series, mark: &Mark) -> String {
         let unit = self.y_label.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        // A label of one word is its own unit: `IOPS`.
+        // A label of one word, for example `IOPS`, is its own unit.
         let whole = if self.y_label.contains(' ') { "" } else { self.y_label.as_str() };
         let unit = unit.map_or(whole, |(unit, _)| unit);
         let at = match &self.x_axis {
@@ -314,7 +314,7 @@ fn values(series: &[Series]) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// Upper end of an axis that starts at zero: a whole step.
+/// Upper end of an axis that starts at zero, rounded up to a tick.
 fn top(largest: f64) -> f64 {
     let step = tick_step(largest);
     (largest * 1.02 / step).ceil().max(1.0) * step

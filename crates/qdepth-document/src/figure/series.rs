@@ -2,16 +2,16 @@
 
 use kuva::prelude::LineStyle;
 
-/// Colours that stay apart for colour-blind readers and in grey (after Okabe and Ito 2008,
+/// Colours that colour-blind readers can distinguish, also in greyscale (after Okabe and Ito 2008,
 /// darkened for thin lines on white).
 pub const PALETTE: [&str; 6] = ["#0b5c9e", "#c8500a", "#00795c", "#a1447f", "#7a6a00", "#444b54"];
 /// Axes and text.
 pub const INK: &str = "#33373d";
 /// Grid lines.
 pub const GRID: &str = "#e3e5e8";
-/// The ground: covers a line below a hollow marker.
+/// Background colour, which covers a line below a hollow marker.
 pub const PAPER: &str = "#fffffe";
-/// The families of all pictures, the first that there is.
+/// Font families of all pictures, in order of preference.
 pub const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, \
                         Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
 /// Width of a single diagram.
@@ -32,22 +32,22 @@ pub struct Figure {
     pub y_scale: Scale,
     /// The lines.
     pub series: Vec<Series>,
-    /// A second vertical axis, on the right, with lines of its own.
+    /// Second vertical axis on the right, with its own series.
     pub right: Option<RightAxis>,
-    /// Panels for a diagram with too many lines: a small one for each colour, with these names, in
-    /// which the others are grey. Empty: one diagram.
+    /// Names of panels for a diagram with too many lines: one small diagram for each colour, in
+    /// which the others are grey. Empty for a single diagram.
     pub panels: Vec<String>,
 }
 
 /// A horizontal axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Horizontal {
-    /// Numbers of outstanding I/Os, ascending, each with a place of its own: powers of two stand
-    /// equally far apart.
+    /// Queue depths in ascending order, on a logarithmic scale: powers of two are equidistant.
     Intensities(Vec<u32>),
     /// Linear, from 0 to this.
     UpTo(f64),
-    /// Groups of bars with these names, a bar in each for each series, whose marks stand at 0, 1 …
+    /// Groups of bars with these names. Each series has a bar in every group, whose marks are at
+    /// positions 0, 1 …
     Groups(Vec<String>),
 }
 
@@ -67,14 +67,14 @@ pub enum Scale {
     FromZero,
     /// Logarithmic.
     Log,
-    /// Linear, as far to both sides of 1 as values and intervals reach: for quotients.
+    /// Linear and symmetric around 1, as wide as values and intervals require: for ratios.
     AroundOne,
 }
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Name in the legend; empty: none.
+    /// Name in the legend; empty for a line without an entry.
     pub name: String,
     /// Index of colour and marker, from 0.
     pub colour: usize,
@@ -104,24 +104,24 @@ pub enum Stroke {
 pub enum Markers {
     /// Alike.
     Plain,
-    /// A point without an interval by a hollow marker.
+    /// Hollow markers for points without an interval.
     HollowWithoutInterval,
-    /// By wide rings around what other lines mark.
+    /// Wide rings around the marks of other lines.
     Rings,
     /// Cells of a heat map, from 0, the lightest, to 4.
     Shade(usize),
-    /// Not at all.
+    /// No markers.
     None,
 }
 
 /// A point of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Its place on the horizontal axis.
+    /// Position on the horizontal axis.
     pub at: f64,
     /// Value at this position.
     pub value: MarkValue,
-    /// The points of the run that it stands for, by their places in the plan.
+    /// Points of the run that the mark represents, by index in the plan.
     pub points: Vec<u32>,
 }
 
@@ -130,14 +130,14 @@ pub struct Mark {
 pub enum MarkValue {
     /// A value, with its interval if there is one.
     Known(f64, Option<(f64, f64)>),
-    /// Measured, and not valid.
+    /// Measured, but invalid.
     Invalid,
     /// Not measured.
     Missing,
 }
 
 impl Mark {
-    /// A mark that stands for no point: a limit, a published figure.
+    /// Mark that represents no point of a run: a limit or a published figure.
     pub fn at(at: f64, value: MarkValue) -> Self {
         Self { at, value, points: Vec::new() }
     }
@@ -145,11 +145,11 @@ impl Mark {
 
 /// Label in a picture, outside its diagram.
 pub(crate) struct Label<'a> {
-    /// Unique on the page.
+    /// Id, unique on the page.
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
-    /// Mark of numbers that were not measured on a device; else empty.
+    /// Mark of emulated numbers; empty for measured ones.
     pub(crate) mark: &'a str,
 }
 

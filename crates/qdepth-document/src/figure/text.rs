@@ -1,11 +1,11 @@
-//! Text within a picture: as it is written there, how wide it is, and shortened.
+//! Text in pictures: escaping, width, shortening.
 
-/// About how wide a name is in a legend: Japanese letters are as wide as they are high.
+/// Approximate width of a name in the legend; Japanese letters are as wide as they are high.
 pub(super) fn text_width(name: &str) -> f64 {
     name.chars().map(|c| if c >= '\u{2e80}' { 12.0 } else { 6.4 }).sum()
 }
 
-/// Text as it stands in a picture. Control characters are in no XML.
+/// Text escaped for SVG, without control characters, which XML forbids.
 pub fn escaped(text: &str) -> String {
     let text = text.replace(char::is_control, "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

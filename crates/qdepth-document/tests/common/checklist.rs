@@ -1,17 +1,17 @@
 //! Every element of the published reports (structure, tables, diagrams; items 34 to 150 of
-//! docs/method/checklist.md), each with where our documents have it, or why not.
+//! docs/method/checklist.md), with its location in our documents, or the reason for its absence.
 
-/// Where an item stands.
+/// Location of an item in our documents.
 pub(crate) enum Stands {
-    /// In the sections of these ids of a run's paper.
+    /// In a run's paper: ids of sections.
     Paper(&'static [&'static str]),
-    /// In the paper of a run under write pressure: section or picture.
+    /// In the paper of a run under write pressure: ids of sections or pictures.
     Pressure(&'static [&'static str]),
     /// In our edition of the published report: titles of diagrams, tables or sections.
     Edition(&'static [&'static str]),
-    /// On the cover, in HTML and in print: words of the pages.
+    /// On the cover, in HTML and in print: texts of the pages.
     Cover(&'static [&'static str]),
-    /// Not there, for this reason.
+    /// Absent, for this reason.
     Not(&'static str),
 }
 pub(crate) use Stands::{Cover, Edition, Not, Paper, Pressure};
@@ -21,7 +21,7 @@ const SALES: &str = "what a vendor sells, and where, is not a measurement: it go
 const TOOLS: &str = "commands of other tools: a plan is printed whole under `reproduce`, with the \
                      command that repeats it";
 
-/// First and last item, and where they stand.
+/// First item, last item, and their location.
 const ITEMS: &[(u32, u32, Stands)] = &[
     (34, 34, Cover(&["White paper", "Version 1.0b", "2026-11-21"])),
     (35, 35, Cover(&["aria-label=\"Contents\""])),
@@ -161,7 +161,8 @@ const ITEMS: &[(u32, u32, Stands)] = &[
     (148, 150, Not(TOOLS)),
 ];
 
-/// Each item once, with a reason or a place; `has` says whether a name is found where it stands.
+/// Asserts that each item is listed once, with a reason or a location. `has` is true if the
+/// location contains a name.
 pub(crate) fn hold(has: impl Fn(&Stands, &str) -> bool) {
     let numbers: Vec<u32> = ITEMS.iter().flat_map(|(first, last, _)| *first..=*last).collect();
     assert_eq!(numbers, (34..=150).collect::<Vec<u32>>(), "each item once");

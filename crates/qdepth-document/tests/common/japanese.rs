@@ -1,5 +1,5 @@
-//! One Japanese style: texts, and documents that are made of them, are held against the list of
-//! terms in crates/qdepth-words/japanese-terms.md.
+//! Checks Japanese texts, and documents composed of them, against the list of terms in
+//! crates/qdepth-words/japanese-terms.md.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,12 @@ use qdepth_words::{Lang, words};
 
 const TERMS: &str = include_str!("../../../qdepth-words/japanese-terms.md");
 
-/// How a sentence may end that ends in hiragana. A noun ends in none.
+/// Polite endings: a sentence that ends in hiragana must have one of these; one that ends in a noun
+/// has none.
 const POLITE: [&str; 9] =
     ["です", "ます", "でした", "ました", "ません", "ください", "ですか", "ますか", "ましたか"];
 
-/// What one thing is called, and what it is never called.
+/// Forbidden words, each with the term to use.
 fn forbidden() -> Vec<(&'static str, &'static str)> {
     let rows = TERMS.lines().filter(|line| line.starts_with("| ")).skip(1);
     let cells = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
@@ -29,7 +30,7 @@ pub(crate) fn permitted() -> BTreeSet<&'static str> {
     rest.split("```").next().unwrap().split_whitespace().collect()
 }
 
-/// Names that published documents give to what they measured.
+/// Names in published documents, which stay untranslated.
 const NAMES: [&str; 4] = ["Advertised Capacity", "Maximum Capacity", "write EIO", "「standard」"];
 
 /// True if the text has a Japanese letter.
@@ -41,7 +42,7 @@ fn is_hiragana(c: char) -> bool {
     ('\u{3041}'..='\u{309f}').contains(&c)
 }
 
-/// A text without what its reader types and without `{names}`, which stand as `{}`.
+/// Text without code to type, and with each `{name}` reduced to `{}`.
 pub(crate) fn bare(text: &str) -> String {
     let mut out = String::new();
     for (place, part) in text.split('`').enumerate() {
@@ -56,7 +57,7 @@ pub(crate) fn bare(text: &str) -> String {
     bare
 }
 
-/// A sentence without what stands in brackets at its end.
+/// Sentence without a final part in brackets.
 fn without_brackets(sentence: &str) -> &str {
     let mut depth = 0;
     for (at, letter) in sentence.char_indices().rev() {
@@ -82,7 +83,7 @@ fn plain_sentences(text: &str) -> Vec<String> {
     sentences.filter(plain).map(|sentence| format!("{sentence}。 is a plain form")).collect()
 }
 
-/// What in a text is against the list.
+/// Violations of the list in a text.
 pub(crate) fn faults(text: &str) -> Vec<String> {
     let text = bare(text);
     let mut all: Vec<String> = forbidden()
@@ -107,7 +108,7 @@ pub(crate) fn faults(text: &str) -> Vec<String> {
     all
 }
 
-/// The words of the English texts, which have no place in a Japanese report.
+/// Words of the English texts, which must not appear in a Japanese report.
 fn english() -> BTreeSet<String> {
     let texts = format!("{:#?}", words(Lang::En));
     let texts = bare(&texts.split('"').skip(1).step_by(2).collect::<Vec<_>>().join("\n"));
@@ -116,8 +117,8 @@ fn english() -> BTreeSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// A document as the text that its reader sees, without pictures, what is to be typed, and what is
-/// `quoted` of English documents.
+/// Visible texts of a document, without pictures, code to type, and texts that are `quoted` from
+/// English documents.
 fn shown(document: &Document, quoted: &[&str]) -> Vec<String> {
     let mut page = markdown(document, "figures").0;
     for quoted in quoted.iter().chain(&NAMES) {
@@ -134,7 +135,7 @@ fn shown(document: &Document, quoted: &[&str]) -> Vec<String> {
     cells.map(|cell| plain(cell.trim().trim_start_matches(['#', '>', '-', '*']).trim())).collect()
 }
 
-/// What in Japanese documents leaves the style of their texts, each once.
+/// Violations in Japanese documents, each once.
 pub(crate) fn faults_of_all(documents: &[Document], quoted: &[&str]) -> Vec<String> {
     let (english, permitted) = (english(), permitted());
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! What every page keeps, whatever it tells.
+//! Assertions that hold for every page.
 
 use qdepth_document::document::{Block, Document, Picture};
 
@@ -10,7 +10,7 @@ pub(crate) fn pictures(document: &Document) -> Vec<&Picture> {
         .collect()
 }
 
-/// Every element that is opened is closed, in order; void elements close themselves.
+/// Asserts that every element is closed in order; void elements need no closing tag.
 pub(crate) fn assert_well_formed(page: &str) {
     let mut open: Vec<String> = Vec::new();
     let mut rest = page;
@@ -34,10 +34,10 @@ pub(crate) fn assert_well_formed(page: &str) {
 
 pub(crate) fn assert_self_contained(page: &str) {
     let namespace = "http://www.w3.org/2000/svg";
-    // The one script is the page's own: no other may run, and it asks nobody for anything.
+    // The page's own script is the only one that may run, and it makes no requests.
     let own = format!("<script>{}</script>", qdepth_document::SCRIPT);
     assert!(page.matches(&own).count() <= 1);
-    // References into the page itself begin with #.
+    // References within the page begin with `#`.
     let other = page.replace(&own, "").replace(namespace, "").replace("url(#", "");
     for reference in
         ["http://", "https://", "src=", "url(", "@import", "<script", "<link", "<object"]

@@ -7,15 +7,16 @@ use super::values::Trims;
 pub(super) struct Access {
     /// Share of random accesses, 0..=100.
     pub(super) random: f64,
-    /// The same of the writes of a mix, where it is another.
+    /// Share of random accesses among the writes of a mix, if different.
     pub(super) random_writes: Option<f64>,
     /// Share of reads, 0..=100.
     pub(super) read: f64,
-    /// Discards of the job; it then reads nothing.
+    /// Discards of the job. A job with discards reads nothing.
     pub(super) trims: Trims,
-    /// Bytes left out behind each sequential request.
+    /// Bytes skipped after each sequential request.
     pub(super) gap: u64,
-    /// From the end of a request back to the next; none forward.
+    /// Distance back from the end of a request to the start of the next one, bytes; `None` for
+    /// forward.
     pub(super) back: Option<u64>,
 }
 

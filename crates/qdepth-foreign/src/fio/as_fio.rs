@@ -1,11 +1,11 @@
-//! The reverse: a plan as a fio job file, as far as fio can say it.
+//! Export of a plan as a fio job file, as far as fio can express it.
 
 use std::fmt::Write;
 
 use qdepth_workload::{Arrivals, Distribution, Durability, Plan, Point, Priorities, SizeMix};
 
-/// A job file that puts the plan's loads on these targets. What fio has no word for stands in
-/// comments.
+/// Job file with the plan's loads on these targets. Comments list everything that fio cannot
+/// express.
 pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
     let mut text = format!(
         "; plan {}, {}\n[global]\nioengine=io_uring\nthread\ntime_based\nrandrepeat=1\n\
@@ -17,7 +17,7 @@ pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
     if let Some(wear) = plan.wear() {
         let _ = writeln!(
             text,
-            "; not here: the targets are first brought into the state {}",
+            "; not included: preconditioning of the targets to the state {}",
             wear.name()
         );
     }
@@ -53,10 +53,10 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         option("zoneskip", strides.skip_bytes.to_string());
     }
     if point.trims() && !point.trims_first && point.trim_share < 1.0 {
-        option("; not here: share of trims", point.trim_share.to_string());
+        option("; not included: share of trims", point.trim_share.to_string());
     }
     if point.read_share > 0.0 && point.read_share < 1.0 {
-        // fio has whole per cents only.
+        // fio accepts whole per cents only.
         option("rwmixread", format!("{:.0}", point.read_share * 100.0));
     }
     if point.random_share > 0.0 && point.random_share < 1.0 {
@@ -124,7 +124,7 @@ fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Shares in whole per cents that add up to 100: what rounding leaves goes to the last.
+/// Shares in whole per cents that add up to 100: the last one takes the rounding error.
 fn split(mix: &SizeMix) -> String {
     let sizes = &mix.sizes;
     let total: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum();
@@ -163,7 +163,7 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
     let (rate, process) = match point.arrivals {
         Arrivals::Closed => return,
         Arrivals::Recorded { speed } => {
-            return option("; not here: requests as recorded, speed", speed.to_string());
+            return option("; not included: recorded trace, speed", speed.to_string());
         }
         Arrivals::ThinkTime { time_ns, requests } => {
             option("thinktime", format!("{}us", time_ns.div_ceil(1000)));
@@ -172,7 +172,7 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
         Arrivals::Fixed { rate } | Arrivals::Paced { rate } => (rate, "linear"),
         Arrivals::Poisson { rate } => (rate, "poisson"),
     };
-    // By bytes: fio's I/Os per second are whole numbers.
+    // In bytes, because fio's I/Os per second are whole numbers.
     let [reads, writes] = point.sizes_by_way().map(|sizes| rate * sizes.mean());
     let (read, write) = (reads * point.read_share, writes * point.write_share());
     let trim = reads * point.trim_share;
@@ -188,15 +188,15 @@ fn priorities(priorities: &Priorities, option: &mut impl FnMut(&str, String)) {
         option("prio", usual.level.to_string());
     }
     if !priorities.others.is_empty() {
-        option("; not here: shares with other priorities", priorities.others.len().to_string());
+        option("; not included: shares with other priorities", priorities.others.len().to_string());
     }
 }
 
-/// fio ties jobs of all steps, and each clone by the whole weight.
+/// fio couples the jobs of all steps, and counts each clone with the full weight.
 fn flow(point: &Point, option: &mut impl FnMut(&str, String)) {
     let Some(flow) = point.flow else { return };
     if point.streams > 1 {
-        return option("; not here: flow", flow.weight.to_string());
+        return option("; not included: flow", flow.weight.to_string());
     }
     option("flow", flow.weight.to_string());
     option("flow_id", (point.group << 8 | flow.group & 0xff).to_string());

@@ -1,34 +1,34 @@
-//! blktrace's records, as `blkparse -d` writes them, in either order of bytes. The form is that of
+//! Reader of blktrace records, as written by `blkparse -d`, in either byte order. Format:
 //! <linux/blktrace_api.h>.
 
 use qdepth_workload::{Direction, Recorded, Request};
 
 use super::replay_log::{Line, Log, REQUESTS_MAX};
 
-/// The upper three bytes of each record's first word; the lowest is the version.
+/// Upper three bytes of the first word of each record; the lowest byte is the version.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
-/// Bytes of a record without what follows it.
+/// Bytes of a record without its payload.
 const RECORD: usize = 48;
 
 const ACT_QUEUE: u32 = 1;
 const ACT_BACK_MERGE: u32 = 2;
 const ACT_FRONT_MERGE: u32 = 3;
 const ACT_COMPLETE: u32 = 8;
-/// Categories stand in the upper half of the action.
+/// Categories are in the upper half of the action.
 const WRITE: u32 = 1 << (1 + 16);
 const FLUSH: u32 = 1 << (2 + 16);
 const NOTIFY: u32 = 1 << (10 + 16);
 const DISCARD: u32 = 1 << (13 + 16);
 
-/// A word of a record.
+/// Record, read as numbers in its byte order.
 struct Words<'a> {
     bytes: &'a [u8],
     swapped: bool,
 }
 
 impl Words<'_> {
-    /// Bytes of a number at this place, in the order of this machine; 0 beyond the end.
+    /// Bytes of a number at this offset, in native order; 0 beyond the end.
     fn number<const N: usize>(&self, at: usize) -> [u8; N] {
         let found = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<N>());
         let mut number = found.copied().unwrap_or([0; N]);
@@ -51,7 +51,7 @@ impl Words<'_> {
     }
 }
 
-/// True if the bytes begin as a trace does, and in which order they are.
+/// Byte order of a trace: true if swapped; `None` if the bytes are no trace.
 fn order(bytes: &[u8]) -> Option<bool> {
     let word = bytes.get(..4).and_then(|word| word.try_into().ok()).map(u32::from_ne_bytes)?;
     match word {
@@ -65,7 +65,7 @@ pub(super) fn is_trace(bytes: &[u8]) -> bool {
     order(bytes).is_some()
 }
 
-/// Reads a log: its requests from the first one, and the maximum in flight.
+/// Reads a trace. Times count from the first request.
 pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
     let swapped = order(bytes).ok_or("no blktrace")?;
     let (mut log, mut at) = (Log::default(), 0);
@@ -74,7 +74,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
         let words = Words { bytes: record, swapped };
         let magic = words.u32(0);
         if magic & !0xff != MAGIC || magic & 0xff != VERSION {
-            return Err(format!("a record at byte {at} that is none of version {VERSION}"));
+            return Err(format!("the record at byte {at} is not of version {VERSION}"));
         }
         at += RECORD + usize::from(words.u16(46));
         let action = words.u32(28);
@@ -104,16 +104,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
         let time = words.u64(8);
         let at_ns = time.saturating_sub(*first.get_or_insert(time));
         let device = words.u32(36);
-        // As the kernel has it: 12 bits of the driver's number, 20 of the device's.
+        // Device number of the kernel: 12 bits major, 20 bits minor.
         let path = format!("/dev/block/{}:{}", device >> 20, device & 0xf_ffff);
         let recorded = Recorded { at_ns, request: Request { direction, offset, size } };
         log.lines.push(Line { path, recorded });
         if log.lines.len() > REQUESTS_MAX {
-            return Err(format!("more than {REQUESTS_MAX} requests"));
+            return Err(format!("more than {REQUESTS_MAX} I/Os"));
         }
     }
     log.lines.sort_by_key(|line| line.recorded.at_ns);
-    // Of stacked devices completions may be missing: no more than fio takes it for.
+    // Completions of stacked devices may be missing, so limit the depth as fio does.
     log.depth = Some(most.min(1024));
     Ok(log)
 }
@@ -122,7 +122,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
 mod tests {
     use super::*;
 
-    /// A record with this time, sector, bytes and action, followed by this many bytes.
+    /// A record with these fields, followed by `behind` bytes.
     fn record(time: u64, sector: u64, bytes: u32, action: u32, behind: u16) -> Vec<u8> {
         let mut all = Vec::new();
         all.extend((MAGIC | VERSION).to_ne_bytes());
@@ -169,7 +169,7 @@ mod tests {
             ]
         );
         assert!(log.lines.iter().all(|line| line.path == "/dev/block/8:16"));
-        // Cut short, the last record is left out; of another version, none is taken.
+        // An incomplete last record is skipped; a record of another version is refused.
         assert_eq!(read(&all[..all.len() - 5]).unwrap().lines.len(), 4);
         let mut older = record(0, 0, 512, ACT_QUEUE, 0);
         older[0] = 6;

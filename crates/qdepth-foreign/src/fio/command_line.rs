@@ -1,4 +1,4 @@
-//! fio's command line: job files, jobs written as options, and what is to become of the result.
+//! Parser of fio's command line: job files, jobs as options, and output options.
 
 use std::rc::Rc;
 
@@ -7,51 +7,51 @@ use super::options::ProgramOption;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use crate::remark::Remark;
 
-/// A form of the result.
+/// Output format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutputFormat {
-    /// fio's semicolons, in this version: 2 to 5.
+    /// fio's terse format (separated by semicolons), version 2 to 5.
     Terse(u8),
     /// fio's JSON.
     Json,
-    /// fio's JSON with every bucket of the latencies.
+    /// fio's JSON with all latency buckets (`json+`).
     JsonPlus,
     /// fio's text for people.
     Normal,
 }
 
-/// Information command, instead of a measurement.
+/// Information to print instead of measuring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inform {
-    /// The version.
+    /// Version.
     Version,
     /// Usage of fio.
     Help,
-    /// Help on all options, or on one.
+    /// Help for all options, or for one.
     Options(Option<String>),
-    /// The engines.
+    /// List of engines.
     Engines,
-    /// The jobs as a command line.
+    /// The jobs as a command line (`--showcmd`).
     CommandLine,
 }
 
-/// Request of a command line.
+/// Parsed command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// Job files, in order.
     pub files: Vec<String>,
-    /// Jobs written as options: each option with its value, the first is the name. Those before
-    /// the first job are a job `global`, which holds for all that follows and for job files.
+    /// Jobs written as options: name and value, the job's name first. Options before the first job
+    /// form a job `global` that applies to all following jobs and to the job files.
     pub jobs: Vec<Vec<(String, Option<String>)>>,
-    /// Only these sections; all where it is empty.
+    /// Sections to run; all if empty.
     pub sections: Vec<String>,
     /// Output file; `None` for standard output.
     pub output: Option<String>,
-    /// The forms that were asked for, in the order in which fio prints them; none asks for none.
+    /// Requested output formats, in the order in which fio prints them; empty if not requested.
     pub formats: Vec<OutputFormat>,
-    /// No job may write.
+    /// True if no job may write (`--readonly`).
     pub read_only: bool,
-    /// Read, and end.
+    /// True to exit after parsing (`--parse-only`).
     pub parse_only: bool,
     /// Information command, if any.
     pub inform: Option<Inform>,
@@ -60,10 +60,10 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Reads the words behind `fio`.
+    /// Parses the words after `fio`.
     ///
     /// # Errors
-    /// Every option that is unknown or cannot be honoured.
+    /// All options that are unknown or not supported.
     pub fn read(list: &[String]) -> Result<Self, FioRefusals> {
         let mut line = Self::default();
         let mut output_options = OutputOptions::default();
@@ -131,7 +131,7 @@ impl CommandLine {
             "debug" => self.remark(name, Remark::NoSuchOutput),
             "idle-prof" => self.remark(name, Remark::IdleTimeNotReported),
             _ if option.ignored => {}
-            _ => return Err(refuse(&format!("--{name}"), "refused: qdepth has no such thing")),
+            _ => return Err(refuse(&format!("--{name}"), "refused: qdepth does not support it")),
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl CommandLine {
     }
 }
 
-/// Forms as they were asked for, which options may say in any order.
+/// Output options, collected because they can appear in any order.
 #[derive(Default)]
 struct OutputOptions {
     forms: String,
@@ -157,7 +157,7 @@ impl OutputOptions {
             Some(text) => match text.parse::<u8>() {
                 Ok(version @ 2..=5) => version,
                 _ => {
-                    let why = format!("`{text}`: the versions are 2, 3, 4 and 5");
+                    let why = format!("`{text}`: must be 2, 3, 4 or 5");
                     refused.add(refuse("--terse-version", why).into());
                     3
                 }
@@ -195,7 +195,7 @@ fn refuse(name: &str, why: impl Into<String>) -> FioRefusal {
     FioRefusal { option: name.to_owned(), ..FioRefusal::at("command line", 0, why) }
 }
 
-/// The place that settings of the command line come from.
+/// Origin of settings from the command line.
 pub(super) fn origin() -> Rc<str> {
     Rc::from("command line")
 }

@@ -1,4 +1,5 @@
-//! From jobs to a plan: each clone of a job becomes a load, jobs between two stonewalls a step.
+//! Conversion of jobs to a plan: each clone of a job becomes a load, and the jobs between two
+//! stonewalls become a step.
 
 mod loads;
 mod others;
@@ -17,40 +18,42 @@ use loads::{
     JobFile, NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug,
 };
 
-/// Most loads of all steps.
+/// Maximum number of loads in all steps.
 const LOADS_MAX: usize = 4096;
 
 /// Handling of a missing file without a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
-    /// It cannot be measured.
+    /// Refuse the job.
     Refused,
-    /// It will be there.
+    /// Assume that it will exist when the plan runs.
     Later,
-    /// It will be there, and nothing is made of the plan, as with `--parse-only`.
+    /// Assume that it will exist, with any length: the plan is only checked, like with
+    /// `--parse-only`.
     AnyLength,
 }
 
-/// A plan made of jobs.
+/// Plan made of fio jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted {
     /// The plan.
     pub plan: PlanFile,
-    /// Targets, in the order that the plan's numbers mean.
+    /// Targets, in the order of their numbers in the plan.
     pub targets: Vec<String>,
     /// Origin of each point.
     pub origins: Vec<Origin>,
     /// The engine that all jobs agree on; `None` if they ask for several or leave it open.
     pub engine: Option<Engine>,
-    /// CPUs of all workers, in the kernel's form, and whether each has one to itself; none = any.
+    /// CPU list of all workers in the kernel's format, and true if each worker gets a CPU of its
+    /// own; `None` for any CPU.
     pub cpus: Option<(String, bool)>,
     /// Differences from fio.
     pub remarks: Vec<FioRemark>,
 }
 
-/// A file that does not exist: an area of its own in the measurement file of its folder.
+/// File that does not exist yet: it becomes an area of the measurement file in its directory.
 struct Area {
-    /// Its path, or the job and clone that has no name for it.
+    /// Path, or the job and clone if it has no name.
     name: String,
     target: usize,
     end: u64,
@@ -65,11 +68,12 @@ struct Counters {
 }
 
 impl JobSet {
-    /// The plan. `whole` says how many bytes of an existing file or device can be used; `fresh` is
-    /// the seed where the jobs want one of their own in each run; `name` names the plan.
+    /// Converts the jobs to a plan called `name`. `whole` returns the usable bytes of an existing
+    /// file or device. `fresh` is the seed if a job asks for a new one in each run.
     ///
     /// # Errors
-    /// If jobs together cannot be honoured: no size is known, a depth does not fit its files.
+    /// If the combination of jobs is not supported: a size is unknown, or a queue depth is less
+    /// than the number of files.
     pub fn convert(
         &self,
         name: &str,
@@ -79,10 +83,11 @@ impl JobSet {
         self.convert_with(name, fresh, whole, Absent::Refused)
     }
 
-    /// The same; a file that is not there and has no size is one that will be there.
+    /// Like [`convert`](Self::convert); `absent` selects what happens to a missing file without a
+    /// size.
     ///
     /// # Errors
-    /// If jobs together cannot be honoured.
+    /// If the combination of jobs is not supported.
     pub fn convert_with(
         &self,
         name: &str,
@@ -118,7 +123,7 @@ impl JobSet {
             } else if let Some(step) = steps.last_mut() {
                 step.extend(loads);
             }
-            // What a step wrote is read back when all of it is written.
+            // Read back after all writes of the step.
             if ends && !back.is_empty() {
                 steps.push(std::mem::take(&mut back));
             }
@@ -136,7 +141,7 @@ impl JobSet {
         refused.keep(self.all_emulated_or_none(&steps, &made.targets));
         let file_bytes = made.lay_out(steps.iter_mut().flatten());
         for step in &mut steps {
-            // The order in which a plan lists the points of a step.
+            // A plan lists the points of a step in this order.
             step.sort_by_key(|load| load.target);
         }
         let seed = self.seed(fresh);
@@ -151,14 +156,14 @@ impl JobSet {
         })
     }
 
-    /// The first job's; of its own in each run where a job wants that.
+    /// Seed of the first job, or `fresh` if any job asks for a new one in each run.
     fn seed(&self, fresh: u64) -> u64 {
         let seeds: Option<Vec<u64>> = self.jobs.iter().map(|job| job.seed).collect();
         seeds.map_or(fresh, |seeds| seeds.first().copied().unwrap_or(1))
     }
 
-    /// True if a job waits for the step before it, which must be the job that it names and no
-    /// other: then the wait is a stonewall.
+    /// True if a job waits for the previous step. That step must consist of the named job only:
+    /// then the wait is a stonewall.
     fn waits(&self, job: &Job, before: &[Load]) -> Result<bool, FioRefusal> {
         let Some(name) = &job.waits_for else { return Ok(false) };
         let named = |load: &Load| self.jobs[load.origin.job].name == *name;
@@ -167,14 +172,12 @@ impl JobSet {
         }
         Err(refuse(
             job,
-            format!(
-                "wait_for={name}: refused: the jobs directly before it must be {name} and no other"
-            ),
+            format!("wait_for={name}: refused: only {name} may be directly before this job"),
         ))
     }
 
-    /// `exitall`: where all loads of a step end by their time, the shortest time is that of all;
-    /// else the first that ends ends all.
+    /// `exitall`: if all loads of a step end by time, all get the shortest duration; otherwise, the
+    /// first one that ends stops all.
     fn end_together(&self, step: &mut [Load]) -> Result<(), FioRefusal> {
         let ends = |load: &&Load| self.jobs[load.origin.job].ends_all;
         let Some(by) = step.iter().find(|load| ends(load).is_some()) else {
@@ -189,8 +192,8 @@ impl JobSet {
             if groups && step.iter().all(|load| ends(&load) == Some(Ends::Group)) {
                 return Err(refuse(
                     &self.jobs[by.origin.job],
-                    "exitall: refused: a job ends all between two stonewalls; exit_what=stonewall, \
-                     or leave new_group out",
+                    "exitall: refused: a job always ends all jobs between two stonewalls; use \
+                     exit_what=stonewall, or remove new_group",
                 ));
             }
             step.iter_mut().for_each(|load| load.ends_step = true);
@@ -198,8 +201,8 @@ impl JobSet {
         Ok(())
     }
 
-    /// `steadystate` ends a job that is alone in its step; others go on to their end, and what is
-    /// told of them says whether they became steady.
+    /// `steadystate` ends a job that is alone in its step. Other jobs run to their end, and only
+    /// report if they became steady.
     fn settle_alone(&self, step: &mut [Load], made: &mut Making) {
         match step {
             [load] if !load.reads_back && self.jobs[load.origin.job].goal.is_none() => {
@@ -216,7 +219,8 @@ impl JobSet {
         }
     }
 
-    /// A trim passes the page cache by, whatever `direct` says: it is as what runs beside it there.
+    /// Sets `direct` of trims, which always bypass the page cache, to that of concurrent loads on
+    /// the same target.
     fn trim_as_beside(&self, step: &mut [Load]) {
         let only_trims = |load: &Load| self.jobs[load.origin.job].trims == Trims::All;
         let others: Vec<(usize, bool)> = step
@@ -230,7 +234,7 @@ impl JobSet {
         }
     }
 
-    /// `exit_what=all`: what is behind the step of such a job is not run.
+    /// `exit_what=all`: drops the steps after that of such a job.
     fn end_run(&self, steps: &mut Vec<Vec<Load>>, made: &mut Making) {
         let ends_run = |step: &Vec<Load>| {
             step.iter().any(|load| self.jobs[load.origin.job].ends_all == Some(Ends::Run))
@@ -243,7 +247,7 @@ impl JobSet {
         }
     }
 
-    /// The CPUs of the workers: of jobs that name different ones all of them together.
+    /// CPU list of the workers: the union if jobs differ.
     fn cpus(&self) -> Option<(String, bool)> {
         let mut all: Vec<&str> = Vec::new();
         for cpus in self.jobs.iter().map(|job| job.cpus.as_deref()) {
@@ -265,7 +269,7 @@ impl JobSet {
         let cpus = differ
             .map(|job| FioRemark { location: location(job), what: Remark::CpusOfAllJobs.into() });
         for remark in of_jobs.chain(cpus) {
-            // One of a global section is remarked of every job.
+            // An option of a global section would be reported once per job.
             if !all.iter().any(|known| same_option(known, &remark)) {
                 all.push(remark);
             }
@@ -274,14 +278,14 @@ impl JobSet {
     }
 
     fn engine(&self) -> Option<Engine> {
-        // What does nothing has none.
+        // `null` is not an engine.
         let mut engines = self.jobs.iter().map(|job| job.engine).filter(|e| *e != Engine::Null);
         let first = engines.next()?;
         (engines.all(|engine| engine == first) && first != Engine::Synchronous).then_some(first)
     }
 }
 
-/// The same option at the same line, whatever the section that it holds for.
+/// True for the same option on the same line, in any section.
 fn same_option(a: &FioRemark, b: &FioRemark) -> bool {
     let parts = |remark: &FioRemark| {
         let (line, rest) = remark.location.split_once(": [").unwrap_or((&remark.location, ""));
@@ -291,29 +295,29 @@ fn same_option(a: &FioRemark, b: &FioRemark) -> bool {
     a.what == b.what && parts(a) == parts(b)
 }
 
-/// Targets as they come up, and areas in measurement files that are to be made.
+/// Targets in order of appearance, and areas in measurement files to be created.
 #[derive(Default)]
 struct Making {
     targets: Vec<String>,
     areas: Vec<Area>,
     counters: Counters,
-    /// True if a file that is not there is taken as one that will be.
+    /// True if missing files are assumed to exist later.
     absent: bool,
-    /// True if its length may be any, since nothing is made of the plan.
+    /// True if their length does not matter because the plan is only checked.
     any_length: bool,
     remarks: Vec<FioRemark>,
 }
 
 impl Making {
-    /// Puts the areas of each measurement file behind one another. Returns the length of the
-    /// longest, which is that of all.
+    /// Places the areas of each measurement file one after the other. Returns the length of the
+    /// longest file, which is used for all.
     fn lay_out<'a>(&self, loads: impl Iterator<Item = &'a mut Load>) -> Option<u64> {
         let mut lengths = vec![0_u64; self.targets.len()];
         let mut starts = Vec::new();
         for area in &self.areas {
             let length = &mut lengths[area.target];
             starts.push(*length);
-            // Starts at whole MiB, on which requests of any usual size can be aligned.
+            // Start at a multiple of 1 MiB, so that requests of any usual size are aligned.
             let end = length.saturating_add(area.end);
             *length = end.checked_next_multiple_of(1 << 20).unwrap_or(end);
         }
@@ -335,7 +339,7 @@ impl Making {
         }
     }
 
-    /// The area of this name, at least up to `end`.
+    /// Index of the area of this name, extended to `end`.
     fn area(&mut self, name: String, target: usize, end: u64) -> usize {
         let known = self.areas.iter().position(|area| area.name == name && area.target == target);
         let index = known.unwrap_or_else(|| {
@@ -376,8 +380,8 @@ impl Making {
             }
             let files = job_files(job, clone, whole)?;
             if files.len() > 1 && job.flow.is_some() {
-                let why = "flow: refused: of a job with several files, each is a load of its own; \
-                           a job for each";
+                let why = "flow: refused: each file of this job is a separate load; write one job \
+                           per file";
                 return Err(refuse(job, why));
             }
             for (index, file) in files.iter().enumerate() {
@@ -391,7 +395,7 @@ impl Making {
         Ok(loads)
     }
 
-    /// Start of a clone's area.
+    /// Start offset of a clone's area.
     fn begin(
         &mut self,
         job: &Job,
@@ -407,12 +411,14 @@ impl Making {
         let unknown = |what: &str| {
             refuse(
                 job,
-                format!("{what} is a share of {path}, whose size is not known: write it in bytes"),
+                format!(
+                    "{what} is a percentage of {path}, whose size is unknown: write it in bytes"
+                ),
             )
         };
-        // Only read: any length will do.
+        // The plan is only checked: any length will do.
         let any = self.any_length.then_some(1 << 50);
-        // As in fio: clones that share a file find it as long as the first of them has made it.
+        // As in fio: clones that share a file use the length that the first one created.
         let shared = made.map(|size| if job.filenames.is_empty() { 0 } else { size });
         let step = job.span.offset_increment.bytes(existing.or(shared).or(any));
         let step = step.ok_or_else(|| unknown("offset_increment"))?;
@@ -448,7 +454,7 @@ impl Making {
         let is_device = folder.is_none() && path.starts_with("/dev/");
         let made = asked.filter(|bytes| *bytes > 0 && existing.is_none() && !is_device);
         let offset = self.begin(job, origin.clone, path, existing, made)?;
-        // A device that is not here now: one pass over all of it, however long it is.
+        // A missing device: one pass over all of it, whatever its length.
         let may_be_absent = existing.is_none() && (is_device || self.absent);
         if may_be_absent && asked.is_none_or(|bytes| bytes == 0) {
             if !is_device {
@@ -464,7 +470,7 @@ impl Making {
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
                 let made = folder.as_ref().unwrap_or(path);
-                return Err(refuse(job, format!("{made} is to be made: say how long with size=…")));
+                return Err(refuse(job, format!("{made} does not exist: add size=… to create it")));
             }
             (Some(0), Some(all)) => all.saturating_sub(offset),
             (Some(bytes), None) => bytes,
@@ -498,7 +504,7 @@ impl Making {
         }
     }
 
-    /// On all of a target whose length is not known yet, from an offset on.
+    /// Load from an offset to the end of a target of unknown length.
     fn load_on_absent(
         &mut self,
         job: &Job,

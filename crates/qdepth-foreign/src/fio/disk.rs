@@ -1,15 +1,15 @@
-//! Activity of the disks below the jobs.
+//! Disk statistics in fio's formats.
 
 use serde::Serialize;
 
-/// Activity of a disk from the first job to the last, as in fio's JSON.
+/// Statistics of a disk from the first job to the last, like in fio's JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FioDisk {
-    /// The kernel's name of it.
+    /// Kernel name of the disk.
     pub name: String,
-    /// Reads completed.
+    /// Completed reads.
     pub read_ios: u64,
-    /// Writes completed.
+    /// Completed writes.
     pub write_ios: u64,
     /// Sectors of 512 bytes read.
     pub read_sectors: u64,
@@ -19,18 +19,18 @@ pub struct FioDisk {
     pub read_merges: u64,
     /// Writes merged into others.
     pub write_merges: u64,
-    /// Time of reads in flight, ms.
+    /// Time spent on reads, ms.
     pub read_ticks: u64,
-    /// Time of writes in flight, ms.
+    /// Time spent on writes, ms.
     pub write_ticks: u64,
-    /// Time in flight of all together, ms.
+    /// Time spent on all requests, ms.
     pub in_queue: u64,
-    /// Share of the time with a request in flight, per cent.
+    /// Utilisation: share of the time with requests in flight, per cent.
     pub util: f64,
 }
 
 impl FioDisk {
-    /// The line of the normal text.
+    /// Line of the normal output.
     pub(super) fn line(&self) -> String {
         let Self { name, in_queue, util, .. } = self;
         let sectors = format!("{}/{}", self.read_sectors, self.write_sectors);
@@ -41,7 +41,7 @@ impl FioDisk {
         )
     }
 
-    /// The fields of a terse line, which has no sectors.
+    /// Fields of a terse line, which has no sectors.
     pub(super) fn fields(&self) -> String {
         let Self { name, in_queue, util, .. } = self;
         let [ios, merges, ticks] = self.pairs(';');

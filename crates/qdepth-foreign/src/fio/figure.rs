@@ -1,4 +1,4 @@
-//! Figures as fio prints them for people: a few digits and a prefix.
+//! Numbers in fio's normal output: a few digits and a prefix.
 
 /// Prefixes of powers of the base.
 const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
@@ -11,7 +11,7 @@ pub(super) enum Unit {
     BytesPerSecond,
 }
 
-/// A whole figure in `digits` digits, the point among them; in powers of 1024 where `binary`.
+/// Formats a number in `digits` characters, including the point; powers of 1024 if `binary`.
 pub(super) fn figure(value: u64, digits: usize, binary: bool, unit: Unit) -> String {
     let base: u64 = if binary { 1024 } else { 1000 };
     let limit = 10_u64.saturating_pow(digits as u32);

@@ -1,9 +1,9 @@
-//! Words of a command line as `getopt_long_only` takes them: one hyphen or two, `--name=value` or
-//! `--name value`, a name cut short where only one begins so.
+//! Command-line parsing like `getopt_long_only`: one hyphen or two, `--name=value` or `--name
+//! value`, and unique prefixes of names.
 
 use super::options::{ProgramOption, Takes, names, program_options, stands_alone};
 
-/// A word of the command line, with what belongs to it.
+/// Word of the command line, with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     /// A job file.
@@ -12,15 +12,14 @@ pub(super) enum Word {
     Own(&'static ProgramOption, Option<String>),
     /// An option of a job.
     Job(String, Option<String>),
-    /// No option: as written, and why not.
+    /// Not an option: as written, and the reason.
     Unknown(String, String),
 }
 
-/// Misspelt options of a line or file for which the one that was meant is looked for: a program may
-/// write many thousands.
+/// Maximum number of misspelt options with a suggestion: a generated file may contain thousands.
 pub(super) const SUGGESTIONS_MAX: usize = 100;
 
-/// The words in their order; behind `--` all are files.
+/// The words in order; after `--` all are files.
 pub(super) fn words(list: &[String]) -> Vec<Word> {
     let mut found = Vec::new();
     let mut unknown = 0;
@@ -72,7 +71,7 @@ fn option_word<'a>(
         (None, Takes::Value) => match rest.next() {
             Some(value) => Some(value.clone()),
             None => {
-                return Word::Unknown(format!("{hyphens}{name}"), "a value is missing".to_owned());
+                return Word::Unknown(format!("{hyphens}{name}"), "needs a value".to_owned());
             }
         },
         (None, _) => None,
@@ -90,8 +89,8 @@ fn letter(written: &str) -> Option<&'static str> {
     known.map(|own| own.name.as_str())
 }
 
-/// The name that is meant: itself, or the only one that begins so; else why it is none, with the
-/// nearest one on request.
+/// Full name of an option: an exact match or the only one with this prefix; otherwise the reason,
+/// with a suggestion if requested.
 fn full_name(written: &str, suggest: bool) -> Result<&'static str, String> {
     let all = || program_options().iter().map(|own| own.name.as_str()).chain(names());
     if let Some(name) = all().find(|name| *name == written) {

@@ -1,5 +1,5 @@
-//! fio's JSON: with lines before it, several documents in one file, of one machine or of several
-//! clients, with latencies in ns or (before fio 3) µs.
+//! Import of fio's JSON: tolerates lines before it, several documents in one file, client/server
+//! output, and latencies in ns or (before fio 3) in µs.
 
 use serde_json::{Map, Value};
 
@@ -7,13 +7,13 @@ use crate::imported::{self, Imported, rfc3339, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
-/// Most documents of a file, and most jobs of a document.
+/// Maximum number of documents per file, and of jobs per document.
 const MANY: usize = 100_000;
 
 pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
     let mut documents: Vec<Map<String, Value>> = Vec::new();
     for document in objects(text) {
-        // A document of --status-interval counts on from the former, of the same start.
+        // With --status-interval, each document continues the counts of the previous one.
         if let Some(last) = documents.last_mut().filter(|last| same_run(last, &document)) {
             *last = document;
         } else if documents.len() < MANY {
@@ -25,17 +25,16 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
         .map(|document| import_document(file, document))
         .collect::<Result<_, _>>()?;
     if runs.iter().all(|run| run.points.is_empty()) {
-        return Err("holds no result of fio".to_owned());
+        return Err("contains no result of fio".to_owned());
     }
     Ok(runs.into_iter().filter(|run| !run.points.is_empty()).collect())
 }
 
-/// Every whole object with a list of jobs, whatever stands between them.
+/// All complete objects with a list of jobs, whatever text is between them.
 fn objects(text: &str) -> Vec<Map<String, Value>> {
     let mut found = Vec::new();
     let mut rest = text;
-    // Each failure costs the length of what could be read of a broken object, so their number is
-    // bounded.
+    // Each failure costs time in proportion to the text parsed, so their number is bounded.
     let mut failures = 0;
     while let Some(start) = rest.find('{') {
         rest = &rest[start..];
@@ -80,7 +79,7 @@ fn jobs(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Valu
     list("jobs")
         .chain(list("client_stats"))
         .filter_map(Value::as_object)
-        // The sum over clients would count everything twice.
+        // Skip the sum over all clients, which would count everything twice.
         .filter(|job| text(job, "jobname") != "All clients")
         .take(MANY)
 }
@@ -122,8 +121,8 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
     Ok(run)
 }
 
-/// Unit of `io_bytes`: bytes since fio 3, KiB before. If the version is missing, rate and time
-/// decide.
+/// Unit of `io_bytes`: bytes since fio 3, KiB before. If the version is missing, it follows from
+/// rate and time.
 fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     let major = version.trim_start_matches("fio-").split('.').next();
     if major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3) {
@@ -139,24 +138,24 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
         if moved <= 0.0 || kib <= 0.0 {
             continue;
         }
-        // The rate is a whole number of KiB/s, and the time of milliseconds.
+        // Tolerance of rounding: the rate is in whole KiB/s, the time in whole ms.
         let room = (2.0 / figure("bw") + 2.0 / figure("runtime")).clamp(0.02, 0.5);
         let near = |wanted: f64| (moved / wanted - 1.0).abs() <= room;
         return match (near(kib), near(kib * 1024.0)) {
             (true, false) => Ok(1024),
             (false, true) => Ok(1),
             _ => Err(format!(
-                "is of {}, whose io_bytes {moved} is neither KiB nor bytes by its bw and runtime: \
-                 its unit is not clear, and it is not guessed",
-                if version.is_empty() { "a fio that says no version" } else { version },
+                "was written by {}, and its io_bytes {moved} matches bw and runtime neither in KiB \
+                 nor in bytes, so its unit is unknown",
+                if version.is_empty() { "an unknown version of fio" } else { version },
             )),
         };
     }
     Ok(1)
 }
 
-/// True if the latencies of a side are completion latencies: if total ones are missing, or lack
-/// percentiles that completion latencies have. Mean and percentiles are then of one kind.
+/// True if completion latencies are to be used for a direction: total latencies are missing, or
+/// lack the percentiles that completion latencies have. Mean and percentiles must be of one kind.
 fn by_completion(side: &Value) -> bool {
     let times = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());
     let listed = |object: Option<&Map<String, Value>>| {
@@ -172,7 +171,7 @@ fn started(document: &Map<String, Value>) -> Option<String> {
     rfc3339(seconds.checked_sub(elapsed)?)
 }
 
-/// Options of a job: its own before the global ones.
+/// Options of a job, which override the global ones.
 struct Options<'a> {
     globals: Option<&'a Map<String, Value>>,
     own: Option<&'a Map<String, Value>>,
@@ -238,7 +237,7 @@ fn direction(value: Option<&Value>, unit: u64) -> DirectionRecord {
     let whole = |key: &str| side.get(key).and_then(Value::as_u64);
     let bytes = whole("io_bytes").map(|bytes| bytes.saturating_mul(unit));
     let bytes = bytes.or_else(|| Some(whole("io_kbytes")?.saturating_mul(1024)));
-    // The first versions say no number of requests, but their rate and time.
+    // The first versions report no count, but rate and time.
     let counted = || {
         let rate = side.get("iops").and_then(Value::as_f64)?;
         Some((rate * whole("runtime")? as f64 / 1000.0).round() as u64)
@@ -261,7 +260,7 @@ fn syncs(value: Option<&Value>) -> DirectionRecord {
     }
 }
 
-/// Latencies, all of one kind: total, or of completion.
+/// Latency figures, all of one kind: total or completion.
 fn stated(side: Option<&Value>) -> Option<StatedLatency> {
     let side = side?;
     let names = if by_completion(side) {
@@ -274,7 +273,7 @@ fn stated(side: Option<&Value>) -> Option<StatedLatency> {
     let count = object.get("N").and_then(Value::as_u64);
     let count = count.or_else(|| side.get("total_ios")?.as_u64());
     let figure = |key: &str| object.get(key).and_then(Value::as_f64).map(|value| value * scale);
-    // Where nothing was counted all is 0, and so is what was not recorded.
+    // Without requests all figures are 0, like those that were not recorded.
     let count = count.or_else(|| Some(u64::from(figure("max")? > 0.0)))?;
     if count == 0 {
         return None;

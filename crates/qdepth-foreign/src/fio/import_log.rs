@@ -1,6 +1,6 @@
-//! fio's logs: `PREFIX_KIND.N.log` with rows `time_ms, value, direction, size, …`. Logs of one
-//! prefix and number are one point. A row with a size is a single I/O; a row without is the mean
-//! of a window.
+//! Import of fio's logs: `PREFIX_KIND.N.log` with rows `time_ms, value, direction, size, …`. Logs
+//! with the same prefix and number are one point. A row with a size is a single I/O; a row without
+//! one is the mean of a window.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::imported::{self, Imported, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
-/// Most windows of a point's series; a longer log has longer windows.
+/// Maximum number of windows in a point's series; a longer log gets longer windows.
 const WINDOWS_MAX: u64 = 36_000;
 /// Shortest window, ms.
 const WINDOW_MS: u64 = 100;
@@ -34,7 +34,8 @@ pub(crate) fn is_it(name: &str, text: &str) -> bool {
     named(name).is_some() && text.lines().next().is_some_and(|line| row(line).is_some())
 }
 
-/// Prefix with number, and kind. Submission and completion latency are parts of the total one.
+/// Prefix with number, and kind. `None` as kind for submission and completion latency, which are
+/// parts of the total.
 fn named(name: &str) -> Option<(String, Option<Kind>)> {
     let file = name.rsplit(['/', '\\']).next()?;
     let stem = file.strip_suffix(".log")?;
@@ -71,9 +72,9 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
         let mut list = Vec::new();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let row = row(line).ok_or_else(|| {
-                ((*name).to_owned(), format!("line {} is not a row of a log", number + 1))
+                ((*name).to_owned(), format!("line {} is not a line of a fio log", number + 1))
             })?;
-            // A year: beyond it a time is damage.
+            // A time beyond a year means a damaged file.
             if row.direction > 2 || row.time_ms > 31_536_000_000 {
                 return Err(((*name).to_owned(), format!("line {} is out of range", number + 1)));
             }
@@ -99,7 +100,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
     }
     if run.points.is_empty() {
         let first = names.first().copied().unwrap_or_default().to_owned();
-        return Err((first, "holds neither throughput, rate nor total latency".to_owned()));
+        return Err((first, "contains neither throughput, IOPS nor total latency".to_owned()));
     }
     Ok(run)
 }
@@ -163,7 +164,7 @@ impl Filling {
                     self.times[side].record(Nanos(row.value));
                     let times = window.times[side].get_or_insert_default();
                     times.record(Nanos(row.value));
-                    // Single I/Os count themselves, unless another log has counted them.
+                    // Rows of single I/Os are counted, unless another log has the rates.
                     window.ios[side] += f64::from(u8::from(!rates));
                     window.bytes[side] += if bytes { 0.0 } else { row.size as f64 };
                 }
@@ -196,7 +197,7 @@ impl Filling {
     }
 }
 
-/// Means of windows, taken as equally long.
+/// Latency figures from the means of windows, with equal weights.
 fn stated(means: Means, completed: u64) -> Option<StatedLatency> {
     let Means { sum, count, max } = means;
     (count > 0).then(|| StatedLatency {

@@ -1,5 +1,4 @@
-//! A job: the options of one section, read into types, with everything refused that cannot be
-//! honoured.
+//! A job: typed options of one section. Anything unsupported is refused.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +17,17 @@ use super::setting::{Section, Setting};
 use super::values::{Distribution, Engine, Sizes, Trims, texts};
 use crate::remark::Remark;
 
-/// Most clones of a job.
+/// Maximum number of clones of a job.
 const CLONES_MAX: u64 = 256;
 
-/// One section as a job, before it is cloned.
+/// Job of one section, before it is cloned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// The job file that it stands in, or `command line`.
+    /// Job file, or `command line`.
     pub file: String,
     /// Line of its header.
     pub line: u32,
-    /// Name, as reported.
+    /// Name in reports.
     pub name: String,
     /// Description by the user; may be empty.
     pub description: String,
@@ -36,19 +35,19 @@ pub struct Job {
     pub rw_name: String,
     /// Value of `ioengine`.
     pub engine_name: String,
-    /// True if fio would start a thread and no process.
+    /// True if fio would start a thread instead of a process.
     pub thread: bool,
-    /// Clones that run at the same time.
+    /// Number of clones, which run at the same time.
     pub clones: u32,
-    /// Waits for the jobs before it.
+    /// True if it waits for all previous jobs.
     pub stonewall: bool,
-    /// Begins a new reporting group.
+    /// True if it starts a new reporting group.
     pub new_group: bool,
-    /// Is reported together with the other jobs of its group.
+    /// True if it is reported together with the other jobs of its group.
     pub group_reporting: bool,
     /// Share of random accesses, 0..=100.
     pub random: f64,
-    /// The same of the writes of a mix, where it is another.
+    /// Share of random accesses among the writes of a mix, if different.
     pub random_writes: Option<f64>,
     /// Share of reads, 0..=100.
     pub read: f64,
@@ -56,17 +55,17 @@ pub struct Job {
     pub trims: Trims,
     /// Operation of its requests, if they transfer no data.
     pub operation: Operation,
-    /// Entries of a directory that they are of, where they are.
+    /// Number of directory entries, for operations on entries.
     pub entries: u64,
     /// Trace to replay.
     pub replay: Option<Replay>,
-    /// Request sizes, and where requests begin.
+    /// Request sizes and alignment.
     pub sizes: Sizes,
-    /// Bytes left out behind each sequential request; its alignment steps over them.
+    /// Bytes skipped after each sequential request, by means of its alignment.
     pub gap: u64,
-    /// True if a sequential request lies before the former one.
+    /// True if sequential requests go backwards.
     pub backwards: bool,
-    /// Bytes of zones that are gone through, and from the end of one to the next.
+    /// Bytes accessed in each zone, and bytes skipped to the next zone.
     pub zones: Option<(u64, u64)>,
     /// Outstanding I/Os.
     pub depth: u32,
@@ -74,61 +73,61 @@ pub struct Job {
     pub engine: Engine,
     /// True if the page cache is bypassed.
     pub direct: bool,
-    /// Requests per second of both directions together.
+    /// Requests per second, both directions together.
     pub rate: Option<f64>,
-    /// Think time, nanoseconds, and the requests between two of them.
+    /// Think time, ns, and the number of requests between two pauses.
     pub think: Option<(u64, u32)>,
     /// Steady-state rule that ends the job.
     pub settling: Option<Settling>,
-    /// The rate that it is to keep.
+    /// Minimum rate.
     pub least: Option<Least>,
     /// Coupling with other jobs.
     pub flow: Option<FlowSpec>,
-    /// The job that it waits for.
+    /// Name of the job to wait for.
     pub waits_for: Option<String>,
-    /// True if they arrive by a Poisson process.
+    /// True if requests arrive as a Poisson process.
     pub poisson: bool,
     /// Distribution of random requests.
     pub distribution: Distribution,
-    /// True if each block is touched once in a pass.
+    /// True if each block is accessed once per pass (random map).
     pub once: bool,
-    /// Seed of all draws; none for one of its own in each run.
+    /// Random seed; `None` for a new one in each run.
     pub seed: Option<u64>,
-    /// Writes between two flushes, 0 for none, and whether these are of data only.
+    /// Number of writes between two flushes (0 for none), and true if they flush data only.
     pub fsync_every: (u32, bool),
-    /// True if data is forced out at the end.
+    /// True if data is flushed at the end.
     pub fsync_end: bool,
-    /// Durability that a write waits for.
+    /// Durability that each write waits for.
     pub durability: Durability,
-    /// Priorities of its requests; none = that of the process.
+    /// Priorities of the requests; `None` for that of the process.
     pub priorities: Option<Priorities>,
-    /// Share of the payload that compresses away, per cent.
+    /// Compressible share of the payload, per cent.
     pub compressible: f64,
-    /// Writes that hold what others hold.
+    /// Writes with duplicate contents.
     pub duplicates: Option<Duplicates>,
     /// True if writes are stamped and reads verified against the stamps.
     pub verify: bool,
-    /// True if what was written is read back afterwards.
+    /// True if written data is read back afterwards.
     pub reads_back: bool,
     /// Paths of files and devices.
     pub filenames: Vec<String>,
-    /// Folders of files; clones go to them in turn.
+    /// Directories of files; clones use them round-robin.
     pub directories: Vec<String>,
     /// Pattern for unnamed files, with `$jobname`, `$jobnum`, `$filenum`.
     pub file_format: String,
     /// Jobs that end together with this one.
     pub ends_all: Option<Ends>,
-    /// CPUs of its workers, in the kernel's form; none = any.
+    /// CPU list of the workers in the kernel's format; `None` for any CPU.
     pub cpus: Option<String>,
-    /// True if each worker has one of them to itself.
+    /// True if each worker gets a CPU of its own.
     pub split_cpus: bool,
     /// Differences from fio.
     pub remarks: Vec<FioRemark>,
-    /// Range of the target, and the end condition.
+    /// Range of the target, and end conditions.
     pub span: Span,
     /// Reporting options.
     pub report: Reporting,
-    /// The latency that its depth is to keep, where that is searched for.
+    /// Latency goal of a search for the queue depth.
     pub goal: Option<Goal>,
 }
 
@@ -138,12 +137,12 @@ impl Job {
         self.read < 100.0 || self.operation.changes()
     }
 
-    /// True if several of its requests may be in flight.
+    /// True if several requests can be in flight.
     pub(super) fn is_asynchronous(&self) -> bool {
         !matches!(self.engine, Engine::Synchronous | Engine::Null)
     }
 
-    /// Reads a section.
+    /// Parses a section.
     pub(super) fn from_section(section: &Section) -> Result<Self, FioRefusals> {
         let mut refused = FioRefusals::default();
         let remarks = obey_rules(section, &mut refused);
@@ -234,7 +233,7 @@ impl Job {
     }
 }
 
-/// Distribution of random requests, and the use of a random map.
+/// Distribution of random requests, and true if each block is accessed once.
 fn drawn(
     opts: &OptionReader<'_>,
     random: f64,
@@ -254,7 +253,7 @@ fn drawn(
 fn clones(opts: &OptionReader<'_>) -> Result<u32, FioRefusal> {
     match opts.whole("numjobs", 1)? {
         clones @ 1..=CLONES_MAX => Ok(clones as u32),
-        _ => Err(opts.refuse("numjobs", format!("must be 1 to {CLONES_MAX}"))),
+        _ => Err(opts.refuse("numjobs", format!("must be between 1 and {CLONES_MAX}"))),
     }
 }
 
@@ -263,17 +262,16 @@ fn depth(opts: &OptionReader<'_>, engine: Engine) -> Result<u32, FioRefusal> {
     Ok(if engine == Engine::Synchronous { 1 } else { asked })
 }
 
-/// The name between the brackets, or what the section itself says; a global `name` names no job.
+/// Name from the brackets or from the section's own `name`; a global `name` is ignored.
 fn own_name(section: &Section) -> String {
     let own = section.settings.iter().skip(section.inherited).rev();
     let name = own.filter(|setting| setting.name == "name").find_map(|name| name.value.clone());
     name.unwrap_or_else(|| section.name.clone())
 }
 
-/// Refuses what cannot be done, and gathers what is done otherwise.
+/// Refuses unsupported options, and collects remarks on those with other effects.
 fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
-    // An option that is none of fio's core may be one of an engine that qdepth does not have: then
-    // it is the engine that is refused.
+    // An option unknown to fio's core may belong to an unsupported engine: then refuse the engine.
     let engine = section.get("ioengine");
     let lacking = engine.and_then(|engine| Engine::read(engine.value.as_deref()?).err());
     let mut remarks = Vec::new();
@@ -299,7 +297,7 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
         let rule = rule(&setting.name);
         let is_engines = matches!(rule, Rule::Only(..) | Rule::Refused(_)) && lacking.is_some();
         if setting.is_lost && !is_engines {
-            let why = "the environment variable is not set, which leaves no value";
+            let why = "the environment variable is not set, so there is no value";
             refused.add(setting.refuse(&section.name, why).into());
             continue;
         }
@@ -307,7 +305,7 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
             Rule::Honoured | Rule::Silent => {}
             Rule::Remarked(what) => remarks.push(setting.remark(&section.name, what)),
             Rule::Only(values, _) if values.iter().any(|known| known == value) => {}
-            // The engine is refused, which may be what the option belongs to.
+            // Only the engine is refused, because the option may belong to it.
             Rule::Only(..) | Rule::Refused(_) if is_engines => {}
             Rule::Only(_, why) | Rule::Refused(why) => {
                 refused.add(setting.refuse(&section.name, format!("refused: {why}")).into());
@@ -316,20 +314,20 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     }
     remarks
 }
-/// Bytes between a sequential request and the next, on whichever side that is.
+/// Bytes between consecutive sequential requests, in either direction.
 fn gap(opts: &OptionReader<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusal> {
     if access.gap == 0 && access.back.is_none() {
         return Ok(0);
     }
     let Some(size) = sizes.single() else {
-        return Err(opts.refuse("rw", "refused: a gap between requests of several sizes"));
+        return Err(opts.refuse("rw", "refused: a gap needs a single block size"));
     };
     match access.back {
         None => Ok(access.gap),
-        // From the end of one back to the beginning of the next, which must end before it.
+        // From the end of a request back to the start of the next one, which must end before it.
         Some(back) => back.checked_sub(2 * size).ok_or_else(|| {
             let why = format!(
-                "refused: requests would overlap; going backwards without gaps is :-{}",
+                "refused: I/Os would overlap; to go backwards without gaps, use :-{}",
                 2 * size
             );
             opts.refuse("rw", why)
@@ -344,7 +342,7 @@ fn drawn_independently(section: &Section) -> Option<FioRemark> {
     found.map(|setting| setting.remark(&section.name, Remark::PlacesDrawnIndependently))
 }
 
-/// The word before the colon, by its usual name.
+/// Access pattern before the colon, as its usual name.
 fn rw_name(text: &str) -> String {
     let name = text.split(':').next().unwrap_or(text);
     if name == "readwrite" { "rw".to_owned() } else { name.to_owned() }

@@ -1,56 +1,56 @@
-//! Parts of a job that are several values each.
+//! Compound settings of a job.
 
 use super::values::Amount;
 
-/// Writes that hold what others hold.
+/// Writes with duplicate contents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duplicates {
-    /// Their share, per cent.
+    /// Share of writes with duplicate contents, per cent.
     pub share: f64,
-    /// Share of the area that as many contents would take, per cent; none: there is one content.
+    /// Size of all distinct contents as a share of the area, per cent; `None` for a single content.
     pub working_set: Option<f64>,
     /// True if other jobs write the same contents.
     pub common: bool,
 }
 
-/// A rate that a job is to keep, a second: reads, writes, trims; 0 = any.
+/// Minimum rate of a job, per second: reads, writes, trims; 0 for no minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Least {
-    /// Bytes.
+    /// Minimum throughput, bytes per second.
     pub bytes: [f64; 3],
-    /// Requests.
+    /// Minimum requests per second.
     pub ios: [f64; 3],
-    /// Over which it is taken, nanoseconds.
+    /// Period over which rates are averaged, ns.
     pub cycle_ns: u64,
 }
 
 impl Least {
-    /// Share of each of the files.
+    /// Share of the minimum for each file.
     pub(super) fn shared(self, files: usize) -> Self {
         let share = |rates: [f64; 3]| rates.map(|rate| rate / files as f64);
         Self { bytes: share(self.bytes), ios: share(self.ios), ..self }
     }
 }
 
-/// A latency that a share of the requests is to keep.
+/// Latency goal of a queue depth search: a share of the requests must meet a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// At most so long, nanoseconds.
+    /// Latency limit, ns.
     pub target_ns: u64,
-    /// Duration of each depth, nanoseconds.
+    /// Duration of the measurement of each depth, ns.
     pub window_ns: u64,
-    /// Share of the requests that keep it, per cent.
+    /// Share of the requests that must meet the limit, per cent.
     pub percentile: f64,
 }
 
-/// Jobs that end together with a job with `exitall`.
+/// Jobs that `exitall` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// The jobs of its reporting group.
     Group,
-    /// The jobs beside it up to the next stonewall.
+    /// The concurrent jobs up to the next stonewall.
     Step,
-    /// All jobs, also those that have not begun.
+    /// All jobs, including those that have not started.
     Run,
 }
 
@@ -61,23 +61,23 @@ pub struct Span {
     pub size: Amount,
     /// Start offset.
     pub offset: Amount,
-    /// To a multiple of this an offset that is a share is raised.
+    /// Alignment of an offset that is given as a share; it is rounded up.
     pub offset_align: u64,
     /// Offset of each clone's area from that of the previous one.
     pub offset_increment: Amount,
-    /// Bytes that one pass moves; as `size` where it is none.
+    /// Bytes per pass; `None` for `size`.
     pub io_size: Option<Amount>,
-    /// Requests that one pass makes.
+    /// Requests per pass.
     pub requests: Option<u64>,
-    /// Passes.
+    /// Number of passes.
     pub loops: u64,
-    /// From the start of its step to its own, nanoseconds.
+    /// Delay of the start within its step, ns.
     pub delay_ns: u64,
-    /// Longest time, nanoseconds.
+    /// Time limit, ns.
     pub runtime_ns: Option<u64>,
-    /// Passes go on until the time is over.
+    /// True if passes repeat until the time is over.
     pub time_based: bool,
-    /// Lead-in that is not recorded, nanoseconds.
+    /// Warm-up, ns.
     pub ramp_ns: u64,
 }
 
@@ -86,19 +86,19 @@ pub struct Span {
 pub struct Reporting {
     /// Percentiles to report, per cent.
     pub percentiles: Vec<f64>,
-    /// Percentiles of completion latency, total latency, submission latency.
+    /// True for each latency with percentiles: completion, total, submission.
     pub percentiles_of: [bool; 3],
-    /// Names of the logs of throughput, latency, transaction rate.
+    /// Names of the logs of throughput, latency, IOPS.
     pub logs: [Option<String>; 3],
-    /// Length of a log's windows, ms; 0 where each request was asked for.
+    /// Length of a log's windows, ms; 0 for one row per request.
     pub log_window_ms: u64,
     /// True if each clone has its own logs.
     pub per_job_logs: bool,
-    /// True if times of logs count from 1970, and not from the start of the job.
+    /// True if log times are Unix times instead of times since the start of the job.
     pub logs_since_1970: bool,
-    /// Name of the logs of histograms, their windows, ms, and how coarse their classes are.
+    /// Name of the histogram logs, their window in ms, and their coarseness.
     pub histogram_log: Option<(String, u64, u32)>,
-    /// True if the disks below are reported.
+    /// True if disk statistics are reported.
     pub disks: bool,
     /// Reporting of reads and writes.
     pub unified: Unified,
@@ -109,11 +109,11 @@ pub struct Reporting {
 /// Reporting of reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unified {
-    /// Apart.
+    /// Separately.
     #[default]
     Apart,
-    /// Together.
+    /// Combined into one mixed entry.
     Mixed,
-    /// Apart, and together besides.
+    /// Separately, and also as one mixed entry.
     Both,
 }

@@ -1,8 +1,9 @@
-//! A run as fio's JSON, for programs that read that. Names, units and types are fio 3.42's.
+//! Export of a run as fio's JSON, for programs that read it. Names, units and types follow fio
+//! 3.42.
 //!
-//! Counters that qdepth does not have are 0, as if disabled in fio: `slat_ns` (an I/O is submitted
-//! and stamped in one step), `iodepth_submit`, `iodepth_complete`. `iodepth_level` puts all I/Os at
-//! the mean number in flight.
+//! Counters that qdepth does not have are 0, as if disabled in fio: `slat_ns` (submission and its
+//! time stamp are one step), `iodepth_submit`, `iodepth_complete`. `iodepth_level` counts all I/Os
+//! at the mean number in flight.
 
 use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
@@ -33,7 +34,7 @@ pub struct FioMoment {
     pub text: String,
 }
 
-/// One entry of fio's list of jobs: a job, or a group that is reported together.
+/// Entry of fio's list of jobs: a job, or a group that is reported together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FioEntry {
     /// Name of the first job.
@@ -44,25 +45,25 @@ pub struct FioEntry {
     pub group: u32,
     /// Start, milliseconds since 1970.
     pub start_ms: i64,
-    /// Options as written, of the last job.
+    /// Options of the last job, as written.
     pub options: Vec<(String, String)>,
     /// Percentiles to print, per cent, ascending.
     pub percentiles: Vec<f64>,
-    /// True if they are printed for completion latency and for total latency.
+    /// True for each latency with percentiles: completion, total.
     pub percentiles_of: [bool; 2],
-    /// Outstanding I/Os of the first job.
+    /// Queue depth of the first job.
     pub depth: u32,
-    /// Clones that it has.
+    /// Number of clones.
     pub members: u32,
     /// Reporting of reads and writes.
     pub unified: Unified,
-    /// The latency that its depth was to keep.
+    /// Latency goal of the queue depth search.
     pub goal: Option<Goal>,
     /// Steady-state rule of the job.
     pub settling: Option<Settling>,
-    /// Counters of its workers: context switches, major page faults, minor page faults.
+    /// Counters of the workers: context switches, major page faults, minor page faults.
     pub counts: [u64; 3],
-    /// The points that it consists of, as places in the list of points.
+    /// Indices of its points in the list of points.
     pub points: Vec<usize>,
 }
 
@@ -170,8 +171,8 @@ impl Sync {
     }
 }
 
-/// The document; without `disks` where nobody wants to know of them. `version` stands where fio's
-/// stands; `plus` adds every bucket of the latencies.
+/// The JSON document, without `disk_util` if `disks` is not given. `version` replaces fio's
+/// version; `plus` adds all latency buckets.
 pub fn export_fio_json(
     version: &str,
     moment: &FioMoment,
@@ -210,7 +211,7 @@ pub(super) fn jobs(
     jobs
 }
 
-/// Share of each mean throughput in its group and direction, per cent.
+/// Sets the share of each job in its group's throughput, per direction, per cent.
 fn share_of_groups(jobs: &mut [JobEntry]) {
     let sides: [fn(&mut JobEntry) -> Option<&mut Direction>; 4] = [
         |job| job.read.as_mut(),
@@ -296,7 +297,7 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
     }
 }
 
-/// Error number of a job that does not keep its rate, as in fio.
+/// Error number of a job that misses its minimum rate, as in fio.
 const EIO: i32 = 5;
 
 fn fell_short(point: &PointRecord) -> bool {
@@ -332,7 +333,7 @@ fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool)
         bw_bytes: bw as u64,
         bw: (bw / 1024.0) as u64,
         iops: per_second(ios),
-        // What moved took a time, and fio tells whole ones.
+        // At least 1 ms if anything was transferred, because fio reports whole milliseconds.
         runtime: (runtime_ns / 1_000_000).max(u64::from(ios > 0)),
         total_ios: ios,
         short_ios: count(|d| d.short),
@@ -354,7 +355,7 @@ fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool)
     }
 }
 
-/// All requests at the power of two that the mean number in flight reaches.
+/// `iodepth_level` with all requests at the power of two for the mean number in flight.
 fn levels(members: &[&PointRecord], runtime_ns: u64) -> Pairs<f64> {
     const LEVELS: [(&str, f64); 7] = [
         ("1", 1.0),

@@ -1,4 +1,4 @@
-//! A load of the plan, and where its point comes from.
+//! Loads of the plan, and the origin of points.
 
 use qdepth_measure::Settling;
 
@@ -7,13 +7,13 @@ use super::job_parts::Least;
 /// Origin of a point of the plan. Points are in the order of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The job, as an index into [`JobSet::jobs`](super::JobSet::jobs).
+    /// Index into [`JobSet::jobs`](super::JobSet::jobs).
     pub job: usize,
     /// Index of the clone, from 0.
     pub clone: u32,
-    /// Number of the clone among all of all jobs, from 1, as in the names of logs.
+    /// Number of the clone among the clones of all jobs, from 1, as in the names of logs.
     pub thread: u32,
-    /// fio's number of the reporting group.
+    /// Number of the reporting group.
     pub group: u32,
 }
 
@@ -25,23 +25,23 @@ pub(super) struct Load {
     /// Name of its profile, unique in the plan.
     pub(super) profile: String,
     pub(super) offset: u64,
-    /// Bytes; none for all that there is.
+    /// Length, bytes; `None` for the whole target.
     pub(super) area: Option<u64>,
-    /// Bytes after which it ends; none for no such end.
+    /// End by bytes; `None` if it does not end by bytes.
     pub(super) bytes: Option<u64>,
-    /// Passes over all that there is after which it ends, where that is not known in bytes.
+    /// End by passes over the whole target, if its size is unknown.
     pub(super) passes: Option<u32>,
     pub(super) duration_ns: u64,
     pub(super) depth: u32,
     /// The file's share of the job's rate.
     pub(super) rate: Option<f64>,
-    /// The file's share of the rate that the job is to keep.
+    /// The file's share of the job's minimum rate.
     pub(super) least: Option<Least>,
     /// Steady-state rule that ends the load.
     pub(super) settling: Option<Settling>,
-    /// True if it reads back what its job wrote.
+    /// True if it reads back the data of its job.
     pub(super) reads_back: bool,
-    /// True if all of its step end when it does.
+    /// True if its end stops all loads of its step.
     pub(super) ends_step: bool,
     /// True if the page cache is bypassed.
     pub(super) direct: bool,

@@ -1,5 +1,5 @@
-//! A point's series as a log of fio's form: a row for each window and direction,
-//! `time_ms, value, direction, 0, 0`; direction 0 reads, 1 writes, 2 trims.
+//! Export of a point's series as a fio log: a row per window and direction, `time_ms, value,
+//! direction, 0, 0`; direction 0 reads, 1 writes, 2 trims.
 
 use std::fmt::Write;
 
@@ -7,19 +7,19 @@ use qdepth_measure::LatencyHistogram;
 
 use qdepth_record::{IntervalRecord, PointRecord};
 
-/// Kind of log.
+/// Quantity of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioLog {
     /// Throughput, KiB/s.
     Bandwidth,
-    /// Transaction rate, IO/s.
+    /// IOPS.
     Iops,
-    /// Mean service time of the window, ns.
+    /// Mean latency of the window, ns.
     Latency,
 }
 
-/// The log of a point in windows of about `window_ms`, which is rounded up to whole intervals of
-/// the series; a direction without I/Os in a window has no row there. Times count from `start_ms`.
+/// Log of a point in windows of `window_ms`, rounded up to whole intervals of the series. A
+/// direction without I/Os in a window has no row there. Times count from `start_ms`.
 pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64, start_ms: u64) -> String {
     let mut text = String::new();
     for (end_ms, window) in windows(point, window_ms) {
@@ -35,11 +35,11 @@ pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64, start_m
     text
 }
 
-/// Classes of fio's histograms: 64 of each power of two of nanoseconds.
+/// Number of classes of fio's histograms: 64 per power of two of nanoseconds.
 const CLASSES: usize = 29 * 64;
 
-/// The histogram of each window and direction: `time_ms, direction, bytes, count, count …`, where
-/// two to the power of `coarseness` classes are one.
+/// Log of histograms per window and direction: `time_ms, direction, bytes, count, count …`.
+/// 2^`coarseness` classes are merged.
 pub fn export_fio_histograms(
     point: &PointRecord,
     window_ms: u64,
@@ -69,7 +69,7 @@ pub fn export_fio_histograms(
     text
 }
 
-/// fio's class of a time in nanoseconds: below 128 its own, then by the first seven bits.
+/// fio's class of a time in ns: below 128 one class per value, then by the first seven bits.
 fn class(value: u64) -> usize {
     if value < 128 {
         return value as usize;
@@ -79,7 +79,7 @@ fn class(value: u64) -> usize {
     (class as usize).min(CLASSES - 1)
 }
 
-/// The series in windows of about this length, with the end of each, ms.
+/// The series in windows of about this length, with the end of each window, ms.
 fn windows(point: &PointRecord, window_ms: u64) -> impl Iterator<Item = (u64, &[IntervalRecord])> {
     let interval_ns = point.intervals.first().map_or(1, |interval| interval.length_ns.max(1));
     let wanted = window_ms.saturating_mul(1_000_000);
@@ -98,7 +98,7 @@ fn service_times(window: &[IntervalRecord], direction: usize) -> Option<LatencyH
             1 => &interval.write_service_time,
             _ => &interval.trim_service_time,
         };
-        // There is none of trims where there were none.
+        // No rows for trims if there were none.
         if direction > 1 && interval.trims == 0 {
             continue;
         }

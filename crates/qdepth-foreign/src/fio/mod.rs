@@ -1,8 +1,8 @@
-//! fio's job files, read, held against what qdepth can do, and turned into a plan. Pure: texts in,
-//! texts and plans out.
+//! fio job files: parsed, checked against the features of qdepth, and converted to a plan. Pure
+//! functions: text in, text and plans out.
 //!
-//! Written from the published rules of the format and from what fio 3.33 and 3.42 do when they are
-//! run; no line of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
+//! Written from the published format and from the observed behaviour of fio 3.33 and 3.42; no code
+//! of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
 
 mod access;
 mod as_fio;
@@ -54,20 +54,20 @@ pub use values::{Amount, Distribution, Engine, SizePart, Sizes, Trims};
 use crate::remark::{Remark, Remarked};
 use read::Reader;
 
-/// The jobs of a command line and its files, in order.
+/// Jobs of a command line and its files, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSet {
-    /// Options of global sections, each once: name and value.
+    /// Options of global sections: name and value, each once.
     pub globals: Vec<(String, String)>,
     /// The jobs.
     pub jobs: Vec<Job>,
 }
 
 impl JobSet {
-    /// Reads the jobs of a command line, whose files were read already: name and text of each.
+    /// Parses the jobs of a command line. `files` has the name and text of each job file.
     ///
     /// # Errors
-    /// If a text is not a job file, or an option cannot be honoured.
+    /// If a text is not a job file, or an option is not supported.
     pub fn read(
         line: &CommandLine,
         files: &[(String, String)],
@@ -90,7 +90,7 @@ impl JobSet {
             if let Some(folder) = job.directories.iter().find(missing) {
                 let what = Remarked::named(Remark::DirectoryNotThere, folder);
                 match section.get("directory").filter(|_| line.parse_only) {
-                    // As in fio, it may be there when the job is run.
+                    // As in fio, the file may exist when the job runs.
                     Some(setting) => job.remarks.push(setting.remark(&section.name, what)),
                     None => {
                         refused.add(section.refuse_option("directory", what.to_string()).into())
@@ -99,7 +99,7 @@ impl JobSet {
             }
             job.stonewall |= section.next_file;
             if line.read_only && job.writes() {
-                refused.add(section.refuse("--readonly was given, and this job writes").into());
+                refused.add(section.refuse("this job writes, but --readonly is set").into());
             }
             jobs.push(job);
         }
@@ -146,13 +146,13 @@ fn from_command_line(line: &CommandLine, reader: &mut Reader<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Why there is no job.
+/// Error of a command line without jobs.
 fn nothing(line: &CommandLine, sections: &[setting::Section]) -> FioRefusal {
     let names: Vec<&str> = sections.iter().map(|section| section.name.as_str()).collect();
     let why = match names.as_slice() {
         [] => "there is no job: add a section [NAME] to a file, or --name=NAME".to_owned(),
         names => {
-            format!("no job has the name that --section asks for; there are {}", names.join(", "))
+            format!("no job matches --section; the jobs are {}", names.join(", "))
         }
     };
     FioRefusal::at(line.files.first().map_or("command line", String::as_str), 0, why)

@@ -1,5 +1,5 @@
-//! A run as fio prints it for people. Written from what fio 3.42 prints. The results of `writeln!`
-//! are passed over: writing to a `String` never fails.
+//! Export in fio's normal output. Written from the output of fio 3.42. Results of `writeln!` are
+//! ignored: writing to a `String` never fails.
 
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ fn head(job: &Job, group: u32) -> String {
     )
 }
 
-/// The results: each entry, then each group.
+/// Results: all entries, then all groups.
 pub fn export_fio_normal(
     moment: &FioMoment,
     entries: &[FioEntry],
@@ -85,7 +85,7 @@ fn sides(job: &JobEntry) -> [(&'static str, &Option<Direction>); 4] {
     [("read", &job.read), ("write", &job.write), ("trim", &job.trim), ("mixed", &job.mixed)]
 }
 
-/// Jobs that moved data or failed are shown.
+/// True if a job transferred data or failed.
 fn is_shown(job: &JobEntry) -> bool {
     job.error != 0 || moved(job)
 }
@@ -145,7 +145,7 @@ fn footer(text: &mut String, job: &JobEntry) {
     let _ = writeln!(text, "     complete  : {}", list(&job.iodepth_complete));
     let number =
         |side: &Option<Direction>, pick: fn(&Direction) -> u64| side.as_ref().map_or(0, pick);
-    // What is reported together stands where reads do.
+    // A mixed entry replaces that of reads.
     let first = if job.read.is_some() { &job.read } else { &job.mixed };
     let each = |pick: fn(&Direction) -> u64| {
         format!("{},{},{}", number(first, pick), number(&job.write, pick), number(&job.trim, pick))
@@ -180,7 +180,7 @@ fn footer(text: &mut String, job: &JobEntry) {
     }
 }
 
-/// A time in the unit in which it is below 2000.
+/// Formats a time in the smallest unit in which it is below 2000.
 fn time(ns: u64) -> String {
     let (mut value, mut unit) = (ns as f64, "ns");
     for larger in ["us", "ms", "s"] {
@@ -233,7 +233,7 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
     }
 }
 
-/// Latencies in the unit that keeps them short.
+/// Latency line, in the unit that keeps it short.
 fn latency(text: &mut String, name: &str, times: &FioLatency) {
     if times.count == 0 {
         return;
@@ -251,7 +251,7 @@ fn latency(text: &mut String, name: &str, times: &FioLatency) {
     );
 }
 
-/// The largest unit that values are far enough above, and its nanoseconds.
+/// The largest unit that is small enough for the values, and its length in ns.
 fn unit_of(above: impl Fn(u64) -> bool) -> (&'static str, u64) {
     match () {
         () if above(1_000_000) => ("msec", 1_000_000),
@@ -285,13 +285,13 @@ fn percentiles(text: &mut String, name: &str, times: &FioLatency) {
     let _ = writeln!(text, "    {name} percentiles ({unit}):\n{}", rows.join(",\n"));
 }
 
-/// Digits behind the point that a percentile needs, two at least.
+/// Decimals of a percentile, at least two.
 fn decimals(percent: &str) -> usize {
     let behind = percent.split_once('.').map_or("", |(_, behind)| behind);
     behind.trim_end_matches('0').len().max(2)
 }
 
-/// Shares of the requests in classes of latency, five in a line.
+/// Shares of the requests in latency classes, five per line.
 fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
     let there: Vec<String> = pairs
         .0

@@ -1,10 +1,9 @@
-//! Sizes, times, shares and arithmetic as fio writes them: `k` is 1024, and 1000 with
-//! `kb_base=1000`.
+//! Sizes, times, shares and arithmetic in fio's syntax: `k` is 1024, or 1000 with `kb_base=1000`.
 
 /// Deepest nesting of parentheses.
 const DEPTH_MAX: u32 = 32;
 
-/// Multiples that suffixes stand for.
+/// Base of the suffixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// `kb_base`: 1024 or 1000.
@@ -28,14 +27,14 @@ pub(super) fn size(text: &str, base: Base) -> Result<u64, String> {
     }
     let (number, unit) = split(text)?;
     let factor = size_factor(unit, base).ok_or_else(|| match unit {
-        "z" => format!("`{text}` counts zones of zonemode=zbd; write it in bytes"),
+        "z" => format!("`{text}` counts zones, which need zonemode=zbd: write it in bytes"),
         _ => format!("`{text}` is not a size: use a number with k, m, g, t or p, for example 4k"),
     })?;
     whole(number * factor)
 }
 
-/// `k`, `kb` and `ki` are the base's, `kib` is the other: 1000 where `kb_base=1024` (as fio 3.33
-/// does, seen by running it).
+/// Factor of a suffix. `k`, `kb` and `ki` use the base; `kib` uses the other one: 1000 with
+/// `kb_base=1024` (observed with fio 3.33).
 fn size_factor(unit: &str, base: Base) -> Option<f64> {
     let unit = unit.to_ascii_lowercase();
     let (letter, other) = match unit.strip_suffix("ib") {
@@ -55,12 +54,12 @@ fn size_factor(unit: &str, base: Base) -> Option<f64> {
     Some(base.powi(power))
 }
 
-/// A time in nanoseconds: seconds where no suffix is written, microseconds in parentheses.
+/// Time in ns. A number without a suffix is in seconds; in parentheses, in microseconds.
 pub(super) fn time_ns(text: &str) -> Result<u64, String> {
     time_with(text, 1e9)
 }
 
-/// The same; a number without a unit counts units of this many nanoseconds.
+/// Like [`time_ns`], but a number without a suffix is in units of `unit_ns`.
 pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('(') {
@@ -91,22 +90,22 @@ fn split(text: &str) -> Result<(f64, &str), String> {
 }
 
 fn whole(value: f64) -> Result<u64, String> {
-    // 2^63: above it no offset exists.
+    // Offsets are below 2^63.
     if value.is_finite() && (0.0..=9.2e18).contains(&value) {
         Ok(value as u64)
     } else {
-        Err(format!("{value} is outside of what can be measured"))
+        Err(format!("{value} is outside the supported range"))
     }
 }
 
-/// Works out `+ - * / % ^` and parentheses over numbers with suffixes (sizes: powers of 1024;
-/// times, as microseconds: us, ms, s). `unit` is what a bare number is multiplied with.
+/// Evaluates `+ - * / % ^` and parentheses over numbers with suffixes (sizes: powers of 1024;
+/// times, as microseconds: us, ms, s). `unit` is the factor of a number without a suffix.
 pub(super) fn arithmetic(text: &str, unit: f64) -> Result<f64, String> {
     let mut reader = Arithmetic { text, at: 0, unit };
     let value = reader.sum(0)?;
     match reader.peek() {
         None => Ok(value),
-        Some(_) => Err(format!("`{text}` cannot be worked out from `{}` on", reader.rest())),
+        Some(_) => Err(format!("`{text}` cannot be evaluated from `{}` on", reader.rest())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The values of a section's options, each read into its type.
+//! Typed values of a section's options.
 
 mod least;
 mod more;
@@ -17,15 +17,15 @@ use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting, each_once};
 use super::values::{Amount, SizePart, Sizes, Trims, by_way, number, sizes, texts};
 
-/// fio's percentiles where none are asked for.
+/// fio's default percentiles.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
-/// Longest time of a job, nanoseconds: a week.
+/// Maximum time of a job, ns: a week.
 const RUNTIME_MAX_NS: u64 = 7 * 86_400_000_000_000;
-/// A section, looked at with its units.
+/// Reader of a section's options.
 pub(super) struct OptionReader<'a> {
     pub(super) section: &'a Section,
     pub(super) base: Base,
-    /// Values that could not be read; the default stands for them.
+    /// Invalid values, which were replaced by the default.
     pub(super) refused: RefCell<FioRefusals>,
 }
 
@@ -42,7 +42,7 @@ impl OptionReader<'_> {
         self.section.get(name)
     }
 
-    /// The value read by `read`; `default` where the option is absent.
+    /// Value parsed by `read`; `default` if the option is absent.
     pub(super) fn value<T>(
         &self,
         name: &str,
@@ -51,7 +51,7 @@ impl OptionReader<'_> {
     ) -> Result<T, FioRefusal> {
         let Some(setting) = self.get(name) else { return Ok(default) };
         let Some(value) = setting.value.as_deref() else {
-            let why = format!("a value is missing: {name}=…");
+            let why = format!("needs a value: {name}=…");
             self.note_refused(setting.refuse(&self.section.name, why));
             return Ok(default);
         };
@@ -61,7 +61,7 @@ impl OptionReader<'_> {
         }))
     }
 
-    /// An option that may stand alone, which means yes.
+    /// Switch; an option without a value means yes.
     pub(super) fn switch(&self, name: &str, default: bool) -> Result<bool, FioRefusal> {
         match self.get(name) {
             Some(Setting { value: None, .. }) => Ok(true),
@@ -89,7 +89,7 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
         other => Err(format!("`{other}`: must be 0 or 1")),
     }
 }
-/// Own options of the section, each once, as fio reports them.
+/// The section's own options, each once, as fio reports them.
 fn written(section: &Section) -> Vec<(String, String)> {
     each_once(&section.settings[section.inherited..])
 }
@@ -103,7 +103,7 @@ impl OptionReader<'_> {
             size,
             offset: self.amount("offset", Amount::Bytes(0))?,
             offset_align: match self.whole("offset_align", 0)? {
-                // As in fio: the smallest request.
+                // As in fio, 0 means the smallest request.
                 0 => smallest,
                 align => align,
             },
@@ -113,13 +113,13 @@ impl OptionReader<'_> {
             requests: self.get("number_ios").map(|_| self.whole("number_ios", 0)).transpose()?,
             loops: self.whole("loops", 1)?.max(1),
             runtime_ns,
-            // As in fio: without a time there is nothing to base on.
+            // As in fio, time_based has no effect without a runtime.
             time_based: runtime_ns.is_some() && self.switch("time_based", false)?,
             ramp_ns: self.value("ramp_time", 0, time_ns)?,
         })
     }
 
-    /// Length of the area, and of a pass if it differs: with `filesize`, `size` is the length of a
+    /// Length of the area, and of a pass if different: with `filesize`, `size` is the length of a
     /// pass.
     fn lengths(&self) -> Result<(Amount, Option<Amount>), FioRefusal> {
         let given =
@@ -139,28 +139,30 @@ impl OptionReader<'_> {
         Ok((Amount::Bytes(each.saturating_mul(files)), io_size.or(size)))
     }
 
-    /// Think time, in microseconds where no unit is written, and the requests between two pauses.
+    /// Think time (microseconds without a unit), and the number of requests between two pauses.
     pub(super) fn think(&self, rate: Option<f64>) -> Result<Option<(u64, u32)>, FioRefusal> {
         let time = self.value("thinktime", 0, |text| time_with(text, 1e3))?;
         if time == 0 {
             return Ok(None);
         }
         if rate.is_some() {
-            return Err(self.refuse("thinktime", "refused: a rate and think time together"));
+            return Err(
+                self.refuse("thinktime", "refused: a rate and think time cannot be combined")
+            );
         }
         let blocks = self.whole("thinktime_blocks", 1)?;
         match u32::try_from(blocks) {
             Ok(blocks) if blocks > 0 => Ok(Some((time, blocks))),
-            _ => Err(self.refuse("thinktime_blocks", "must be 1 to 4294967295")),
+            _ => Err(self.refuse("thinktime_blocks", "must be between 1 and 4294967295")),
         }
     }
 
-    /// Coupling of the job with others; its pause is in microseconds.
+    /// Coupling of the job with others; the pause is in microseconds.
     pub(super) fn flow(&self) -> Result<Option<FlowSpec>, FioRefusal> {
         let up_to = |most: u32| {
             move |text: &str| match text.parse::<u32>() {
                 Ok(number) if number <= most => Ok(number),
-                _ => Err(format!("must be 0 to {most}")),
+                _ => Err(format!("must be between 0 and {most}")),
             }
         };
         let weight = self.value("flow", 0, up_to(1000))?;
@@ -193,7 +195,11 @@ impl OptionReader<'_> {
     fn read_share(&self) -> Result<f64, FioRefusal> {
         let share = |text: &str| {
             let share = number(text)?;
-            if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("0 to 100".to_owned()) }
+            if (0.0..=100.0).contains(&share) {
+                Ok(share)
+            } else {
+                Err("must be between 0 and 100".to_owned())
+            }
         };
         let position =
             |name: &str| self.section.settings.iter().rposition(|setting| setting.name == name);
@@ -203,7 +209,7 @@ impl OptionReader<'_> {
         self.value("rwmixread", 50.0, share)
     }
 
-    /// Sizes with weights, and the alignments of random requests.
+    /// Request sizes with weights, and the alignment of random requests.
     pub(super) fn sizes(
         &self,
         Access { read, trims: trimming, random_writes, .. }: &Access,
@@ -225,9 +231,10 @@ impl OptionReader<'_> {
         match trimming {
             Trims::None => {}
             Trims::BeforeWrites if trims != writes => {
-                return Err(
-                    self.refuse(name, "refused: what is trimmed is written: give both one size")
-                );
+                return Err(self.refuse(
+                    name,
+                    "refused: trimmed blocks are then written, so both need the same block size",
+                ));
             }
             Trims::All | Trims::BeforeWrites => {
                 return Ok(Sizes { parts: trims.0, alignment: trims.1, writes: None });
@@ -240,8 +247,8 @@ impl OptionReader<'_> {
         Ok(Sizes { parts, alignment, writes: own })
     }
 
-    /// Requests per second of both directions together, and the share of reads that they leave:
-    /// in a mix each direction keeps to its own rate, whatever the mix says.
+    /// Requests per second, both directions together, and the resulting share of reads: in a mix
+    /// each direction keeps its own rate, whatever `rwmixread` is.
     pub(super) fn rate(
         &self,
         Access { read, trims: trimming, .. }: &Access,
@@ -261,7 +268,10 @@ impl OptionReader<'_> {
                 _ if *trimming == Trims::All => Ok((trims, read)),
                 _ if *trimming == Trims::BeforeWrites => match writes.zip(trims) {
                     Some((writes, trims)) if (writes - trims).abs() > 1e-9 * writes => Err(self
-                        .refuse(name, "refused: what is trimmed is written: give both one rate")),
+                        .refuse(
+                            name,
+                            "refused: trimmed blocks are then written, so both need the same rate",
+                        )),
                     both => Ok((both.map(|(writes, trims)| writes + trims), read)),
                 },
                 _ if read >= 100.0 => Ok((reads, read)),
@@ -270,10 +280,10 @@ impl OptionReader<'_> {
                 (Some(reads), Some(writes)) => {
                     Ok((Some(reads + writes), reads / (reads + writes) * 100.0))
                 }
-                _ => {
-                    Err(self
-                        .refuse(name, "refused: in a mix both directions have a rate, or neither"))
-                }
+                _ => Err(self.refuse(
+                    name,
+                    "refused: in a mix, set a rate for both directions or for neither",
+                )),
             };
         }
         Ok((None, read))
@@ -284,7 +294,7 @@ impl OptionReader<'_> {
         self.switch("direct", !buffered)
     }
 
-    /// fio's own fixed seed stands for 1 here.
+    /// Random seed; fio's default seed becomes 1.
     pub(super) fn seed(&self) -> Result<Option<u64>, FioRefusal> {
         if self.get("randseed").is_some() {
             return self.whole("randseed", 1).map(Some);
@@ -293,17 +303,17 @@ impl OptionReader<'_> {
         Ok(repeats.then_some(1))
     }
 
-    /// Writes between two flushes, and whether they are of data only.
+    /// Number of writes between two flushes, and true if they flush data only.
     pub(super) fn flushes(&self) -> Result<(u32, bool), FioRefusal> {
         let (full, data) = (self.whole("fsync", 0)?, self.whole("fdatasync", 0)?);
         if full > 0 && data > 0 {
-            return Err(self.refuse("fdatasync", "fsync and fdatasync together cannot be honoured"));
+            return Err(self.refuse("fdatasync", "fsync and fdatasync cannot be combined"));
         }
         let every = u32::try_from(full.max(data));
         Ok((every.map_err(|_| self.refuse("fsync", "too many writes"))?, data > 0))
     }
 
-    /// True if reads are compared with what was written.
+    /// True if reads are verified.
     pub(super) fn verifies(&self) -> Result<bool, FioRefusal> {
         let known = |text: &str| match text {
             "0" | "null" => Ok(false),
@@ -314,12 +324,12 @@ impl OptionReader<'_> {
         };
         let verifies = self.value("verify", false, known)?;
         let trims = self.access()?.trims;
-        // As in fio, what only trims reads nothing back.
+        // As in fio, a job with only trims does not verify.
         if trims == Trims::All {
             return Ok(false);
         }
         if verifies && trims != Trims::None {
-            return Err(self.refuse("verify", "refused: what is trimmed holds nothing to verify"));
+            return Err(self.refuse("verify", "refused: trimmed blocks cannot be verified"));
         }
         Ok(verifies)
     }
@@ -333,7 +343,7 @@ impl OptionReader<'_> {
         }
         let share = self.whole("buffer_compress_percentage", 0)?;
         if share > 100 {
-            return Err(self.refuse("buffer_compress_percentage", "must be 0 to 100"));
+            return Err(self.refuse("buffer_compress_percentage", "must be between 0 and 100"));
         }
         Ok(share as f64)
     }
@@ -342,7 +352,11 @@ impl OptionReader<'_> {
         let read = |text: &str| {
             let list: Vec<f64> = text.split(':').map(number).collect::<Result<_, _>>()?;
             let good = list.len() <= 20 && list.iter().all(|p| *p > 0.0 && *p <= 100.0);
-            if good { Ok(list) } else { Err("at most 20, above 0 and up to 100".to_owned()) }
+            if good {
+                Ok(list)
+            } else {
+                Err("must be at most 20 values above 0 and up to 100".to_owned())
+            }
         };
         let default = read(PERCENTILES).unwrap_or_default();
         let mut list = self.value("percentile_list", default, read)?;
@@ -350,7 +364,7 @@ impl OptionReader<'_> {
         Ok(list)
     }
 
-    /// A log's name is its value, or the job's name where it stands alone.
+    /// Names of the logs: the value, or the job's name if there is none.
     fn logs(&self) -> Result<[Option<String>; 3], FioRefusal> {
         let log = |name: &str| match self.get(name) {
             None => Ok(None),
@@ -361,8 +375,8 @@ impl OptionReader<'_> {
     }
 }
 
-/// Requests a second for each unit of a rate. With several sizes fio turns I/Os per second into
-/// bytes by the smallest.
+/// Requests per second per unit of a rate. With several sizes, fio converts IOPS to bytes by the
+/// smallest size.
 fn requests(sizes: &[SizePart], name: &str) -> f64 {
     let weight: f64 = sizes.iter().map(|part| f64::from(part.weight)).sum();
     let bytes: f64 = sizes.iter().map(|part| part.bytes as f64 * f64::from(part.weight)).sum();
@@ -371,7 +385,8 @@ fn requests(sizes: &[SizePart], name: &str) -> f64 {
     unit * weight / bytes
 }
 
-/// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes, trims; the last that is written goes on.
+/// Rates `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes, trims; the last one also applies to the
+/// following ones.
 pub(super) fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> {
     let rate = |text: &str| -> Result<Option<f64>, String> {
         match text {

@@ -1,6 +1,6 @@
-//! Every option of fio's core and of the engines that qdepth has, and what is done with it here. An
-//! option is honoured, has no effect on figures (a remark), or is refused with the nearest way;
-//! none is passed over in silence.
+//! Table of fio's options: those of its core and of the supported engines. An option is honoured,
+//! has no effect on figures (a remark), or is refused with the nearest alternative; none is ignored
+//! silently.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -28,10 +28,10 @@ struct Table {
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramOption {
     pub(super) name: String,
-    /// The letter that stands for it.
+    /// Short option.
     pub(super) letter: char,
     pub(super) takes: Takes,
-    /// Why it cannot be honoured.
+    /// Reason why it is not supported.
     pub(super) refused: Option<String>,
     /// True if it has no effect here.
     #[serde(default)]
@@ -43,9 +43,9 @@ pub(super) struct ProgramOption {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Takes {
     Nothing,
-    /// Behind `=` alone.
+    /// Only after `=`.
     Attached,
-    /// Behind `=`, or as the next word.
+    /// After `=`, or as the next word.
     Value,
 }
 
@@ -67,24 +67,24 @@ struct Refused {
 /// Support for an option of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rule {
-    /// Read, and done.
+    /// Supported.
     Honoured,
-    /// Cannot change a figure here, or is reported with the figures; what is done.
+    /// Has no effect on figures, or is reported with them; with the remark.
     Remarked(Remark),
-    /// Says what is so anyway.
+    /// Asks for the only behaviour of qdepth.
     Silent,
-    /// Accepted only with one of these values, which ask for what is so anyway; else why not.
+    /// Accepted only with one of these values, which ask for the only behaviour; with the reason.
     Only(&'static [String], &'static str),
-    /// Cannot be done; why, and what can.
+    /// Not supported; with the reason and an alternative.
     Refused(&'static str),
 }
 
-// A test holds that it can be read.
+// A test checks that it can be parsed.
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     toml::from_str(include_str!("../../data/fio-options.toml")).unwrap_or_default()
 });
 
-/// The rule of each option of a job, by its first name.
+/// Rule of each job option, by main name.
 static RULES: LazyLock<BTreeMap<&'static str, Rule>> = LazyLock::new(|| {
     let table = &*TABLE;
     let mut rules = BTreeMap::new();
@@ -110,13 +110,13 @@ pub(super) fn program_options() -> &'static [ProgramOption] {
     &TABLE.program
 }
 
-/// The option's first name, where fio has it.
+/// Main name of an option; `None` if fio does not have it.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
     let name = TABLE.aliases.get(name).map_or(name, String::as_str);
     RULES.get_key_value(name).map(|(known, _)| *known)
 }
 
-/// Every name and every other name of an option of a job.
+/// All names and aliases of job options.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     RULES.keys().copied().chain(TABLE.aliases.keys().map(String::as_str))
 }
@@ -126,18 +126,18 @@ pub(super) fn rule(name: &str) -> Rule {
     RULES.get(name).copied().unwrap_or(Rule::Refused("fio has no such option"))
 }
 
-/// True if the option takes a value behind `=` alone, and none from the next word.
+/// True if the option takes a value only after `=`, not from the next word.
 pub(super) fn stands_alone(name: &str) -> bool {
     let name = canonical(name).unwrap_or(name);
     TABLE.standing_alone.iter().any(|known| known == name)
 }
 
-/// The known name that is nearest to a misspelt one, where one is near.
+/// Nearest known name for a misspelt one, if one is near enough.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     nearest_of(name, names())
 }
 
-/// The same of these names.
+/// Like [`nearest`], among these names.
 pub(super) fn nearest_of(
     name: &str,
     names: impl Iterator<Item = &'static str>,
@@ -146,20 +146,20 @@ pub(super) fn nearest_of(
         return None;
     }
     let most = 1 + name.len() / 4;
-    // Names are at least as far apart as their lengths.
+    // The edit distance is at least the difference of the lengths.
     let like = names.filter(|known| known.len().abs_diff(name.len()) <= most);
     let near = like.map(|known| (strsim::levenshtein(name, known), known)).min()?;
     (near.0 <= most).then_some(near.1)
 }
 
-/// Support for each option as a table, or for those with this name or prefix.
+/// Table of the support for each option, or for those with this name or prefix.
 pub fn fio_options(only: Option<&str>) -> String {
     let wanted =
         |name: &str| only.is_none_or(|option| name == option || canonical(option) == Some(name));
     let line = |(name, rule): (&&str, &Rule)| {
         let what = match *rule {
             Rule::Honoured => "honoured".to_owned(),
-            Rule::Silent => "accepted: it is so anyway, or changes no figure".to_owned(),
+            Rule::Silent => "accepted: always so, or without effect on the figures".to_owned(),
             Rule::Remarked(what) => format!("accepted, with a remark: {}", Remarked::from(what)),
             Rule::Only(values, why) => {
                 let values: Vec<&str> =

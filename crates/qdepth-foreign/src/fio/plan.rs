@@ -1,4 +1,5 @@
-//! The plan of jobs, as a person would write it: a profile for each load, then the steps.
+//! Plan file of jobs, in the form that a person would write: a profile for each load, then the
+//! steps.
 
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
@@ -12,10 +13,10 @@ use super::job_parts::Duplicates;
 use super::load::Load;
 use super::values::{self, Amount, SizePart, Trims};
 
-/// Most jobs that the title of a step names.
+/// Maximum number of jobs in the title of a step.
 const TITLE_JOBS_MAX: usize = 8;
 
-/// The plan of these steps.
+/// Plan file of these steps.
 pub(super) fn plan(
     name: &str,
     seed: u64,
@@ -111,7 +112,8 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         trim_first: (job.trims == Trims::BeforeWrites).then_some(true),
         operation: Some(job.operation).filter(|operation| !operation.is_transfer()),
         verify: job.verify.then_some(true),
-        // As in fio, what only reads finds a fault in whatever was not written to be verified.
+        // As in fio, a job that only reads reports data that was not written for verification as an
+        // error.
         verify_unwritten: job.verify.then_some(job.read >= 100.0),
         durability: durability.filter(|_| read < 100.0),
         alignment: Some(Bytes(job.sizes.alignment)),
@@ -141,7 +143,7 @@ fn arrivals(job: &Job, load: &Load) -> Option<Arrivals> {
 fn replayed(job: &Job, trace: &Trace) -> Profile {
     let (reads, trims) = trace.shares();
     let percent = |share: f64| (share * 1e6).round() / 1e4;
-    // What it never does keeps no share, and what it does at all keeps one.
+    // A direction that never occurs has no share; one that occurs keeps at least a small share.
     let kept = |share: f64| match share > 0.0 && share < 1.0 {
         true => percent(share).clamp(0.01, 99.98),
         false => 100.0 * share,
@@ -166,7 +168,7 @@ fn replayed(job: &Job, trace: &Trace) -> Profile {
     }
 }
 
-/// Number of distinct contents: the requests in the working set.
+/// Duplicates of a load, with the number of distinct contents: the requests in the working set.
 fn repeated(job: &Job, load: &Load, duplicates: Duplicates) -> DuplicatesSpec {
     let Duplicates { share, working_set, common } = duplicates;
     let requests = load.area.unwrap_or(u64::MAX) / job.sizes.smallest().max(1);
@@ -203,7 +205,7 @@ fn distribution(job: &Job, load: &Load) -> Option<Distribution> {
     }
 }
 
-/// Zones as shares of the area; those in bytes end with the area, as in fio.
+/// Zones as shares of the area; zones in bytes are cut at its end, as in fio.
 fn zones(parts: &[(f64, Amount)], area: Option<u64>) -> Vec<Zone> {
     let all = area.unwrap_or(0) as f64;
     let mut left = 100.0;

@@ -1,5 +1,5 @@
-//! From the text of job files to sections: comments, headers, globals, inclusion, variables.
-//! Every limit here keeps memory and time bounded, whatever the text.
+//! Parser of job files: comments, headers, globals, includes, variables. All limits keep memory and
+//! time bounded for any text.
 
 use std::rc::Rc;
 
@@ -9,25 +9,25 @@ use super::setting::{Section, Setting};
 use super::surroundings::Surroundings;
 use super::variables::{Budget, expand};
 
-/// Longest job file, with what it includes, bytes.
+/// Maximum size of a job file with its includes, bytes.
 const TEXT_MAX: usize = 1 << 20;
-/// Most sections over all files.
+/// Maximum number of sections in all files.
 const SECTIONS_MAX: usize = 1024;
-/// Most options in force in a section.
+/// Maximum number of options in effect in a section.
 const SETTINGS_MAX: usize = 1024;
-/// Options that say nothing where they are empty.
+/// Options that may be empty, which has no effect.
 const MAY_BE_EMPTY: &[&str] = &["filename", "directory", "description", "name"];
-/// Files within files.
+/// Maximum nesting of includes.
 const DEPTH_MAX: u32 = 16;
 
-/// Reads job files one after the other, as they stand on the command line.
+/// Reads job files in the order of the command line.
 pub(super) struct Reader<'a> {
     around: &'a Surroundings<'a>,
     budget: Budget,
     read_bytes: usize,
     pub(super) globals: Vec<Rc<Setting>>,
     pub(super) sections: Vec<Section>,
-    /// The only sections that are jobs; none: all are.
+    /// Sections to run; all if empty.
     only: &'a [String],
 }
 
@@ -51,13 +51,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// True if a section is to be a job.
+    /// True if a section is selected.
     pub(super) fn wants(&self, section: &String) -> bool {
         self.only.is_empty() || self.only.contains(section)
     }
 
-    /// One job file. Its globals hold for no other file, those of the command line (which are
-    /// there already) for all. Its globals are returned.
+    /// Parses a job file and returns its global options, which apply to this file only. Those of
+    /// the command line are already present and apply to all files.
     pub(super) fn file(&mut self, name: &str, text: &str) -> Result<Vec<Rc<Setting>>, FioRefusal> {
         let (kept, before) = (self.globals.len(), self.sections.len());
         self.lines(&Rc::from(name), text, &mut OptionScope::Nowhere, 0)?;
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), FioRefusal> {
         self.read_bytes = self.read_bytes.saturating_add(text.len());
         if self.read_bytes > TEXT_MAX {
-            return Err(FioRefusal::at(file, 0, "job files of more than 1 MiB are not read"));
+            return Err(FioRefusal::at(file, 0, "a job file must be at most 1 MiB"));
         }
         for (index, line) in text.lines().enumerate() {
             let number = index as u32 + 1;
@@ -105,13 +105,17 @@ impl<'a> Reader<'a> {
         scope: &mut OptionScope,
     ) -> Result<(), FioRefusal> {
         let Some(end) = rest.rfind(']') else {
-            return Err(FioRefusal::at(file, line, "the name of a section ends with `]`"));
+            return Err(FioRefusal::at(file, line, "the name of a section must end with `]`"));
         };
         let name = &rest[..end];
         if name.len() > 255 {
-            return Err(FioRefusal::at(file, line, "a section's name has at most 255 bytes"));
+            return Err(FioRefusal::at(
+                file,
+                line,
+                "the name of a section must be at most 255 bytes",
+            ));
         }
-        // As in fio, every name that begins so is a global section.
+        // As in fio, every name with this prefix is a global section.
         if name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("global")) {
             *scope = OptionScope::Globals;
             return Ok(());
@@ -124,7 +128,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A job begins with every global option so far.
+    /// Starts a job with all global options so far.
     pub(super) fn begin_job(&mut self, name: &str, file: &Rc<str>, line: u32) {
         self.sections.push(Section {
             name: name.to_owned(),
@@ -148,10 +152,10 @@ impl<'a> Reader<'a> {
             return Err(FioRefusal::at(
                 file,
                 line,
-                format!("files include each other {DEPTH_MAX} deep"),
+                format!("includes are nested more than {DEPTH_MAX} deep"),
             ));
         }
-        // As in fio: from here, or else from beside the file that asks.
+        // As in fio: relative to the working directory, or to the including file.
         let beside = file.rsplit_once('/').map(|(folder, _)| format!("{folder}/{name}"));
         let found =
             (self.around.include)(name).map(|text| (name.to_owned(), text)).or_else(|why| {
@@ -196,7 +200,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds an option, with variables put in and its name made the first of its names.
+    /// Adds an option, with variables expanded and aliases replaced.
     pub(super) fn add(
         &mut self,
         section: &str,
@@ -206,7 +210,7 @@ impl<'a> Reader<'a> {
         value: Option<&str>,
         global: bool,
     ) -> Result<(), FioRefusal> {
-        // As in fio, what is left out may say what it likes.
+        // As in fio, sections that are not selected may contain anything.
         let left_out = |job: &Section| !global && !self.wants(&job.name);
         if self.sections.last().is_some_and(left_out) {
             return Ok(());
@@ -218,7 +222,7 @@ impl<'a> Reader<'a> {
             line,
             is_lost: false,
         };
-        // What no name is known for is looked at with its job, whose engine may explain it.
+        // Unknown names are checked with the job, because they may belong to its engine.
         let known = canonical(name).unwrap_or(name).to_owned();
         let expanded = value
             .map(|value| expand(value, self.around, &mut self.budget))
@@ -226,7 +230,7 @@ impl<'a> Reader<'a> {
             .map_err(|why| written.refuse(section, why))?;
         let is_empty = expanded.as_deref() == Some("") && value != Some("");
         let is_lost = is_empty && !MAY_BE_EMPTY.contains(&known.as_str());
-        // As written, so that it is refused with its job and all else that is wrong there.
+        // Keep the original text, so that it is refused together with the job's other errors.
         let value = if is_lost { written.value.clone() } else { expanded };
         let setting = Rc::new(Setting { name: known, value, is_lost, ..written });
         let list = match self.sections.last_mut() {

@@ -1,20 +1,20 @@
-//! Why a job file is not run: the option, its section and its line, in words for a person.
+//! Errors of job files: option, section, line and explanation.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::remark::Remarked;
 
-/// A job file, command line or option that cannot be honoured.
+/// Unsupported job file, command line or option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FioRefusal {
-    /// The job file as named by the user, or `command line`.
+    /// Job file as given by the user, or `command line`.
     pub file: String,
-    /// Line in it, from 1; 0 where there is none.
+    /// Line, from 1; 0 if there is none.
     pub line: u32,
-    /// Section, without brackets; empty before the first.
+    /// Section, without brackets; empty if there is none.
     pub section: String,
-    /// The option as written, with its value; empty where it is not about one.
+    /// Option with its value, as written; empty if there is none.
     pub option: String,
     /// Problem and remedy.
     pub why: String,
@@ -38,7 +38,7 @@ impl fmt::Display for FioRefusal {
 }
 
 impl FioRefusal {
-    /// A refusal that is about a line and not an option.
+    /// Error of a line instead of an option.
     pub(super) fn at(file: &str, line: u32, why: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line, why: why.into(), ..Self::default() }
     }
@@ -56,7 +56,7 @@ impl FioRefusal {
 
 impl std::error::Error for FioRefusal {}
 
-/// Everything in a command line and its files that cannot be honoured, each once.
+/// All errors in a command line and its files, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FioRefusals {
     list: Vec<FioRefusal>,
@@ -64,13 +64,12 @@ pub struct FioRefusals {
 }
 
 impl FioRefusals {
-    /// In the order in which they were met.
+    /// The errors, in the order in which they were found.
     pub fn list(&self) -> &[FioRefusal] {
         &self.list
     }
 
-    /// Adds what is not there yet: an option of a global section is refused once and not once a
-    /// job.
+    /// Adds new errors: an option of a global section is refused once and not once per job.
     pub(super) fn add(&mut self, more: Self) {
         for refusal in more.list {
             if self.known.insert(refusal.key()) {
@@ -79,7 +78,7 @@ impl FioRefusals {
         }
     }
 
-    /// Result of a step; its refusals are kept here.
+    /// Returns the result of a step; keeps its errors and returns `None` if it failed.
     pub(super) fn keep<T>(&mut self, step: Result<T, impl Into<Self>>) -> Option<T> {
         match step {
             Ok(value) => Some(value),
@@ -90,7 +89,7 @@ impl FioRefusals {
         }
     }
 
-    /// `value`, where nothing was refused.
+    /// `value` if there are no errors.
     pub(super) fn or<T>(self, value: T) -> Result<T, Self> {
         if self.list.is_empty() { Ok(value) } else { Err(self) }
     }
@@ -114,13 +113,13 @@ impl fmt::Display for FioRefusals {
 
 impl std::error::Error for FioRefusals {}
 
-/// A difference from the job file that cannot change a figure, or that a reader of the figures must
-/// know.
+/// Difference from fio's behaviour that does not change a figure, or that the reader of the figures
+/// must know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FioRemark {
     /// Location, for example `jobs.fio:12: [reader] invalidate=1`.
     pub location: String,
-    /// Behaviour instead.
+    /// Difference, for the user.
     pub what: Remarked,
 }
 

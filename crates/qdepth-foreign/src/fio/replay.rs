@@ -1,7 +1,7 @@
-//! Traces that a job replays: fio's iolog of versions 2 and 3, and blktrace's records.
+//! Reader of traces for replay: fio's iolog versions 2 and 3, and blktrace records.
 //!
-//! Times are as fio 3.33 takes them when it is run: microseconds in version 3; in version 2 a
-//! `wait` lasts until this many milliseconds after the start.
+//! Times as observed with fio 3.33: microseconds in version 3; in version 2, a `wait` lasts until
+//! this many milliseconds after the start.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::setting::Section;
 use super::surroundings::Surroundings;
 use super::values::{number, texts};
 
-/// Interpretation of the lines.
+/// Options of a replay.
 struct How {
     redirect: Option<String>,
     skip: Vec<Direction>,
@@ -24,7 +24,7 @@ struct How {
     align: u64,
 }
 
-/// Puts what a job replays into it, where it does.
+/// Sets the replay of a job that has `read_iolog`.
 pub(super) fn into(
     job: &mut Job,
     section: &Section,
@@ -35,7 +35,7 @@ pub(super) fn into(
         let alone = ["merge_blktrace_file", "replay_redirect", "replay_time_scale"];
         let dependent = alone.iter().find_map(|name| section.get(name));
         return dependent.map_or(Ok(()), |dependent| {
-            Err(dependent.refuse(&section.name, "it is said of read_iolog=, which is left out"))
+            Err(dependent.refuse(&section.name, "needs read_iolog=, which is missing"))
         });
     };
     let refuse = |why: String| setting.refuse(&section.name, why);
@@ -47,7 +47,7 @@ pub(super) fn into(
     }
     if job.verify || job.goal.is_some() || job.duplicates.is_some() || job.think.is_some() {
         return Err(refuse(
-            "refused: together with verify, latency_target, dedupe or thinktime".into(),
+            "refused: cannot be combined with verify, latency_target, dedupe or thinktime".into(),
         ));
     }
     let paths = texts(setting.value.as_deref().unwrap_or(""));
@@ -68,7 +68,7 @@ pub(super) fn into(
     }
     let speed = (!no_stall).then_some(per_cent as f64 / 100.0);
     if speed.is_some_and(|speed| !(0.001..=1000.0).contains(&speed)) {
-        return Err(refuse("must be replay_time_scale=1 to 100000".to_owned()));
+        return Err(refuse("replay_time_scale must be between 1 and 100000".to_owned()));
     }
     let probed = logs.iter().filter_map(|log| log.depth).max();
     if let Some(depth) =
@@ -117,7 +117,7 @@ fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
     })
 }
 
-/// A trace of any kind.
+/// Parses a trace of any format.
 fn read(bytes: &[u8]) -> Result<Log, String> {
     if blktrace::is_trace(bytes) {
         return blktrace::read(bytes);
@@ -135,7 +135,7 @@ fn iolog<'a>(lines: impl Iterator<Item = &'a str>, timed: bool) -> Result<Log, S
     let (mut log, mut at_ns) = (Log::default(), 0);
     let mut first = None;
     for (number, line) in (2..).zip(lines) {
-        let wrong = || format!("line {number}: `{line}` is not an action of an iolog");
+        let wrong = || format!("line {number}: `{line}` is not a line of an iolog");
         let mut words: Vec<&str> = line.split_whitespace().collect();
         if words.is_empty() {
             continue;
@@ -157,7 +157,7 @@ fn iolog<'a>(lines: impl Iterator<Item = &'a str>, timed: bool) -> Result<Log, S
             "write" => Direction::Write,
             "trim" => Direction::Trim,
             "sync" | "datasync" => Direction::Sync,
-            // Fio ignores it where lines have times of their own.
+            // fio ignores `wait` if lines have times.
             "wait" if timed => continue,
             "wait" => {
                 at_ns = at_ns.max(figure(0)?.saturating_mul(1_000_000));
@@ -165,7 +165,7 @@ fn iolog<'a>(lines: impl Iterator<Item = &'a str>, timed: bool) -> Result<Log, S
             }
             _ => return Err(wrong()),
         };
-        // The first is made at once.
+        // The first request starts at once.
         let from = *first.get_or_insert(if timed { at_ns } else { 0 });
         let (offset, size) = match direction {
             Direction::Sync => (0, 0),
@@ -173,18 +173,18 @@ fn iolog<'a>(lines: impl Iterator<Item = &'a str>, timed: bool) -> Result<Log, S
         };
         let request = Request { direction, offset, size };
         let recorded = Recorded { at_ns: at_ns.saturating_sub(from), request };
-        // What has no length moves nothing.
+        // Requests without a length transfer nothing.
         if size > 0 || direction == Direction::Sync {
             log.lines.push(Line { path: path.to_owned(), recorded });
         }
         if log.lines.len() > REQUESTS_MAX {
-            return Err(format!("more than {REQUESTS_MAX} requests"));
+            return Err(format!("more than {REQUESTS_MAX} I/Os"));
         }
     }
     Ok(log)
 }
 
-/// One trace of several: the times of each scaled by a share in per cent, each so many times.
+/// Merges several traces. Each has a time scale in per cent and a number of repetitions.
 fn merge(section: &Section, logs: Vec<Log>) -> Result<Log, String> {
     let list = |name: &str, usual: f64| -> Result<Vec<f64>, String> {
         let text = section.get(name).and_then(|setting| setting.value.as_deref());
@@ -193,10 +193,10 @@ fn merge(section: &Section, logs: Vec<Log>) -> Result<Log, String> {
             Some(text) => text.split([':', ',']).map(number).collect::<Result<_, _>>()?,
         };
         if !given.is_empty() && given.len() != logs.len() {
-            return Err(format!("{name} has {} figures for {} traces", given.len(), logs.len()));
+            return Err(format!("{name} has {} values for {} traces", given.len(), logs.len()));
         }
         if given.iter().any(|figure| !(*figure > 0.0 && *figure <= 1e6)) {
-            return Err(format!("{name}: figures above 0 and up to 1000000"));
+            return Err(format!("{name}: values must be above 0 and at most 1000000"));
         }
         Ok(if given.is_empty() { vec![usual; logs.len()] } else { given })
     };
@@ -207,7 +207,7 @@ fn merge(section: &Section, logs: Vec<Log>) -> Result<Log, String> {
         let last = log.lines.iter().map(|line| line.recorded.at_ns).max().unwrap_or(0);
         for pass in 0..times as u64 {
             if merged.lines.len() + log.lines.len() > REQUESTS_MAX {
-                return Err(format!("more than {REQUESTS_MAX} requests"));
+                return Err(format!("more than {REQUESTS_MAX} I/Os"));
             }
             merged.lines.extend(log.lines.iter().cloned().map(|mut line| {
                 let at_ns = line.recorded.at_ns.saturating_add(last.saturating_mul(pass));
@@ -221,7 +221,7 @@ fn merge(section: &Section, logs: Vec<Log>) -> Result<Log, String> {
     Ok(merged)
 }
 
-/// The requests of each file, moved as the options say.
+/// Requests of each file, with their offsets transformed by the options.
 fn by_file(lines: &[Line], how: &How) -> Result<Vec<(String, Trace)>, String> {
     let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
     let mut files: Vec<(String, Vec<Recorded>)> = Vec::new();
@@ -236,11 +236,11 @@ fn by_file(lines: &[Line], how: &How) -> Result<Vec<(String, Trace)>, String> {
         recorded.request.offset = offset - offset % how.align;
         files[index].1.push(recorded);
     }
-    // A file that is only forced out has nothing that could be.
+    // Drop files with only syncs: they have no data to sync.
     files.retain(|(_, list)| list.iter().any(|recorded| recorded.request.size > 0));
     let made = files.into_iter().map(|(path, list)| Ok((path, Trace::new(list)?)));
     let made: Vec<_> = made.collect::<Result<_, String>>()?;
-    if made.is_empty() { Err("no request is left of it".to_owned()) } else { Ok(made) }
+    if made.is_empty() { Err("no I/O is left of the trace".to_owned()) } else { Ok(made) }
 }
 
 #[cfg(test)]

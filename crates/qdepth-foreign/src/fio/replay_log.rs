@@ -1,15 +1,14 @@
-//! Replay of a job, and the lines of its traces.
+//! Replay of a job, and the requests of its traces.
 
 use qdepth_workload::{Recorded, Trace};
 
-/// Most requests that are read of all traces of a job.
+/// Maximum number of requests in all traces of a job.
 pub(super) const REQUESTS_MAX: usize = 1 << 20;
 
 /// Replay of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// The traces, of which clones take one each in turn: by file or device, in the order in which
-    /// they come up.
+    /// Traces, which clones use round-robin: requests by file or device, in order of appearance.
     pub traces: Vec<Vec<(String, Trace)>>,
     /// Speed relative to the recording; `None` for as fast as possible.
     pub speed: Option<f64>,
@@ -26,14 +25,14 @@ impl Replay {
     }
 }
 
-/// A request of some file.
+/// Request of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) path: String,
     pub(super) recorded: Recorded,
 }
 
-/// Requests of a log, and the maximum in flight if the trace states it.
+/// Requests of a log, and the maximum in flight if the log contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Log {
     pub(super) lines: Vec<Line>,

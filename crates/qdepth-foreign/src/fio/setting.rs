@@ -1,4 +1,4 @@
-//! One option as written, and where.
+//! Options as written, with their location.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::remark::Remarked;
 /// An option of a section, a global section or the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
-    /// The option's first name: aliases are replaced (`blocksize` is `bs`).
+    /// Main name of the option: aliases are replaced (`blocksize` is `bs`).
     pub(super) name: String,
     /// The value with variables substituted; `None` if the option has no value.
     pub(super) value: Option<String>,
@@ -16,7 +16,7 @@ pub(super) struct Setting {
     pub(super) file: Rc<str>,
     /// Line in it, from 1.
     pub(super) line: u32,
-    /// True if variables that are not set leave nothing of the value, which is as written then.
+    /// True if unset variables make the value empty; `value` is then the original text.
     pub(super) is_lost: bool,
 }
 
@@ -29,7 +29,7 @@ impl Setting {
         }
     }
 
-    /// A refusal of this option in `section`.
+    /// Error of this option in `section`.
     pub(super) fn refuse(&self, section: &str, why: impl Into<String>) -> FioRefusal {
         let (section, option) = (section.to_owned(), self.text());
         FioRefusal { section, option, ..FioRefusal::at(&self.file, self.line, why) }
@@ -41,7 +41,7 @@ impl Setting {
     }
 }
 
-/// A section that is a job, with every global option above it before its own.
+/// Section of a job, with all global options above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     /// The name between the brackets.
@@ -50,7 +50,7 @@ pub(super) struct Section {
     pub(super) file: Rc<str>,
     /// Line of its header.
     pub(super) line: u32,
-    /// Options in force; of the same name the last counts.
+    /// Options in effect; the last one of a name counts.
     pub(super) settings: Vec<Rc<Setting>>,
     /// Number of options from global sections.
     pub(super) inherited: usize,
@@ -59,12 +59,12 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// The option that counts, where it is written.
+    /// Option in effect, if present.
     pub(super) fn get(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().rev().find(|setting| setting.name == name).map(AsRef::as_ref)
     }
 
-    /// A refusal of an option where it is written, else of the section.
+    /// Error of an option, or of the section if the option is absent.
     pub(super) fn refuse_option(&self, name: &str, why: impl Into<String>) -> FioRefusal {
         match self.get(name) {
             Some(setting) => setting.refuse(&self.name, why),
@@ -72,14 +72,13 @@ impl Section {
         }
     }
 
-    /// A refusal about the section as a whole.
+    /// Error of the section as a whole.
     pub(super) fn refuse(&self, why: impl Into<String>) -> FioRefusal {
         FioRefusal { section: self.name.clone(), ..FioRefusal::at(&self.file, self.line, why) }
     }
 }
 
-/// Names and values of these options, each name once with its last value; what stands alone is
-/// empty.
+/// Names and values of these options, each name once with its last value; empty if it has none.
 pub(super) fn each_once(settings: &[Rc<Setting>]) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     for setting in settings {

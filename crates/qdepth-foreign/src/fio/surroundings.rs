@@ -1,19 +1,19 @@
-//! The machine that a job file is read on.
+//! Access to the machine for the parser of job files.
 
 /// Machine facts that a job file may use.
 pub struct Surroundings<'a> {
-    /// An environment variable.
+    /// Value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The text of an included file, or why there is none.
+    /// Text of an included file, or the error.
     pub include: &'a dyn Fn(&str) -> Result<String, String>,
-    /// The bytes of a trace that is replayed, or why there are none.
+    /// Bytes of a trace, or the error.
     pub trace: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
-    /// True if it is a directory in which files can be.
+    /// True if the path is a directory for files.
     pub is_directory: &'a dyn Fn(&str) -> bool,
-    /// Bytes of a page of memory.
+    /// Size of a memory page, bytes.
     pub page_bytes: u64,
     /// Memory in MiB.
     pub memory_mib: u64,
-    /// Processors.
+    /// Number of CPUs.
     pub cpus: u64,
 }

@@ -1,5 +1,5 @@
-//! A run in fio's semicolons: a line for each entry, times in microseconds. Written from what fio
-//! 3.42 prints.
+//! Export in fio's terse format: a line per entry, times in microseconds. Written from the output
+//! of fio 3.42.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use qdepth_record::PointRecord;
 use super::disk::FioDisk;
 use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, jobs};
 
-/// Percentiles of a line; what there are less is `0%=0`.
+/// Number of percentiles in a line; missing ones are `0%=0`.
 const PERCENTILES: usize = 20;
 
-/// The lines in this version, 2 to 5.
+/// Terse lines of version 2 to 5.
 pub fn export_fio_terse(
     version: u8,
     program: &str,
@@ -34,7 +34,7 @@ fn line(version: u8, program: &str, entry: &FioEntry, job: &JobEntry, disks: &[F
     };
     let none = Direction::default();
     let trim = if version == 3 { None } else { Some(&job.trim) };
-    // What is reported together stands alone, or behind all that is also reported apart.
+    // A mixed entry replaces reads and writes, or follows them.
     let together = job.mixed.is_some().then_some(&job.mixed);
     let sides = match job.read {
         None => [together, None, None, None],

@@ -1,12 +1,12 @@
-//! Values of options that are more than a number.
+//! Structured values of options.
 
 use qdepth_workload::Operation;
 
 use super::number::{Base, size};
 
-/// Most sizes in a mix.
+/// Maximum number of sizes in a mix.
 const SIZES_MAX: usize = 64;
-/// Most sizes that a range has.
+/// Maximum number of sizes in a range.
 const RANGE_MAX: u64 = 4096;
 
 /// A number of bytes, or a share of the target.
@@ -27,13 +27,13 @@ impl Amount {
                 if (0.0..=100.0).contains(&share) {
                     Ok(Self::Share(share))
                 } else {
-                    Err("must be 0% to 100%".to_owned())
+                    Err("must be between 0% and 100%".to_owned())
                 }
             }
         }
     }
 
-    /// Bytes, of a target of `whole` bytes; `None` if a share is asked of an unknown one.
+    /// Bytes on a target of `whole` bytes; `None` for a share of an unknown size.
     pub fn bytes(self, whole: Option<u64>) -> Option<u64> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -45,11 +45,11 @@ impl Amount {
 /// Discards of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trims {
-    /// Nothing.
+    /// No discards.
     None,
-    /// With every request.
+    /// Every request is a discard.
     All,
-    /// With every other: the next one writes the same place.
+    /// Every other request is a discard, followed by a write to the same offset.
     BeforeWrites,
 }
 
@@ -92,7 +92,7 @@ impl Engine {
             }
             "splice" | "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete"
             | "dircreate" | "dirstat" | "dirdelete" => return Ok(Self::Synchronous),
-            // As fio: whatever begins so.
+            // As in fio, any name with this prefix.
             text if text.starts_with("linuxaio") || text.starts_with("aio") => {
                 return Ok(Self::LinuxAio);
             }
@@ -100,7 +100,7 @@ impl Engine {
             "io_uring" => return Ok(Self::IoUring),
             "io_uring_cmd" => return Ok(Self::Passthrough),
             "posixaio" => return Ok(Self::Threads),
-            // The example of an engine in C++ does nothing either.
+            // fio's example engine in C++ does nothing either.
             "null" | "cpp_null" => return Ok(Self::Null),
             other => near(other),
         };
@@ -116,18 +116,18 @@ impl Engine {
 fn near(engine: &str) -> &'static str {
     let library = engine.trim_start_matches("lib").split(['_', '-']).next().unwrap_or("");
     match library {
-        "windowsaio" | "solarisaio" => "; libaio or io_uring is the same on Linux",
-        "sg" | "guasi" | "zbc" | "xnvme" | "blkio" => "; libaio on the same device is near",
-        "nbd" => "; libaio on the device of nbd-client is near",
-        "rbd" | "rados" => "; libaio on the device of `rbd map` is near",
-        "iscsi" => "; libaio on the device of `iscsiadm --login` is near",
-        "pmem" | "pmemblk" | "dev" | "mtd" => "; libaio on its block device is near",
+        "windowsaio" | "solarisaio" => "; on Linux, use libaio or io_uring",
+        "sg" | "guasi" | "zbc" | "xnvme" | "blkio" => "; use libaio on the same device instead",
+        "nbd" => "; use libaio on the device of nbd-client instead",
+        "rbd" | "rados" => "; use libaio on the device of `rbd map` instead",
+        "iscsi" => "; use libaio on the device of `iscsiadm --login` instead",
+        "pmem" | "pmemblk" | "dev" | "mtd" => "; use libaio on its block device instead",
         "nfs" | "hdfs" | "http" | "gfapi" | "gfapi_async" | "dfs" | "ime" | "cufile" => {
-            "; libaio on a file, where it is mounted, is near"
+            "; mount it, and use libaio on a file there instead"
         }
-        "net" | "netsplice" | "rdma" | "rpma" => "; it measures a network, and no storage",
+        "net" | "netsplice" | "rdma" | "rpma" => "; it measures a network, not storage",
         "cpuio" | "exec" => "; it is not a storage load: run it separately, and remove its section",
-        "e4defrag" => "; no file is defragmented: leave its section out",
+        "e4defrag" => "; qdepth does not defragment files: remove its section",
         _ => "",
     }
 }
@@ -150,13 +150,13 @@ pub(super) fn operation(engine: &str) -> Operation {
 /// Distribution of random requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
-    /// Each place alike.
+    /// Uniform distribution.
     Uniform,
-    /// Zipf's law with this exponent.
+    /// Zipf distribution with this exponent.
     Zipf(f64),
-    /// Pareto's law with this power.
+    /// Pareto distribution with this power.
     Pareto(f64),
-    /// Per cent of the accesses, and the part of the area that they go to, in order.
+    /// Share of the accesses, per cent, and the part of the area for them, in order.
     Zones(Vec<(f64, Amount)>),
 }
 
@@ -172,21 +172,21 @@ impl Distribution {
             "zipf" => {
                 let theta = if first.is_empty() { 1.1 } else { number(first)? };
                 if !(0.0..10.0).contains(&theta) || (theta - 1.0).abs() < 1e-9 || theta == 0.0 {
-                    return Err("the exponent is above 0, below 10 and not 1".to_owned());
+                    return Err("the exponent must be above 0 and below 10, and not 1".to_owned());
                 }
                 Ok(Self::Zipf(theta))
             }
             "pareto" => {
                 let power = if first.is_empty() { 0.2 } else { number(first)? };
                 if !(power > 0.0 && power < 1.0) {
-                    return Err("the power is above 0 and below 1".to_owned());
+                    return Err("the power must be above 0 and below 1".to_owned());
                 }
                 Ok(Self::Pareto(power))
             }
             "normal" => {
                 let deviation = number(first).unwrap_or(0.0);
                 if !(deviation > 0.0 && deviation <= 100.0) {
-                    return Err("the deviation is above 0 and up to 100".to_owned());
+                    return Err("the deviation must be above 0 and at most 100".to_owned());
                 }
                 Ok(Self::Zones(normal(deviation)))
             }
@@ -195,8 +195,8 @@ impl Distribution {
     }
 }
 
-/// A normal distribution around the middle of the area as zones of equal length; `deviation` is per
-/// cent of the area. What falls beyond the area is drawn again.
+/// Normal distribution around the middle of the area, as zones of equal length. `deviation` is in
+/// per cent of the area; values outside the area are redrawn.
 fn normal(deviation: f64) -> Vec<(f64, Amount)> {
     const ZONES: u32 = 128;
     let width = 100.0 / f64::from(ZONES);
@@ -206,10 +206,10 @@ fn normal(deviation: f64) -> Vec<(f64, Amount)> {
     (0..ZONES).map(|zone| (weight(zone) / total * 100.0, Amount::Share(width))).collect()
 }
 
-/// `50/5:30/15:20/80`: accesses and area; where the last area is left out it is the rest.
+/// Parses `50/5:30/15:20/80`: shares of accesses and area; a missing last area is the rest.
 fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
     if text.contains(',') {
-        return Err("refused: zones of their own for reads and writes".to_owned());
+        return Err("refused: reads and writes cannot have different zones".to_owned());
     }
     let mut zones = Vec::new();
     let mut rest = 100.0;
@@ -217,7 +217,7 @@ fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
         let (access, area) = part.split_once('/').unwrap_or((part, ""));
         let area = match area.trim() {
             "" if in_bytes => {
-                return Err(format!("`{part}`: a zone has a size, for example 50/10g"));
+                return Err(format!("`{part}`: a zone needs a size, for example 50/10g"));
             }
             "" => Amount::Share(rest),
             area if in_bytes => Amount::Bytes(size(area, Base::default())?),
@@ -229,7 +229,7 @@ fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
         zones.push((number(access)?, area));
     }
     if zones.is_empty() {
-        Err("at least one zone, as zoned:60/10:40/90".to_owned())
+        Err("needs at least one zone, for example zoned:60/10:40/90".to_owned())
     } else {
         Ok(zones)
     }
@@ -238,23 +238,23 @@ fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
 /// Request sizes of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
-    /// With weights; of reads alone where writes have their own.
+    /// Sizes with weights; only those of reads if `writes` is set.
     pub parts: Vec<SizePart>,
-    /// Random accesses begin at whole multiples of this many bytes.
+    /// Alignment of random accesses, bytes.
     pub alignment: u64,
-    /// The same of the writes of a mix, where it is another.
+    /// Sizes and alignment of the writes of a mix, if different.
     pub writes: Option<(Vec<SizePart>, u64)>,
 }
 
 impl Sizes {
-    /// The only size, where there is one.
+    /// The size, if there is only one.
     pub(super) fn single(&self) -> Option<u64> {
         match (self.parts.as_slice(), &self.writes) {
             ([only], None) => Some(only.bytes),
             _ => None,
         }
     }
-    /// The smallest.
+    /// Smallest size, bytes.
     pub fn smallest(&self) -> u64 {
         let writes = self.writes.iter().flat_map(|(parts, _)| parts);
         self.parts.iter().chain(writes).map(|part| part.bytes).min().unwrap_or(4096)
@@ -280,7 +280,7 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
-/// A list with colons between; `\:` is a colon.
+/// Splits a list at colons; `\:` is a literal colon.
 pub(super) fn texts(text: &str) -> Vec<String> {
     let mut list = vec![String::new()];
     let mut letters = text.chars();
@@ -296,7 +296,8 @@ pub(super) fn texts(text: &str) -> Vec<String> {
     list
 }
 
-/// One figure for reads, writes and trims, or one for each; the last that is written goes on.
+/// One value for reads, writes and trims, or one for each; the last one also applies to the
+/// following ones.
 pub(super) fn by_way<T>(
     text: &str,
     parse: impl Fn(&str) -> Result<T, String>,
@@ -308,15 +309,15 @@ pub(super) fn by_way<T>(
 
 /// Sizes of `bs`, `bsrange` or `bssplit` for reads, for writes and for trims.
 pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePart>; 3], String> {
-    // As fio reads it, `bs=4k-64k` is no range: 4 KiB for reads, 64 KiB for writes.
+    // As in fio, `bs=4k-64k` is not a range: 4 KiB for reads, 64 KiB for writes.
     let ends_part = |letter: char| letter == ',' || (option == "bs" && letter == '-');
     let parts: Vec<&str> = text.split(ends_part).map(str::trim).collect();
     let reads = parts[0];
-    // The last that is written goes on for the directions behind it.
+    // The last one also applies to the following directions.
     let writes = parts.get(1).copied().unwrap_or(reads);
     let trims = parts.get(2).copied().unwrap_or(writes);
     let parts = |text: &str| match option {
-        // Which has none of its own has fio's usual size.
+        // An empty value is fio's default size.
         "bs" | "bssplit" if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         "bssplit" => split(text, base),
         "bsrange" => range(text, base),
@@ -325,43 +326,44 @@ pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePar
     };
     let all = [parts(reads)?, parts(writes)?, parts(trims)?];
     if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 1 << 30) {
-        return Err("a request has 1 byte to 1 GiB".to_owned());
+        return Err("the block size must be between 1 byte and 1 GiB".to_owned());
     }
     Ok(all)
 }
 
-/// `low-high`: multiples of the lower size are drawn alike.
+/// Parses `low-high`: all multiples of the lower size with equal weights.
 fn range(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
-    let (low, high) = text.split_once('-').ok_or("a range is written 4k-64k")?;
+    let (low, high) = text.split_once('-').ok_or("use a range such as 4k-64k")?;
     let (low, high) = (size(low, base)?, size(high, base)?);
     let count = high.checked_div(low).filter(|count| *count > 0);
-    let count = count.ok_or("the lower size is above 0 and not above the higher")?;
+    let count = count.ok_or("the lower size must be above 0 and not above the higher")?;
     if count > RANGE_MAX {
         return Err(format!("refused: {count} different sizes; at most {RANGE_MAX} are allowed"));
     }
     Ok((1..=count).map(|times| SizePart { bytes: low * times, weight: 1 }).collect())
 }
 
-/// `4k/50:8k/50`; sizes without a share take equal parts of what is left.
+/// Parses `4k/50:8k/50`; sizes without a share split the rest equally.
 fn split(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
     let mut list = Vec::new();
     for part in text.split(':') {
         let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
         let share = match share.trim() {
             "" => None,
-            text => Some(text.parse::<u32>().map_err(|_| format!("`{text}` is not a share"))?),
+            text => Some(text.parse::<u32>().map_err(|_| format!("`{text}` is not a percentage"))?),
         };
         list.push((size(bytes, base)?, share));
         if list.len() > SIZES_MAX {
-            return Err(format!("at most {SIZES_MAX} sizes"));
+            return Err(format!("at most {SIZES_MAX} sizes are allowed"));
         }
     }
     let stated: u64 = list.iter().filter_map(|(_, share)| *share).map(u64::from).sum();
     let open = list.iter().filter(|(_, share)| share.is_none()).count() as u64;
     if stated > 100 || (open == 0 && stated != 100) {
-        return Err(format!("the shares add up to {stated}, and not to 100"));
+        return Err(format!("the shares add up to {stated}, but must add up to 100"));
     }
-    // In hundredths of a per cent over the number of open ones, so that equal parts stay equal.
+    // Weights in 1/100 % divided by the number of sizes without a share, so that equal shares stay
+    // equal.
     let scale = open.max(1);
     let weight = |share: Option<u32>| match share {
         Some(share) => u64::from(share) * scale,

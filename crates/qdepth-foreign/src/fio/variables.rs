@@ -1,12 +1,12 @@
-//! `${VARIABLE}` and `$ncpus`, `$pagesize`, `$mb_memory` in a value.
+//! Expansion of `${VARIABLE}`, `$ncpus`, `$pagesize` and `$mb_memory` in values.
 
 use super::number::arithmetic;
 use super::surroundings::Surroundings;
 
-/// Bytes that variables may add to all values together.
+/// Maximum number of bytes that variables add to all values together.
 const GROWTH_MAX: usize = 1 << 20;
 
-/// Remaining room for variables, so that a short text cannot expand without limit.
+/// Remaining bytes for variables, so that a short text cannot expand without limit.
 pub(super) struct Budget(usize);
 
 impl Default for Budget {
@@ -15,8 +15,8 @@ impl Default for Budget {
     }
 }
 
-/// Puts variables in. An unset environment variable is empty; a keyword makes the value
-/// arithmetic, which is worked out (`8*$pagesize`).
+/// Expands variables. An unset environment variable is empty. A keyword makes the value an
+/// arithmetic expression, which is evaluated (`8*$pagesize`).
 pub(super) fn expand(
     value: &str,
     around: &Surroundings<'_>,
@@ -48,7 +48,7 @@ fn keywords(text: String, around: &Surroundings<'_>) -> Result<String, String> {
     if !known.iter().any(|(word, _)| text.contains(word)) {
         return Ok(text);
     }
-    // Each is put in once a place, and a number is not longer than the text allowed.
+    // Each occurrence is replaced once, by a number that is not longer than the text allows.
     let mut filled = text;
     for (word, number) in known {
         filled = filled.replace(word, &number.to_string());

@@ -1,12 +1,12 @@
-//! A configuration: its workers, access specifications and cycles.
+//! Iometer configuration: workers, access specifications and cycles.
 
 use thiserror::Error;
 
-/// Why a configuration cannot be followed.
+/// Unsupported or invalid configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {what}")]
 pub struct IcfRefusal {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
     /// Problem and the nearest alternative.
     pub what: String,
@@ -48,7 +48,7 @@ impl Default for Cycle {
 }
 
 impl Cycle {
-    /// Its values up to the end, or to `most`, which comes last where the steps pass it.
+    /// Values up to the end of the cycle, or to `most`, which is always the last value if exceeded.
     pub(super) fn values(self, most: u32) -> Vec<u32> {
         let (mut values, mut next) = (Vec::new(), self.start.max(1));
         let end = self.end.min(most);
@@ -75,13 +75,13 @@ pub(super) struct Varied {
     pub(super) targets: bool,
 }
 
-/// A worker.
+/// Worker with its targets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Worker {
     pub(super) name: String,
     pub(super) line: usize,
     pub(super) outstanding: u32,
-    /// Sectors of 512 B; 0: all.
+    /// Number of sectors of 512 B; 0 for all.
     pub(super) sectors: u64,
     pub(super) first_sector: u64,
     pub(super) pattern: u32,
@@ -90,7 +90,7 @@ pub(super) struct Worker {
     pub(super) targets: Vec<String>,
 }
 
-/// A configuration.
+/// Parsed configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Icf {
     pub(super) title: String,
@@ -121,10 +121,10 @@ impl Icf {
             return Ok(None);
         }
         let found = self.specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
-        // Files of 1998 give specifications no names: where there is one alone, it is meant.
+        // In files of 1998, specifications have no names: use the only one.
         let alone =
             || self.specs.first().filter(|only| self.specs.len() == 1 && only.name.is_empty());
-        let what = format!("no access specification is called `{name}`");
+        let what = format!("there is no access specification `{name}`");
         found.or_else(alone).map(Some).ok_or(IcfRefusal { line, what })
     }
 }

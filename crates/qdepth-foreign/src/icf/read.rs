@@ -1,8 +1,8 @@
-//! Reads a configuration: keys, and the values below them.
+//! Parser of configurations: keys, and the values below them.
 
 use super::configuration::{Access, Cycle, Icf, IcfRefusal, Spec, Varied, Worker};
 
-/// Keys that say what is shown or kept, how the file is divided, or what a list ends with.
+/// Ignored keys: display, recording, structure of the file, ends of lists.
 const SHOWN: &[&str] = &[
     "test setup",
     "end",
@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Result<Icf, IcfRefusal> {
         reader.line(number + 1, line)?;
     }
     if !reader.is_one {
-        let what = "is not a configuration of Iometer: it has no line `Version …` or `'TEST SETUP`";
+        let what = "is not an Iometer configuration: it has no line `Version …` or `'TEST SETUP`";
         return Err(IcfRefusal { line: 1, what: what.to_owned() });
     }
     Ok(reader.icf)
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str) -> Result<Icf, IcfRefusal> {
 #[derive(Default)]
 struct Reader {
     icf: Icf,
-    /// The key that values belong to, in lower case.
+    /// Current key, in lower case.
     key: String,
     is_one: bool,
 }
@@ -48,7 +48,7 @@ impl Reader {
     fn line(&mut self, line: usize, text: &str) -> Result<(), IcfRefusal> {
         let value = text.trim();
         if let Some(key) = value.strip_prefix('\'') {
-            // What stands behind a space is the heading of columns.
+            // A key after a space is a column heading.
             if !key.starts_with([' ', '\t']) {
                 return self.begin(line, key);
             }
@@ -96,7 +96,7 @@ impl Reader {
             "target",
         ];
         if !known.iter().chain(SHOWN).any(|known| key.starts_with(known)) {
-            let what = format!("`'{key}` is not a key that is known");
+            let what = format!("`'{key}` is not a known key");
             return Err(IcfRefusal { line, what });
         }
         self.key = key;
@@ -104,7 +104,8 @@ impl Reader {
     }
 
     fn value(&mut self, line: usize, value: &str) -> Result<(), IcfRefusal> {
-        let bad = |what: &str| Err(IcfRefusal { line, what: format!("`{value}` is no {what}") });
+        let bad =
+            |what: &str| Err(IcfRefusal { line, what: format!("`{value}` is not a valid {what}") });
         let key = std::mem::take(&mut self.key);
         let icf = &mut self.icf;
         match key.as_str() {
@@ -144,7 +145,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A value of the worker that stands last.
+    /// Sets a value of the last worker.
     fn of_worker(&mut self, line: usize, key: &str, value: &str) -> Result<(), IcfRefusal> {
         let Some(worker) = self.icf.workers.last_mut() else { return Ok(()) };
         let refused = |what: String| Err(IcfRefusal { line, what });
@@ -156,7 +157,8 @@ impl Reader {
             "worker" => worker.name = value.to_owned(),
             "worker type" | "target type" if !value.eq_ignore_ascii_case("disk") => {
                 return refused(format!(
-                    "`{value}` of worker `{}`: networks are not measured. Take it out of the file",
+                    "`{value}` of worker `{}`: qdepth does not measure networks. Remove the worker \
+                     from the file",
                     worker.name
                 ));
             }
@@ -164,13 +166,13 @@ impl Reader {
             "target" => worker.targets.push(value.to_owned()),
             _ if key.contains("outstanding ios") => {
                 let Some(outstanding) = number(0) else {
-                    return refused(format!("`{value}` is not a number of outstanding I/Os"));
+                    return refused(format!("`{value}` is not a valid number of outstanding I/Os"));
                 };
                 worker.outstanding = u32::try_from(outstanding).unwrap_or(u32::MAX);
                 if enabled(1) {
                     return refused(format!(
-                        "worker `{}` opens its target anew for each so many I/Os (test connection \
-                         rate), which is not measured: set it to DISABLED",
+                        "worker `{}` reopens its target after a number of I/Os (test connection \
+                         rate), which qdepth does not support: set it to DISABLED",
                         worker.name
                     ));
                 }
@@ -181,7 +183,7 @@ impl Reader {
             _ if key.starts_with("disk maximum size") => {
                 let (Some(sectors), Some(first)) = (number(0), number(1)) else {
                     return refused(format!(
-                        "`{value}` is not a size in sectors, and first sector"
+                        "`{value}` is not a size in sectors and a first sector"
                     ));
                 };
                 (worker.sectors, worker.first_sector) = (sectors, first);
@@ -197,7 +199,7 @@ fn cells(value: &str) -> Vec<&str> {
     value.split(',').map(str::trim).collect()
 }
 
-/// Whole numbers apart by spaces.
+/// Parses integers separated by spaces.
 fn numbers(value: &str) -> Option<Vec<u64>> {
     value.split_whitespace().map(|word| word.parse().ok()).collect()
 }
@@ -233,7 +235,7 @@ fn varied(line: usize, value: &str) -> Result<Varied, IcfRefusal> {
         "CYCLE_WORKERS_AND_TARGETS" => Varied { workers: true, targets: true, ..no },
         "INCREMENT_TARGETS_PARALLEL" | "INCREMENT_TARGETS_SERIAL" => {
             let what = format!(
-                "`{value}` takes more targets from test to test: write a file for each number, or \
+                "`{value}` uses more targets from test to test: write one file per number, or use \
                  CYCLE_OUTSTANDING_IOS"
             );
             return Err(IcfRefusal { line, what });
@@ -242,8 +244,8 @@ fn varied(line: usize, value: &str) -> Result<Varied, IcfRefusal> {
     })
 }
 
-/// `size,% of size,% reads,% random,delay,burst,align,reply`; of 1998 with spaces between, and
-/// without the last two.
+/// Parses `size,% of size,% reads,% random,delay,burst,align,reply`. Files of 1998 use spaces and
+/// lack the last two values.
 fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
     let refused = |what: String| Err(IcfRefusal { line, what });
     let words: Vec<&str> = value.split([',', ' ', '\t']).filter(|word| !word.is_empty()).collect();
@@ -254,17 +256,17 @@ fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
     let at = |index: usize| all.get(index).copied().unwrap_or(0);
     let share = |index: usize| u32::try_from(at(index)).ok().filter(|share| *share <= 100);
     let (Some(weight), Some(read), Some(random)) = (share(1), share(2), share(3)) else {
-        return refused(format!("`{value}`: a share is 0 to 100 per cent"));
+        return refused(format!("`{value}`: percentages must be between 0 and 100"));
     };
     if at(7) > 0 {
         return refused(format!(
-            "`{value}`: a reply of {} B is sent between machines, and networks are not measured: \
-             set it to 0",
+            "`{value}`: a reply of {} B needs a network, which qdepth does not measure: set it to \
+             0",
             at(7)
         ));
     }
     if at(0) == 0 || u32::try_from(at(0)).is_err() {
-        return refused(format!("`{value}`: {} B is not a size of a request", at(0)));
+        return refused(format!("`{value}`: {} B is not a valid block size", at(0)));
     }
     let burst = u32::try_from(at(5)).unwrap_or(u32::MAX);
     let (size, delay_ms, align) = (at(0), at(4), at(6));

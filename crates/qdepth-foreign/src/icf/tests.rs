@@ -160,7 +160,7 @@ fn what_cannot_be_followed_is_named_with_its_line() {
         icf_plan("x", &icf(kind, specs, workers)).unwrap_err()
     };
     for (refusal, reason) in [
-        (ask("NORMAL", &specs, &net), "networks are not measured"),
+        (ask("NORMAL", &specs, &net), "does not measure networks"),
         (ask("NORMAL", &spec("a", &["512,100,100,0,0,1,0,64"]), &good), "reply of 64 B"),
         (ask("NORMAL", &specs, &good.replace("4,DISABLED", "4,ENABLED")), "connection rate"),
         (ask("INCREMENT_TARGETS_SERIAL", &specs, &good), "INCREMENT_TARGETS_SERIAL"),
@@ -173,15 +173,15 @@ fn what_cannot_be_followed_is_named_with_its_line() {
             ),
             "several targets",
         ),
-        (ask("NORMAL", &specs, &good.replace("\ta\n", "\tb\n")), "called `b`"),
-        (ask("NORMAL", &spec("a", &["512,100,150,0,0,1,0,0"]), &good), "0 to 100"),
+        (ask("NORMAL", &specs, &good.replace("\ta\n", "\tb\n")), "no access specification `b`"),
+        (ask("NORMAL", &spec("a", &["512,100,150,0,0,1,0,0"]), &good), "between 0 and 100"),
         (ask("NORMAL", &spec("a", &["x,100,50,0,0,1,0,0"]), &good), "not a line"),
         (
             ask("NORMAL", &spec("a", &["512,50,9,0,1,1,0,0", "512,50,9,0,2,1,0,0"]), &good),
-            "several delays",
+            "different delays",
         ),
         (ask("NORMAL", &specs, &format!("{good}'Novelty\n\t7\n")), "novelty"),
-        (icf_plan("x", "hello\n").unwrap_err(), "not a configuration"),
+        (icf_plan("x", "hello\n").unwrap_err(), "not an Iometer configuration"),
     ] {
         let text = refusal.to_string();
         assert!(text.contains(reason) && text.starts_with("line "), "`{reason}`: {text}");

@@ -1,4 +1,4 @@
-//! Settings by name: those of `-O name=value,name=value`, and of scripts.
+//! Settings by name: from `-O name=value,name=value` and from scripts.
 
 use super::options::{SWITCHES, hog, packet, size, whole};
 use super::{Hog, Ior, IorRefusal, Summary};
@@ -59,7 +59,8 @@ impl Ior {
         Ok(())
     }
 
-    /// Names and words; whether the value is one, or none where the setting is no name.
+    /// Sets a string or keyword. Returns true if the value is valid; `None` if the setting is of
+    /// another type.
     fn name_of(&mut self, known: &str, value: &str) -> Option<bool> {
         let is_name = !value.is_empty();
         let name = || is_name.then(|| value.to_owned());
@@ -88,7 +89,7 @@ impl Ior {
     }
 
     fn switch(&mut self, known: &str) -> Option<&mut bool> {
-        // Some versions of IOR spell it so.
+        // Some versions of IOR have this misspelling.
         let known = if known == "filepreproc" { "fileperproc" } else { known };
         let found = SWITCHES.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(known));
         found.map(|(_, _, field)| field(self))
@@ -111,20 +112,16 @@ impl Ior {
         })
     }
 
-    /// Settings that are not followed, but where they say that nothing is wanted.
+    /// Unsupported settings, accepted only with a value that disables them.
     fn other(&self, option: &str, known: &str, value: &str) -> Result<(), IorRefusal> {
         let why = match known {
-            "collective" => "collective transfers are those of MPI-IO, and this is POSIX",
-            "dualmount" => "give the mount points by -o a/f@b/f with -F",
-            "interiodelay" => {
-                "a plan has it: `qdepth ior --convert`, and arrivals = think-time there"
-            }
-            "mintimeduration" => "a phase ends with its bytes: more of them by -s, and -D",
-            "allocatebufferongpu" | "gpuid" | "gpudirect" => {
-                "transfers go from and to the memory of the host"
-            }
-            "saveperopdatacsv" => "the logbook keeps histograms and a series: `qdepth export`",
-            "numnodes" | "numtasksonnode0" => "the launcher of MPI says where its ranks are",
+            "collective" => "collective transfers need MPI-IO, but qdepth uses POSIX",
+            "dualmount" => "name the mount points with -o a/f@b/f and -F",
+            "interiodelay" => "use a plan: `qdepth ior --convert`, and arrivals = think-time there",
+            "mintimeduration" => "a phase ends after its bytes: increase them with -s, and add -D",
+            "allocatebufferongpu" | "gpuid" | "gpudirect" => "transfers use the memory of the host",
+            "saveperopdatacsv" => "the logbook has histograms and a time series: `qdepth export`",
+            "numnodes" | "numtasksonnode0" => "the MPI launcher places the ranks",
             _ => return Err(IorRefusal::Unknown(option.to_owned())),
         };
         let nothing = ["0", "-1"].contains(&value);

@@ -1,5 +1,5 @@
-//! IOR's JSON (`-O summaryFormat=JSON`), as its main branch prints it: the names, the order and the
-//! kinds of values are its, and the document is valid.
+//! IOR's JSON (`-O summaryFormat=JSON`), with the names, order and types of values of its main
+//! branch. The document is always valid.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::result::{
 };
 use super::{Hog, Packet};
 
-/// One valid document.
+/// JSON document of a run.
 pub fn ior_json(run: &IorRun) -> String {
     let tests: Vec<Value> = run.tests.iter().map(|each| test(run, each)).collect();
     let of_test = |test| ["write", "read"].into_iter().filter_map(move |name| summary(test, name));
@@ -116,7 +116,7 @@ fn parameters(run: &IorRun, test: &IorTest) -> Value {
     all
 }
 
-/// Switches that IOR's JSON does not have.
+/// Switches that are missing in IOR's JSON.
 const UNPRINTED: [&str; 2] = ["useO_DIRECT", "intraTestBarriers"];
 
 fn access(test: &IorTest, phase: &IorPhase) -> Value {

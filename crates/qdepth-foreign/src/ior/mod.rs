@@ -1,6 +1,5 @@
-//! Command lines of IOR (hpc/ior) as plans: what each rank writes and reads, in which files.
-//! Written from the options that its user guide documents, and from what it does; none of its code
-//! is here.
+//! Conversion of IOR command lines (hpc/ior) to plans: the data and files that each rank writes and
+//! reads. Written from its user guide and its observed behaviour; no code of IOR was copied.
 
 mod directives;
 mod json;
@@ -20,25 +19,25 @@ pub use result::{
     FileSystem, IorPhase, IorRank, IorRun, IorTest, ior_csv, ior_outliers, ior_ranks_csv, ior_text,
 };
 
-/// Why a command line cannot be followed.
+/// Invalid or unsupported command line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IorRefusal {
-    /// No option of that name.
-    #[error("IOR's option {0} is not known")]
+    /// Unknown option.
+    #[error("unknown option of IOR: {0}")]
     Unknown(String),
-    /// An option without its value.
+    /// Option without a value.
     #[error("IOR's option {0} needs a value")]
     NoValue(String),
-    /// A value that cannot be meant.
-    #[error("IOR's option {0}: `{1}` is not a value for it")]
+    /// Invalid value: option, value.
+    #[error("IOR's option {0}: `{1}` is not a valid value")]
     Value(String, String),
-    /// An option that is known and cannot be followed.
+    /// Unsupported option: option, reason and alternative.
     #[error("IOR's option {0} is not supported: {1}")]
     Unsupported(String, &'static str),
-    /// Options that do not go together.
+    /// Conflicting options.
     #[error("{0}")]
     Together(String),
-    /// A line of a script.
+    /// Error in a script: file, line, error.
     #[error("{0}, line {1}: {2}")]
     Script(String, usize, Box<Self>),
 }
@@ -58,133 +57,134 @@ pub enum Summary {
 /// Contents of a transfer (`-l`, `--dataPacketType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packet {
-    /// Not said: IOR's is the time and the place.
+    /// Not specified; IOR's default is time stamp and offset.
     #[default]
     Unsaid,
-    /// The time and the place.
+    /// Time stamp and offset.
     Timestamp,
-    /// The place.
+    /// Offset.
     Offset,
-    /// Bytes that do not compress, the same in each transfer.
+    /// Incompressible data, the same in each transfer.
     Incompressible,
-    /// Bytes that do not compress.
+    /// Random data, which is incompressible.
     Random,
 }
 
-/// Memory that is taken from the page cache (`-M`).
+/// Memory to occupy, so that less remains for the page cache (`-M`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hog {
-    /// Bytes of each task.
+    /// Bytes per task.
     Task(u64),
-    /// Bytes of the node.
+    /// Bytes per node.
     Node(u64),
-    /// Share of the node's memory, 0..1.
+    /// Share of the node's memory, 0 to 1.
     Share(f64),
 }
 
-/// A command line, with IOR's defaults for what it leaves out.
+/// Parsed command line, with IOR's defaults for missing options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ior {
     /// Command line.
     pub command_line: String,
-    /// True if its options are asked for (`-h`).
+    /// True for the help on options (`-h`).
     pub help: bool,
-    /// `-A`.
+    /// Reference number in the summary (`-A`).
     pub reference: i64,
-    /// `-t`, bytes.
+    /// Transfer size (`-t`), bytes.
     pub transfer: u64,
-    /// `-b`, bytes that a task moves in one go.
+    /// Contiguous bytes per task and segment (`-b`).
     pub block: u64,
-    /// `-s`.
+    /// Number of segments (`-s`).
     pub segments: u32,
-    /// `-i`.
+    /// Number of repetitions (`-i`).
     pub repetitions: u32,
-    /// The first of them, where `-m` gives each files of its own.
+    /// Number of the first repetition, if `-m` gives each its own files.
     pub repetition: u32,
-    /// `-m`.
+    /// True for separate files in each repetition (`-m`).
     pub multi_file: bool,
-    /// `-d`, s.
+    /// Delay between repetitions (`-d`), s.
     pub delay_s: u32,
-    /// `-T`, minutes; 0: none.
+    /// Time limit of a test (`-T`), minutes; 0 for none.
     pub most_minutes: u32,
-    /// `-N`; none: as many as there are.
+    /// Number of tasks (`-N`); `None` for all available ones.
     pub tasks: Option<u32>,
-    /// `-o`, split at `@`.
+    /// Test files (`-o`), split at `@`.
     pub files: Vec<String>,
-    /// `-F`.
+    /// True for one file per process (`-F`).
     pub file_per_process: bool,
-    /// `-u`.
+    /// True for one directory per process (`-u`).
     pub unique_dir: bool,
-    /// `-E`.
+    /// True to use existing files (`-E`).
     pub use_existing: bool,
-    /// `-C`, how often.
+    /// Number of `-C`: read the data of another task (constant offset).
     pub reorder: u32,
-    /// `-Z`, how often.
+    /// Number of `-Z`: read the data of a random task.
     pub reorder_random: u32,
-    /// `-Q`, tasks between one that writes and one that reads the same.
+    /// Distance between the writing and the reading task (`-Q`).
     pub task_offset: u32,
-    /// `-X`.
+    /// Seed for `-Z` (`-X`).
     pub reorder_seed: i64,
-    /// `-B`, `--posix.odirect`, `-O useO_DIRECT=1`.
+    /// True for direct I/O (`-B`, `--posix.odirect`, `-O useO_DIRECT=1`).
     pub direct: bool,
-    /// `-e`.
+    /// True for an fsync after writing (`-e`).
     pub fsync: bool,
-    /// `-Y`.
+    /// True for an fsync after each write (`-Y`).
     pub fsync_each: bool,
-    /// `-g`; phases are apart in any case.
+    /// True for barriers within a test (`-g`); qdepth always separates phases.
     pub barriers: bool,
-    /// `-k`.
+    /// True to keep the files (`-k`).
     pub keep: bool,
-    /// `-K`: what holds errors is kept.
+    /// True to keep files with errors (`-K`).
     pub keep_with_error: bool,
-    /// `-w`.
+    /// True for a write phase (`-w`).
     pub writes: bool,
-    /// `-r`.
+    /// True for a read phase (`-r`).
     pub reads: bool,
-    /// `-R`.
+    /// True to verify data in the read phase (`-R`).
     pub check_read: bool,
-    /// `-W`.
+    /// True for a verification after the write phase (`-W`).
     pub check_write: bool,
-    /// `-x`.
+    /// True to attempt each transfer only once (`-x`).
     pub single_attempt: bool,
-    /// `-z`, how often: once, each place once; twice, places of what is there, some more than once.
+    /// Number of `-z`: with one, each offset once in random order; with two, random existing
+    /// offsets, some repeatedly.
     pub random: u32,
-    /// `--random-offset-seed`.
+    /// Seed of random offsets (`--random-offset-seed`).
     pub random_seed: Option<i64>,
-    /// `-D`, s; 0 = no deadline.
+    /// Deadline of a phase (`-D`), s; 0 for none.
     pub deadline_s: u32,
-    /// `-O stoneWallingWearOut`.
+    /// True if tasks catch up with the fastest one after the deadline (`-O stoneWallingWearOut`).
     pub wear_out: bool,
-    /// `-O stoneWallingStatusFile`.
+    /// File with the number of transfers per task (`-O stoneWallingStatusFile`).
     pub status_file: Option<String>,
-    /// Transfers of each task, where not all: `-O stoneWallingWearOutIterations`, or the status
-    /// file's.
+    /// Number of transfers per task, if limited by `-O stoneWallingWearOutIterations` or the status
+    /// file.
     pub pairs: Option<u64>,
-    /// Bytes that are there for each task, where `-z -z` reads them.
+    /// Existing bytes per task, for reads with `-z -z`.
     pub there: Option<u64>,
-    /// `-j`, s; 0: none.
+    /// Threshold for reporting outliers (`-j`), s; 0 for none.
     pub outlier_s: u32,
-    /// `-M`.
+    /// Memory to occupy (`-M`).
     pub hog: Option<Hog>,
-    /// `-l`, `--dataPacketType`.
+    /// Contents of a transfer (`-l`, `--dataPacketType`).
     pub packet: Packet,
-    /// `-v`, how often.
+    /// Verbosity: number of `-v`.
     pub verbose: u32,
-    /// `-G`, which stamps what is written; none: the run's own.
+    /// Signature of written data (`-G`); `None` for that of the run.
     pub signature: Option<u32>,
-    /// `-f`.
+    /// Script (`-f`).
     pub script: Option<String>,
-    /// `-O summaryFormat`.
+    /// Format of the summary (`-O summaryFormat`).
     pub summary: Summary,
-    /// `-O summaryFile`.
+    /// File for the summary (`-O summaryFile`).
     pub summary_file: Option<String>,
-    /// `-O saveRankPerformanceDetailsCSV`.
+    /// File for the results of each rank (`-O saveRankPerformanceDetailsCSV`).
     pub ranks_file: Option<String>,
-    /// Differences from IOR: the option, and the behaviour.
+    /// Differences from IOR: option and remark.
     pub remarks: Vec<(String, Remarked)>,
 }
 
-/// Most repetitions (`-i`): each takes some 30 KiB as steps of a plan.
+/// Maximum number of repetitions (`-i`): each takes about 30 KiB as steps of a plan.
 const REPETITIONS_MAX: u32 = 1_000;
 
 impl Ior {
@@ -201,19 +201,19 @@ impl Ior {
         }
     }
 
-    /// The names that are used: without a file for each process, only the first.
+    /// File names in use: only the first one without a file for each process.
     pub fn names(&self) -> &[String] {
         if self.file_per_process { &self.files } else { &self.files[..1] }
     }
 
-    /// Bytes that each task moves in a phase.
+    /// Bytes that each task transfers per phase.
     pub fn bytes_per_task(&self) -> u64 {
         let all = self.block.saturating_mul(u64::from(self.segments));
         self.pairs.map_or(all, |pairs| all.min(pairs.saturating_mul(self.transfer)))
     }
 
-    /// Bytes that each task has of the files: more than it moves where that ends within a segment,
-    /// and as many as are there where it draws among them.
+    /// Bytes of the files for each task: more than it transfers if the transfers end within a
+    /// segment, and all existing ones if it draws random offsets among them.
     pub fn room_per_task(&self) -> u64 {
         match self.there {
             Some(there) => there,
@@ -222,14 +222,14 @@ impl Ior {
         }
     }
 
-    /// Segments that are begun.
+    /// Number of segments in use, including an incomplete one.
     pub(crate) fn segments_used(&self) -> u32 {
         let begun = self.bytes_per_task().div_ceil(self.block.max(1));
         u32::try_from(begun).unwrap_or(u32::MAX).clamp(1, self.segments.max(1))
     }
 
-    /// Takes for each task, out of what a file system has room for, as much as it will write at
-    /// most: a deadline (`-D`) ends it before.
+    /// Limits the transfers of each task to the available bytes if there is a deadline (`-D`),
+    /// which is expected to end the phase before.
     pub fn fit(&mut self, bytes_per_task: u64) {
         if self.deadline_s == 0 || self.bytes_per_task() <= bytes_per_task {
             return;
@@ -253,8 +253,8 @@ impl Ior {
         folders
     }
 
-    /// Parts measured one after the other: everything at once, or one per repetition with its own
-    /// files (`-m`) or a deadline (`-T`).
+    /// Consecutive parts: the whole test, or one part per repetition if it has separate files
+    /// (`-m`) or a time limit (`-T`).
     pub fn parts(&self) -> Vec<Self> {
         if !self.multi_file && self.most_minutes == 0 {
             return vec![self.clone()];
@@ -263,7 +263,7 @@ impl Ior {
         (0..self.repetitions).map(part).collect()
     }
 
-    /// Name of a file of the test, by the number of the task that it is of.
+    /// Name of a test file, by the number of its task.
     pub fn file_name(&self, stem: &str, task: u32) -> String {
         let number = if self.file_per_process { format!(".{task:08}") } else { String::new() };
         format!("{stem}{number}{}", self.suffix())
@@ -292,68 +292,71 @@ impl Ior {
         Ok(self)
     }
 
-    /// Options that do not go together.
+    /// Explanation of the first conflict between options, if any.
     fn conflict(&self) -> Option<&'static str> {
         let checks = self.check_read || self.check_write;
         let drawn = self.random > 1;
         [
             (
                 checks && !self.writes && self.signature.is_none(),
-                "-R and -W hold reads against what the same run writes: add -w; or against what an \
-                 earlier run wrote: give both the same number with -G",
+                "-R and -W check data that the same run writes: add -w. To check the data of an \
+                 earlier run, use the same number with -G in both",
             ),
             (
                 checks && self.deadline_s > 0 && (self.writes || self.status_file.is_none()),
-                "-R and -W need all that is read to be written: leave -D out, or write with -k, -D \
-                 and -O stoneWallingWearOut=1,stoneWallingStatusFile=FILE and read in a run of its \
-                 own",
+                "-R and -W need all data to be written: remove -D, or write with -k, -D and -O \
+                 stoneWallingWearOut=1,stoneWallingStatusFile=FILE, and read in a separate run",
             ),
             (
                 self.status_file.is_some() && !self.keep,
-                "stoneWallingStatusFile is for a later run, which finds nothing: add -k",
+                "stoneWallingStatusFile is for a later run, which needs the file: add -k",
             ),
             (
                 self.status_file.is_some() && self.writes && !self.wear_out,
-                "stoneWallingStatusFile says what each task wrote, which is the same with \
-                 stoneWallingWearOut=1 only: add it",
+                "stoneWallingStatusFile needs the same amount of data from each task: add \
+                 stoneWallingWearOut=1",
             ),
             (
                 self.wear_out && self.deadline_s == 0,
-                "stoneWallingWearOut is of a deadline: add -D SECONDS",
+                "stoneWallingWearOut needs a deadline: add -D SECONDS",
             ),
-            (!self.block.is_multiple_of(self.transfer), "-b must be a whole multiple of -t"),
+            (!self.block.is_multiple_of(self.transfer), "-b must be a multiple of -t"),
             (
                 self.random == 1 && self.block == self.transfer,
                 "-z needs a block (-b) of several transfers (-t)",
             ),
             (
                 self.segments == 0 || self.repetitions == 0 || self.tasks == Some(0),
-                "-s, -i and -N are at least 1",
+                "-s, -i and -N must be at least 1",
             ),
             (
                 self.repetitions > REPETITIONS_MAX,
-                "-i is at most 1000, since each repetition is a step of its own: start IOR again \
-                 for more",
+                "-i must be at most 1000, because each repetition is a separate step: for more, \
+                 start IOR again",
             ),
             (self.files.iter().any(String::is_empty), "-o has an empty name between its @"),
             (
                 self.random == 1 && self.segments > 1 && !self.file_per_process,
-                "-z with several segments needs a file for each process (-F)",
+                "-z with several segments needs one file per process (-F)",
             ),
             (
                 drawn && (self.writes || self.check_write),
-                "-z twice draws among what is there already: read it (-r) in a run of its own",
+                "-z -z reads random positions of an existing file: use it with -r in a separate \
+                 run",
             ),
             (
                 self.random > 0 && checks && !self.writes && self.pairs.is_some(),
-                "-z with -R of a part: which places an earlier run wrote is not known. Leave \
-                 -z out",
+                "-z with -R cannot check part of a file, because the positions that an earlier run \
+                 wrote are unknown: remove -z",
             ),
             (
                 self.unique_dir && self.files.len() > 1,
-                "-u creates a directory per process next to one name: give -o only one",
+                "-u creates a directory per process for a single name: use only one name with -o",
             ),
-            (self.reorder > 0 && self.reorder_random > 0, "-C and -Z are two orders: choose one"),
+            (
+                self.reorder > 0 && self.reorder_random > 0,
+                "-C and -Z are different orders: use one of them",
+            ),
         ]
         .into_iter()
         .find_map(|(wrong, why)| wrong.then_some(why))

@@ -1,18 +1,18 @@
-//! IOR's options, read as its own parser does: `-t 1m`, `-t1m`, `-t=1m`, flags in one word (`-wrk`,
-//! `-z-k`), `-O name=value`, `--long`; and its scripts (`-f`).
+//! Parser of IOR's options and scripts (`-f`), like IOR's own: `-t 1m`, `-t1m`, `-t=1m`, combined
+//! flags (`-wrk`, `-z-k`), `-O name=value`, `--long`.
 
 use super::{Hog, Ior, IorRefusal, Packet};
 use crate::remark::Remark;
 
-/// Options of one letter that take no value.
+/// Short options without a value.
 const FLAGS: &str = "BCFKYZegkmruvwxzRWcEyHInpqSVP";
-/// Those that take one.
+/// Short options with a value.
 const VALUES: &str = "aAbdijlMoqstDGfNOQTXUJ";
 
-/// Support for each option, as text.
+/// Help text on the support for each option.
 pub const IOR_HELP: &str = include_str!("../../data/ior-options.txt");
 
-/// Letter of a switch, its name in settings and in JSON, and the switch itself.
+/// Switch: letter, name in settings and in JSON, field.
 type Switch = (Option<char>, &'static str, fn(&mut Ior) -> &mut bool);
 
 pub(super) const SWITCHES: [Switch; 16] = [
@@ -35,10 +35,10 @@ pub(super) const SWITCHES: [Switch; 16] = [
 ];
 
 impl Ior {
-    /// Reads the words of a command line, without the program's name.
+    /// Parses the words of a command line, without the program's name.
     ///
     /// # Errors
-    /// [`IorRefusal`], which names the option.
+    /// [`IorRefusal`] with the option.
     pub fn read(words: &[String]) -> Result<Self, IorRefusal> {
         let mut ior = Self { command_line: words.join(" "), ..Self::without_options() };
         let mut rest = words.iter();
@@ -55,14 +55,14 @@ impl Ior {
         ior.complete()
     }
 
-    /// The tests of a script (`-f`), whose defaults these options are.
+    /// Tests of a script (`-f`), with these options as defaults.
     ///
     /// # Errors
-    /// [`IorRefusal::Script`], which names file and line.
+    /// [`IorRefusal::Script`] with file and line.
     pub fn tests_of(&self, file: &str, text: &str) -> Result<Vec<Self>, IorRefusal> {
         let mut tests = Vec::new();
         let mut now = Self { script: None, ..self.clone() };
-        // Settings behind the last RUN make a test of their own, as in IOR.
+        // Settings after the last RUN form another test, as in IOR.
         let (mut begun, mut open) = (false, true);
         let mut last = 0;
         for (number, line) in text.lines().enumerate() {
@@ -131,7 +131,7 @@ impl Ior {
         Ok(())
     }
 
-    /// A switch, set once more or to this.
+    /// Counts a flag, or sets it to `to`.
     fn flag(&mut self, letter: char, to: Option<u32>) -> Result<(), IorRefusal> {
         let count = |was: u32| to.unwrap_or(was + 1);
         let on = to != Some(0);
@@ -186,17 +186,18 @@ impl Ior {
     pub(super) fn api(&self, option: &str, value: &str) -> Result<(), IorRefusal> {
         let why = match value.to_ascii_uppercase().as_str() {
             "POSIX" => return Ok(()),
-            "MMAP" => "memory that is mapped is not measured; -a POSIX goes through the page cache",
+            "MMAP" => "qdepth does not map files; use -a POSIX, which goes through the page cache",
             "DUMMY" => {
-                "nothing would be moved. What the program itself costs says `qdepth host calibrate`"
+                "it transfers no data; `qdepth host calibrate` measures the cost of the load \
+                 generator"
             }
-            "AIO" => "-a POSIX, and `qdepth ior --engine libaio` before IOR's options",
-            _ => "the interface is POSIX: -a POSIX",
+            "AIO" => "use -a POSIX, with `qdepth ior --engine libaio` before IOR's options",
+            _ => "qdepth uses POSIX: use -a POSIX",
         };
         Err(IorRefusal::Unsupported(format!("{option} {value}"), why))
     }
 
-    /// `-G`: 32 bits, and 0 is none.
+    /// Sets the signature (`-G`) of 32 bits; 0 means none.
     pub(super) fn signed(&mut self, number: i64) {
         self.signature = Some(number as u32).filter(|number| *number != 0);
     }
@@ -228,17 +229,17 @@ impl Ior {
                         self.random_seed = Some(whole(&value).ok_or_else(bad)?);
                     }
                     _ => {
-                        let why = "write the file before, in a run of its own with -w -k";
+                        let why = "write the file before, in a separate run with -w -k";
                         return Err(IorRefusal::Unsupported(option, why));
                     }
                 }
             }
             "dryRun" => {
-                let why = "`qdepth ior --convert` before IOR's options says what would be done";
+                let why = "use `qdepth ior --convert` before IOR's options, which prints the plan";
                 return Err(IorRefusal::Unsupported(option, why));
             }
             "gpuDirect" => {
-                let why = "transfers go from and to the memory of the host";
+                let why = "transfers use the memory of the host";
                 return Err(IorRefusal::Unsupported(option, why));
             }
             _ if name.starts_with("posix.") => {
@@ -251,14 +252,14 @@ impl Ior {
     }
 }
 
-/// Why an option that is known cannot be followed, and the nearest way.
+/// Reason and alternative for an unsupported option.
 fn why_not(letter: char) -> &'static str {
     match letter {
-        'c' => "collective transfers are those of MPI-IO, and this is POSIX: leave it out",
-        'y' => "give the mount points by -o a/f@b/f with -F",
-        'q' => "an error ends no run, and each is counted",
-        'U' | 'H' => "hints are of MPI-IO, and this is POSIX: leave it out",
-        _ => "it is of MPI-IO or HDF5, and this is POSIX: leave it out",
+        'c' => "collective transfers need MPI-IO, but qdepth uses POSIX: remove it",
+        'y' => "name the mount points with -o a/f@b/f and -F",
+        'q' => "an error never ends a run, but is counted: remove it",
+        'U' | 'H' => "hints belong to MPI-IO, but qdepth uses POSIX: remove it",
+        _ => "it belongs to MPI-IO or HDF5, but qdepth uses POSIX: remove it",
     }
 }
 
@@ -273,7 +274,7 @@ pub(super) fn packet(name: &str) -> Option<Packet> {
     }
 }
 
-/// `2g`, `75%`.
+/// Parses `2g` or `75%`.
 pub(super) fn hog(text: &str) -> Option<Hog> {
     if let Some(share) = text.strip_suffix('%') {
         let share: f64 = share.parse().ok()?;
@@ -282,8 +283,7 @@ pub(super) fn hog(text: &str) -> Option<Hog> {
     size(text).map(Hog::Node)
 }
 
-/// A whole number as IOR reads it: a sign, digits, k, m, g or t; what stands behind a point is
-/// passed over.
+/// Parses an integer as IOR does: sign, digits, suffix k, m, g or t; a decimal part is ignored.
 pub(super) fn whole(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
@@ -295,7 +295,7 @@ pub(super) fn whole(text: &str) -> Option<i64> {
     Some(sign * number)
 }
 
-/// Bytes as IOR writes them: a whole number, with k, m, g or t for powers of 1024.
+/// Parses bytes as IOR does: an integer with suffix k, m, g or t (powers of 1024).
 pub(super) fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let (digits, shift) = match text.strip_suffix(['k', 'm', 'g', 't']) {

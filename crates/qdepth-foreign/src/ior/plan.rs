@@ -1,4 +1,4 @@
-//! The plan of a command line.
+//! Conversion of a command line to a plan.
 
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
@@ -8,11 +8,11 @@ use qdepth_workload::{
 
 use super::Ior;
 
-/// Time limit of a phase that ends with its bytes alone, seconds: a day.
+/// Time limit of a phase that ends by bytes only, s: a day.
 const UNTIL_DONE_S: u64 = 86_400;
 
 impl Ior {
-    /// The plan for this many tasks, with one target per [`names`](Self::names).
+    /// Plan for this number of tasks, with one target per name of [`names`](Self::names).
     pub fn plan(&self, tasks: u32) -> PlanFile {
         let targets = self.names().len() as u32;
         let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -77,7 +77,7 @@ impl Ior {
 
     fn profile(&self, phase: &str, target: u32, tasks: u32) -> Profile {
         let read = if phase == "write" { 0.0 } else { 100.0 };
-        // What bears a number is held against it by a later run.
+        // Data with a signature is verified by a later run.
         let checked = self.check_read || self.check_write || self.signature.is_some();
         let random = match self.random {
             0 => 0.0,

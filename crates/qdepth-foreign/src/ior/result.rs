@@ -1,75 +1,75 @@
-//! Results as IOR prints them: table, summary, CSV and the file of its ranks, from its documented
-//! forms (user guide of hpc/ior, "Output") and from what it prints.
+//! Export of results in IOR's formats: table, summary, CSV and CSV of ranks. Written from the
+//! documentation (user guide of hpc/ior, "Output") and from IOR's output.
 
 use std::fmt::Write as _;
 
 use super::Ior;
 
 pub(super) const MIB: f64 = 1_048_576.0;
-/// The version whose forms these are.
+/// Version of IOR whose formats these are.
 pub(super) const FORM: &str = "4.0.0";
 
 /// Results of one rank in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IorRank {
-    /// Bytes that it moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Transfers that it made.
+    /// Number of transfers.
     pub transfers: u64,
-    /// Time that its file took to open, s.
+    /// Time to open the file, s.
     pub open_s: f64,
-    /// From the common start to its last completion, s.
+    /// Time from the common start to the last completion, s.
     pub moved_s: f64,
-    /// Time that its file took to close, s.
+    /// Time to close the file, s.
     pub close_s: f64,
-    /// Elapsed time of a task that continued after the deadline, from the common start, s.
+    /// Time from the common start to the deadline, if the task continued after it, s.
     pub wall_s: f64,
-    /// Bytes that it had moved by then.
+    /// Bytes transferred before the deadline.
     pub wall_bytes: u64,
 }
 
-/// A phase of a repetition: all ranks write, or all read.
+/// Phase of a repetition: all ranks write, or all read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IorPhase {
     /// `write` or `read`.
     pub access: &'static str,
     /// Repetition, from 0.
     pub iteration: u32,
-    /// Its ranks.
+    /// Results of all ranks.
     pub ranks: Vec<IorRank>,
 }
 
-/// The file system of the files.
+/// File system of the test files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileSystem {
-    /// The first of the files.
+    /// Path of the first file.
     pub path: String,
-    /// Bytes.
+    /// Size, bytes.
     pub total_bytes: u64,
-    /// Bytes.
+    /// Free space, bytes.
     pub free_bytes: u64,
-    /// Inodes.
+    /// Number of inodes.
     pub inodes: u64,
-    /// Inodes.
+    /// Number of free inodes.
     pub free_inodes: u64,
 }
 
-/// A test: what was asked for, and what came of it.
+/// Test with its results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IorTest {
     /// Command line.
     pub ior: Ior,
-    /// Its number, from 0.
+    /// Number of the test, from 0.
     pub id: u32,
-    /// RFC 3339.
+    /// Start time, RFC 3339.
     pub began: String,
-    /// Ranks.
+    /// Number of ranks.
     pub tasks: u32,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// File system of its files.
+    /// File system of the test files.
     pub file_system: Option<FileSystem>,
-    /// Its phases, in order.
+    /// Phases, in order.
     pub phases: Vec<IorPhase>,
 }
 
@@ -80,15 +80,15 @@ pub struct IorRun {
     pub command_line: String,
     /// Version of the program.
     pub program: String,
-    /// RFC 3339.
+    /// Start time, RFC 3339.
     pub began: String,
-    /// RFC 3339.
+    /// End time, RFC 3339.
     pub finished: String,
-    /// `uname`.
+    /// Output of `uname`.
     pub machine: String,
     /// True if it was measured in virtual time.
     pub emulated: bool,
-    /// Its tests.
+    /// Tests, in order.
     pub tests: Vec<IorTest>,
 }
 
@@ -108,20 +108,20 @@ impl IorPhase {
         self.ranks.iter().map(|rank| rank.bytes).sum()
     }
 
-    /// Most transfers that a rank made.
+    /// Maximum number of transfers of a rank.
     pub fn pairs(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.transfers).max().unwrap_or(0)
     }
 
-    /// Deadline, s, and the mean bytes per rank by then.
+    /// Deadline, s, and mean bytes per rank until then.
     fn wall(&self) -> (f64, f64) {
         let bytes: u64 = self.ranks.iter().map(|rank| rank.wall_bytes).sum();
         let wall_s = self.ranks.iter().map(|rank| rank.wall_s).fold(0.0, f64::max);
         (wall_s, bytes as f64 / self.ranks.len().max(1) as f64)
     }
 
-    /// Bandwidth counts opening and closing, the rate of transfers does not; the latency is the
-    /// smallest of the ranks' means.
+    /// Figures of the phase. The bandwidth includes opening and closing, the rate of transfers does
+    /// not. The latency is the smallest mean of a rank.
     pub(super) fn figures(&self) -> Figures {
         let longest = |time: fn(&IorRank) -> f64| self.ranks.iter().map(time).fold(0.0, f64::max);
         let (open_s, moved_s) = (longest(|r| r.open_s), longest(|r| r.moved_s));
@@ -146,7 +146,8 @@ fn per(amount: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { amount / seconds } else { 0.0 }
 }
 
-/// A number in a column of ten: six decimals below 1, two below 3600, none above, a dash below 0.
+/// Number in a column of ten characters: six decimals below 1, two below 3600, none above, a dash
+/// if negative.
 fn column(value: f64) -> String {
     let text = match value {
         value if value < 0.0 => "-".to_owned(),
@@ -157,7 +158,7 @@ fn column(value: f64) -> String {
     format!("{text:<10} ")
 }
 
-/// Everything that IOR prints for people.
+/// IOR's text output.
 pub fn ior_text(run: &IorRun) -> String {
     let mut out = header(run);
     for test in &run.tests {
@@ -255,7 +256,7 @@ fn begin(out: &mut String, test: &IorTest) {
     out.push_str("\nResults: \n\n");
 }
 
-/// Room of a file system, in words.
+/// Space of a file system, as text.
 pub(super) struct Space {
     pub(super) capacity: String,
     pub(super) used: String,
@@ -328,7 +329,7 @@ pub(super) fn options(test: &IorTest) -> Vec<(&'static str, serde_json::Value)> 
     options
 }
 
-/// `65536 bytes`, `1 MiB`, `2.50 GiB`.
+/// Formats bytes: `65536 bytes`, `1 MiB`, `2.50 GiB`.
 fn human(bytes: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
     let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
@@ -339,7 +340,7 @@ fn human(bytes: u64) -> String {
     }
 }
 
-/// Least, greatest, mean and standard deviation of a population.
+/// Minimum, maximum, mean and standard deviation of a population.
 pub(super) struct Spread {
     pub(super) max: f64,
     pub(super) min: f64,
@@ -359,14 +360,14 @@ fn spread(values: &[f64]) -> Spread {
     }
 }
 
-/// Common properties of the phases of one kind.
+/// Summary of all phases of one kind.
 pub(super) struct OfAll {
-    /// MiB/s.
+    /// Bandwidth, MiB/s.
     pub(super) rate: Spread,
-    /// Transfers a second, of bandwidth.
+    /// Transfers per second, derived from the bandwidth.
     pub(super) ops: Spread,
     pub(super) mean_s: f64,
-    /// MiB of the first.
+    /// MiB transferred in the first phase.
     pub(super) mib: f64,
     /// Deadline, s, and MiB/s per rank until then.
     pub(super) wall: Option<(f64, f64)>,
@@ -445,7 +446,7 @@ fn summary_line(out: &mut String, test: &IorTest, access: &str, totals: &OfAll) 
     );
 }
 
-/// IOR's CSV (`-O summaryFormat=CSV`): a row for each phase.
+/// IOR's CSV (`-O summaryFormat=CSV`): a row per phase.
 pub fn ior_csv(run: &IorRun) -> String {
     let mut out = String::from(
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),\
@@ -475,8 +476,8 @@ pub fn ior_csv(run: &IorRun) -> String {
     out
 }
 
-/// The file of `-O saveRankPerformanceDetailsCSV`: times of each rank, and its rates, of which each
-/// has the same bytes.
+/// CSV of `-O saveRankPerformanceDetailsCSV`: times of each rank, and its rates for the mean bytes
+/// per rank.
 pub fn ior_ranks_csv(run: &IorRun) -> String {
     let mut out = String::from(
         "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput\n",
@@ -493,7 +494,7 @@ pub fn ior_ranks_csv(run: &IorRun) -> String {
     out
 }
 
-/// Number in the format of C's `%.10e`.
+/// Number in C's `%.10e` format.
 fn exponent(value: f64) -> String {
     let text = format!("{value:.10e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -502,7 +503,7 @@ fn exponent(value: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// The ranks with a time further than this many seconds from the mean (`-j`).
+/// Ranks whose time deviates from the mean by more than `most_s` seconds (`-j`).
 pub fn ior_outliers(phases: &[IorPhase], most_s: u32) -> Vec<String> {
     type Time = (&'static str, fn(&IorRank) -> f64);
     let times: [Time; 3] = [

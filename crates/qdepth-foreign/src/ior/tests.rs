@@ -41,7 +41,7 @@ fn repetitions_beyond_the_limit_are_refused() {
     assert!(read("-i 1000").is_ok());
     for count in ["1001", "14k", "4294967295"] {
         let refusal = read(&format!("-i {count} -b 1g")).unwrap_err();
-        assert!(refusal.to_string().contains("-i is at most 1000"), "{count}: {refusal}");
+        assert!(refusal.to_string().contains("-i must be at most 1000"), "{count}: {refusal}");
     }
 }
 
@@ -136,7 +136,7 @@ fn the_plan_says_names_and_whether_files_stay() {
         let whole = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
         let shape = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
         let refused = resolve(&wrong, &Choices::default(), &[shape]).unwrap_err().to_string();
-        assert!(refused.contains("is not a name of a file"), "{refused}");
+        assert!(refused.contains("is not a valid file name"), "{refused}");
     }
 }
 

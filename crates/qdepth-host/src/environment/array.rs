@@ -1,4 +1,4 @@
-//! Devices that are built of others: MD arrays, logical volumes, multipath.
+//! Devices that are built on others: MD arrays, logical volumes, multipath.
 
 use qdepth_record::{Observation, Reason};
 use serde_json::Value;
@@ -36,14 +36,14 @@ fn md(system: &System, name: &str, base: &str) -> Vec<Observation> {
         ("stripe_cache", "stripe_cache_size"),
         ("uuid", "uuid"),
     ];
-    // A stripe has nothing to restore, and so no such file.
+    // A stripe has no redundancy to restore, and therefore no such file.
     let optional = ["background_work", "degraded", "stripe_cache", "uuid", "bitmap"];
     let all =
         keys.iter().map(|(key, file)| file_fact(system, name, key, &format!("{base}/md/{file}")));
     all.filter(|seen| seen.value.is_ok() || !optional.contains(&&*seen.key)).collect()
 }
 
-/// Device mapper; what makes a volume, path or cipher of it stands at the head of its UUID.
+/// Device mapper. The type (volume, multipath, encryption) is the beginning of the UUID.
 fn mapped(system: &System, name: &str, base: &str, uuid: &str) -> Vec<Observation> {
     let source = format!("{base}/dm/uuid");
     let (prefix, _) = uuid.split_once('-').unwrap_or((uuid, ""));
@@ -111,7 +111,7 @@ fn row_of(text: &str, path: &str) -> Result<Value, Reason> {
         .ok_or_else(|| Reason::ToolDoesNotList { tool, name: path.to_owned() })
 }
 
-/// The paths of a multipath device with the state of each.
+/// Paths of a multipath device, each with its state.
 fn paths(system: &System, name: &str) -> Observation {
     let source = format!("/sys/class/block/{name}/slaves");
     let path = |slave: &String| {
@@ -122,7 +122,7 @@ fn paths(system: &System, name: &str) -> Observation {
     fact(name, "paths", unless_empty(all.join(", "), Reason::NoPath {}), &source)
 }
 
-/// The controllers that lead to one NVMe namespace, where there are several.
+/// Controllers that lead to one NVMe namespace, if there are several.
 fn paths_of_namespace(system: &System, name: &str) -> Vec<Observation> {
     let controllers = sysfs::nvme_controllers(system, name);
     if controllers.len() < 2 {

@@ -1,4 +1,4 @@
-//! The CPUs: what they are, how they are grouped, how they may slow down.
+//! CPUs: model, topology, frequency and idle states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::system::System;
 /// Directory of CPUs.
 const BASE: &str = "/sys/devices/system/cpu";
 
-/// Arm's implementers and parts (`MIDR_EL1`) of servers, as /proc/cpuinfo gives them; the kernel
+/// Arm implementers and parts (`MIDR_EL1`) of servers, as numbered in /proc/cpuinfo; the kernel
 /// prints no model name for them.
 const ARM_PARTS: [(&str, &str, &str); 8] = [
     ("0x41", "0xd08", "Arm Cortex-A72"),
@@ -49,7 +49,7 @@ pub(super) fn cpu(system: &System) -> Vec<Observation> {
     facts
 }
 
-/// The CPUs that are there, by number.
+/// Numbers of the existing CPUs.
 pub fn numbers(system: &System) -> Vec<u32> {
     let names = system.list_dir(BASE).unwrap_or_default();
     let mut numbers: Vec<u32> =
@@ -92,14 +92,14 @@ fn identity(system: &System) -> Vec<Observation> {
     ]
 }
 
-/// Sockets and cores: distinct packages, and distinct cores within them.
+/// Numbers of sockets and cores: distinct packages, and distinct cores within them.
 fn topology(system: &System) -> [Observation; 2] {
     let at = |cpu: u32, key: &str| system.read_trimmed(format!("{BASE}/cpu{cpu}/topology/{key}"));
     let mut packages = BTreeSet::new();
     let mut cores = BTreeSet::new();
     for cpu in numbers(system) {
         let Some(package) = at(cpu, "physical_package_id") else { continue };
-        // Core numbers repeat from cluster to cluster on some Arm servers; siblings do not.
+        // Core numbers repeat in each cluster of some Arm servers; sibling lists do not.
         let core = at(cpu, "thread_siblings_list").or_else(|| at(cpu, "core_id"));
         cores.extend(core.map(|core| (package.clone(), core)));
         packages.insert(package);
@@ -115,7 +115,7 @@ fn topology(system: &System) -> [Observation; 2] {
     ]
 }
 
-/// One attribute of all CPUs: one value where they agree, else each with the number of CPUs.
+/// An attribute of all CPUs: a single value if they agree, else each value with its number of CPUs.
 fn of_all(system: &System, key: &str, file: &str) -> Observation {
     let cpus = numbers(system);
     let Some(first) = cpus.first() else {
@@ -128,7 +128,7 @@ fn of_all(system: &System, key: &str, file: &str) -> Observation {
         }
     }
     let source = format!("{BASE}/cpu*/{file}");
-    // A frequency differs from CPU to CPU from moment to moment: its range is what matters.
+    // Frequencies differ between CPUs and change all the time, so their range is given.
     let numbers: Option<Vec<u64>> = counts.keys().map(|value| value.parse().ok()).collect();
     let range = numbers.as_ref().and_then(|n| n.iter().min().zip(n.iter().max()));
     let value = match (counts.len(), range) {
@@ -143,7 +143,7 @@ fn of_all(system: &System, key: &str, file: &str) -> Observation {
     fact("cpu", key, Ok(value), &source)
 }
 
-/// The first CPU's idle states with the time to leave each, as `C1 2 µs, C6 133 µs (off)`.
+/// Idle states of the first CPU with their exit latencies, for example `C1 2 µs, C6 133 µs (off)`.
 fn idle_states(system: &System) -> Observation {
     let path = format!("{BASE}/cpu0/cpuidle");
     let names = system.list_dir(&path).map_err(|error| unreadable(&path, &error));

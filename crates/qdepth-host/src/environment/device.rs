@@ -1,4 +1,5 @@
-//! One block device: what sysfs says of it, of its link, queues and heat, and what it says itself.
+//! One block device: its facts from sysfs, about its link, queues and temperature, and from the
+//! device itself.
 
 use qdepth_record::{Observation, Reason};
 
@@ -32,11 +33,11 @@ const ATTRIBUTES: [(&str, &str); 20] = [
     ("read_only", "ro"),
 ];
 
-/// Attributes of a device that a file stands behind.
+/// Attributes of a loop device.
 const LOOP: [(&str, &str); 2] =
     [("backing_file", "loop/backing_file"), ("backing_direct_io", "loop/dio")];
 
-/// Attributes that have several places; the first that can be read counts.
+/// Attributes with several possible paths; the first readable one is used.
 const ATTRIBUTE_PATHS: [(&str, &[&str]); 4] = [
     ("model", &["device/model"]),
     ("vendor", &["device/vendor"]),
@@ -76,7 +77,7 @@ pub fn device_facts(system: &System, name: &str) -> Vec<Observation> {
     facts
 }
 
-/// The link as it runs, and as it could.
+/// Current speed of the link, and its maximum.
 fn links(system: &System, name: &str, disk: &str) -> Vec<Observation> {
     let (running, possible) = (sysfs::link_of(system, name), sysfs::link_possible(system, name));
     let described = |link: &Option<Link>| {
@@ -92,7 +93,7 @@ fn links(system: &System, name: &str, disk: &str) -> Vec<Observation> {
     ]
 }
 
-/// The drivers on the way to the device, its own first, as `sd, mpt3sas`.
+/// Drivers on the path to the device, its own first, for example `sd, mpt3sas`.
 fn drivers(system: &System, name: &str, whole: &str) -> Observation {
     let source = format!("/sys/class/block/{whole}/device");
     let mut names: Vec<String> = Vec::new();
@@ -100,7 +101,7 @@ fn drivers(system: &System, name: &str, whole: &str) -> Observation {
     for folder in real_path.iter().flat_map(|path| path.ancestors()) {
         let driver = system.read_link(folder.join("driver")).ok();
         let driver = driver.and_then(|d| Some(d.file_name()?.to_string_lossy().into_owned()));
-        // Bridges on the way carry data and do nothing to it.
+        // Bridges on the path only pass data on.
         if let Some(driver) = driver.filter(|d| d != "pcieport" && !names.contains(d)) {
             let version = system.read_trimmed(format!("/sys/module/{driver}/version"));
             names.push(version.map_or(driver.clone(), |version| format!("{driver} {version}")));
@@ -119,7 +120,7 @@ fn numa_node(system: &System, name: &str, whole: &str) -> Observation {
     fact(name, "numa_node", found, &source)
 }
 
-/// Hardware queues, and the CPUs of each.
+/// Number of hardware queues, and the CPUs of each.
 fn queues(system: &System, name: &str, whole: &str) -> Vec<Observation> {
     let path = format!("/sys/block/{whole}/mq");
     let mut numbers: Vec<u32> =
@@ -136,7 +137,7 @@ fn queues(system: &System, name: &str, whole: &str) -> Vec<Observation> {
     vec![fact(name, "queues", count, &path), fact(name, "queue_cpus", cpus, &path)]
 }
 
-/// Temperature as the kernel's sensors say it, which needs no privilege.
+/// Temperature from the kernel's sensors, which needs no privilege.
 fn heat(system: &System, name: &str, whole: &str) -> Vec<Observation> {
     let Some(sensor) = sensor(system, whole) else {
         let source = format!("/sys/class/block/{whole}/device/hwmon");

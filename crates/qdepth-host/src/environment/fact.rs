@@ -20,7 +20,7 @@ pub(super) fn read(system: &System, path: &str) -> Result<String, Reason> {
     system.read_file(path).map_err(|error| unreadable(path, &error))
 }
 
-/// The value, unless it is empty.
+/// The value; the reason if it is empty.
 pub(super) fn unless_empty(value: String, reason: Reason) -> Result<String, Reason> {
     if value.is_empty() { Err(reason) } else { Ok(value) }
 }

@@ -1,4 +1,4 @@
-//! File systems: where they are mounted, with what options, in what units they store.
+//! File systems: mount point, options, and units of storage.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::mounts::{self, Mount};
 use crate::system::System;
 use crate::target::FileSystem;
 
-/// File systems that many machines share; each with the command that tells how it stripes, where
-/// there is one (`DIR` is the mount point).
+/// File systems that many machines share, each with the command that shows its striping, if there
+/// is one (`DIR` is the mount point).
 const SHARED: [(&str, &[&str]); 7] = [
     ("lustre", &["lfs", "getstripe", "-d", "DIR"]),
     ("beegfs", &["beegfs-ctl", "--getentryinfo", "DIR"]),
@@ -42,7 +42,7 @@ pub(super) fn of_target(system: &System, found: &FileSystem) -> Vec<Observation>
     facts
 }
 
-/// Every file system that lies on storage, each once, where it was mounted first.
+/// Every file system on storage, once, at its first mount point.
 pub(super) fn mounted(system: &System) -> Vec<Observation> {
     let mounts = mounts::own(system);
     let mut seen = BTreeSet::new();
@@ -68,13 +68,13 @@ fn of_mount(system: &System, mount: &Mount) -> Vec<Observation> {
     facts
 }
 
-/// Block and stripe sizes of a file system that many machines share.
+/// Block and stripe size of a shared file system.
 fn units(system: &System, subject: &str, kind: &str, mount_point: &Path) -> Vec<Observation> {
     let Some((_, command)) = SHARED.iter().find(|(known, _)| *known == kind) else {
         return Vec::new();
     };
     let path = mount_point.display().to_string();
-    // GPFS says its block size there, the others the size that suits them.
+    // GPFS reports its block size there, other file systems their preferred I/O size.
     let size = match system.file_system_block(mount_point) {
         Err(error) => Err(unreadable(&path, &error)),
         Ok(None) => Err(Reason::NotRecorded {}),

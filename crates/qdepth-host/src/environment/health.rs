@@ -1,8 +1,8 @@
 //! Health of a drive: SMART and the NVMe logs.
 //!
-//! `nvme smart-log` is asked first for NVMe drives, since it alone tells thermal transitions; then
-//! `smartctl`. Both need the right to send commands to the drive; without it all is unknown, with
-//! the reason.
+//! For NVMe drives `nvme smart-log` is tried first, because only it reports thermal transitions;
+//! then `smartctl`. Both need the permission to send commands to the drive. Without it all values
+//! are unknown, with the reason.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use super::unknown::{failed, not_run};
 use crate::sysfs;
 use crate::system::{Output, System};
 
-/// Bytes of one of NVMe's data units: a thousand blocks of 512 B (NVMe base specification,
-/// SMART / Health Information log).
+/// Size of an NVMe data unit in bytes: a thousand blocks of 512 B (NVMe base specification, SMART /
+/// Health Information log).
 const DATA_UNIT_BYTES: f64 = 512_000.0;
-/// 0 °C on NVMe's scale.
+/// 0 °C in NVMe's unit, kelvin.
 const ZERO_CELSIUS: f64 = 273.0;
 
-/// Counters that tell of trouble when they rise while a point runs.
+/// Counters that indicate trouble if they rise during a point.
 pub const TROUBLE: [&str; 8] = [
     "critical_warning",
     "media_errors",
@@ -32,10 +32,10 @@ pub const TROUBLE: [&str; 8] = [
     "reallocated_sectors",
 ];
 
-/// Health values of a drive, with qdepth's names; the unit last.
+/// Health values of a drive by qdepth's names, which end with the unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
-    /// The command that asked.
+    /// Command that reported them.
     pub source: String,
     /// Figures by name.
     pub figures: BTreeMap<&'static str, f64>,
@@ -43,10 +43,10 @@ pub struct Health {
     pub texts: BTreeMap<&'static str, String>,
 }
 
-/// Asks a drive.
+/// Reads the health of a drive.
 ///
 /// # Errors
-/// Why it is not known.
+/// The reason why it is unknown.
 pub fn read(system: &System, name: &str) -> Result<Health, Reason> {
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
     let device = format!("/dev/{whole}");
@@ -54,7 +54,7 @@ pub fn read(system: &System, name: &str) -> Result<Health, Reason> {
     let smart = smartctl(system, &device);
     match (by_nvme, smart) {
         (Some(mut health), Ok(smart)) => {
-            // What only one of them says is kept.
+            // Values that only one of the two reports are added.
             for (key, value) in smart.figures {
                 health.figures.entry(key).or_insert(value);
             }
@@ -99,7 +99,7 @@ fn nvme(system: &System, device: &str) -> Option<Health> {
     Some(health)
 }
 
-/// A number, also where it is written as a text or stands in an object as `value`.
+/// A number, also from a string or from the field `value` of an object.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
@@ -142,7 +142,7 @@ fn smartctl(system: &System, device: &str) -> Result<Health, Reason> {
     Ok(health)
 }
 
-/// Values that smartctl reports for every kind of drive, and for NVMe.
+/// Values that smartctl reports for all kinds of drives, and for NVMe.
 fn common(all: &Value) -> Vec<(&'static str, f64)> {
     let log = &all["nvme_smart_health_information_log"];
     let units = |key: &str| number(&log[key]).map(|n| n * DATA_UNIT_BYTES);
@@ -170,7 +170,7 @@ fn common(all: &Value) -> Vec<(&'static str, f64)> {
     found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
-/// ATA's attributes, those whose meaning makers agree on.
+/// ATA attributes whose meaning is the same for all makers.
 fn attributes(all: &Value) -> Vec<(&'static str, f64)> {
     let table = all["ata_smart_attributes"]["table"].as_array();
     let rows = table.into_iter().flatten();
@@ -186,7 +186,7 @@ fn attributes(all: &Value) -> Vec<(&'static str, f64)> {
     rows.filter_map(attribute).collect()
 }
 
-/// The facts of a drive's health; where it cannot be asked, that.
+/// Facts about a drive's health, or the reason why it is unknown.
 pub(super) fn facts(system: &System, name: &str, whole: &str) -> Vec<Observation> {
     let mut facts = match read(system, name) {
         Err(why) => vec![fact(name, "health", Err(why), "smartctl")],
@@ -217,7 +217,7 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
         Err(why) => return vec![fact(name, "power_states", Err(why), &source)],
     };
     let states = all["psds"].as_array().into_iter().flatten().enumerate();
-    // Whole hundredths of a watt (NVMe base specification, power state descriptor).
+    // In hundredths of a watt (NVMe base specification, power state descriptor).
     let watts = |state: &Value| number(&state["max_power"]).map(|n| n / 100.0);
     let states: Vec<String> = states
         .filter_map(|(index, state)| Some(format!("{index}: {:.2} W", watts(state)?)))
@@ -236,12 +236,12 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
     ]
 }
 
-/// Bytes that a drive is made for, by its own count: what it has written so far, over the share of
-/// its life that it says is used. The share is whole per cents, so this is near only where some of
-/// them are used; below 5 % it is not told.
+/// Rated endurance of a drive in bytes, estimated from its own counters: bytes written, divided by
+/// the used share of its life. The share is a whole number of per cent, so the estimate is
+/// inaccurate for small shares. Below 5 % there is none.
 ///
 /// # Errors
-/// Why it is not known.
+/// The reason why it is unknown.
 pub fn rated_bytes(system: &System, name: &str) -> Result<f64, Reason> {
     let health = read(system, name)?;
     let figure = |key: &str| health.figures.get(key).copied();

@@ -1,4 +1,4 @@
-//! Memory: how much, of what kind, on which NUMA nodes.
+//! Memory: size, modules, and NUMA nodes.
 
 use qdepth_record::{Observation, Reason};
 
@@ -56,7 +56,7 @@ fn nodes(system: &System) -> Observation {
     fact("memory", "numa_nodes", found, base)
 }
 
-/// The modules, alike ones together, as `8 × 32 GB DDR4 3200 MT/s` (SMBIOS type 17).
+/// Memory modules, equal ones combined, for example `8 × 32 GB DDR4 3200 MT/s` (SMBIOS type 17).
 fn modules(system: &System) -> Observation {
     let command = "dmidecode -t memory";
     let found = printed(system, "dmidecode", &["-t", "memory"]).map(|text| alike(&text));

@@ -1,5 +1,5 @@
-//! Inventory of the machine and its storage: observations with their sources. Unreadable facts are
-//! kept with the reason.
+//! Inventory of the machine and its storage: facts with their sources. A fact that cannot be read
+//! is kept with the reason.
 
 mod array;
 pub mod cpu;
@@ -32,7 +32,7 @@ pub fn observe(system: &System) -> Vec<Observation> {
     facts
 }
 
-/// The machine with all of its storage: devices, arrays, file systems.
+/// Facts about the machine and all of its storage: devices, arrays, file systems.
 pub fn inventory(system: &System) -> Vec<Observation> {
     let mut facts = observe(system);
     for name in storage(system) {
@@ -42,7 +42,7 @@ pub fn inventory(system: &System) -> Vec<Observation> {
     facts
 }
 
-/// Whole block devices that hold something: no empty loop device, no RAM disk.
+/// Whole block devices in use, without empty loop devices and RAM disks.
 pub fn storage(system: &System) -> Vec<String> {
     let holds = |name: &String| {
         let size = system.read_trimmed(format!("/sys/block/{name}/size"));
@@ -72,7 +72,7 @@ fn of_device(system: &System, name: &str) -> Vec<Observation> {
     facts
 }
 
-/// Devices with what they are built on, each once, upper ones first.
+/// Devices and everything that they are built on, each once, upper devices first.
 pub fn with_all_below(system: &System, names: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
@@ -86,8 +86,8 @@ pub fn with_all_below(system: &System, names: Vec<String>) -> Vec<String> {
     all
 }
 
-/// Replaces what names this machine or its owner (host name, serials, UUIDs, network sources) by
-/// marks that are the same wherever the same name stands.
+/// Replaces names of this machine or its owner (host name, serials, UUIDs, network sources) with
+/// pseudonyms. The same name gets the same pseudonym everywhere.
 pub fn redact(facts: &mut [Observation]) {
     let names: BTreeSet<String> = facts
         .iter()
@@ -119,7 +119,7 @@ fn is_name(fact: &Observation) -> bool {
     }
 }
 
-/// The first 8 digits of its SHA-256.
+/// The first 8 digits of the SHA-256 of a name.
 fn mark(name: &str) -> String {
     let digest = Sha256::digest(name);
     let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! The machine as a product, and what runs on it.
+//! The machine as a product, and the software on it.
 
 use qdepth_record::{Observation, Reason};
 
@@ -36,7 +36,7 @@ pub(super) fn software(system: &System) -> Vec<Observation> {
     facts
 }
 
-/// Signs that container managers leave (container_of in systemd's virt.c names the same).
+/// Traces of container managers (systemd's virt.c, container_of, uses the same ones).
 fn container(system: &System) -> Observation {
     for (path, kind) in [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")] {
         if system.exists(path) {
@@ -60,7 +60,7 @@ fn os_name(system: &System) -> Observation {
     fact("host", "os", value, path)
 }
 
-/// Hints, strongest first; a machine may hide all of them.
+/// Traces of a hypervisor, the most reliable first. A machine may hide all of them.
 fn hypervisor(system: &System) -> Observation {
     if let Some(kind) = system.read_trimmed("/sys/hypervisor/type") {
         return fact("host", "hypervisor", Ok(kind), "/sys/hypervisor/type");

@@ -1,4 +1,4 @@
-//! Answer of the system or of a program, as the reason why a fact is unknown.
+//! Converts answers of the system or of a program to the reason why a fact is unknown.
 
 use std::io;
 
@@ -20,7 +20,7 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Reason {
     }
 }
 
-/// The system's number of an error, where it has one, and its words.
+/// The error number, if there is one, and the message.
 fn parts(error: &io::Error) -> (String, String) {
     let text = error.to_string();
     let Some(errno) = error.raw_os_error() else { return (String::new(), text) };
@@ -28,7 +28,7 @@ fn parts(error: &io::Error) -> (String, String) {
     (errno.to_string(), message.to_owned())
 }
 
-/// A program that gave no output.
+/// A program that could not be run.
 pub(crate) fn not_run(error: &CommandError) -> Reason {
     match error {
         CommandError::TooLong { command, seconds } => {
@@ -45,7 +45,7 @@ pub(crate) fn not_run(error: &CommandError) -> Reason {
     }
 }
 
-/// A program that failed, with the first line of what it said.
+/// A program that failed, with the first line of its message.
 pub(crate) fn failed(tool: &str, output: &Output) -> Reason {
     let (tool, message) = (tool.to_owned(), first_line(output).unwrap_or_default().to_owned());
     match output.status {
@@ -70,10 +70,10 @@ pub(super) fn printed(system: &System, tool: &str, args: &[&str]) -> Result<Stri
 
 /// Error output of a command, for the error of a step.
 pub(crate) fn complaint(command: &str, output: &Output) -> String {
-    let first = first_line(output).unwrap_or("it says nothing");
+    let first = first_line(output).unwrap_or("no message");
     match output.status {
         Some(status) => format!("`{command}` ended with {status}: {first}"),
-        None => format!("`{command}` was ended by a signal: {first}"),
+        None => format!("`{command}` was killed by a signal: {first}"),
     }
 }
 

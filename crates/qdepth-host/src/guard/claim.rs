@@ -9,7 +9,7 @@ use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 
-/// The bytes of a target that may be touched.
+/// Byte range of a target that may be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usable {
     /// First byte.
@@ -29,19 +29,20 @@ pub struct Claim {
     pub identity: Identity,
     /// State of direct I/O.
     pub direct: Direct,
-    /// True if it can be written.
+    /// True if the target may be written.
     pub writable: bool,
-    /// The label found or written on a device or file of ours.
+    /// Label that was found, or written, on a device or file of qdepth's.
     pub label: Option<Label>,
     pub(crate) exclusive: Option<OwnedFd>,
 }
 
 impl Claim {
-    /// G10: checks that the target is still the one that was claimed. For a device: serial, WWID,
-    /// size and diskseq as sysfs says them now; for a file: device, inode and length.
+    /// Guard G10: checks that the target is still the one that was claimed. Compares serial, WWID,
+    /// size and disk sequence number of a device as currently shown by sysfs; device, inode and
+    /// length of a file.
     ///
     /// # Errors
-    /// [`Guard::G10Identity`] with what changed.
+    /// [`Guard::G10Identity`] with the difference.
     pub fn check_identity(&self, system: &System) -> Result<(), Refusal> {
         match &self.identity {
             Identity::Device(then) => check_same(system, then),
@@ -50,11 +51,11 @@ impl Claim {
                 if now.as_ref() == Some(&self.identity) {
                     return Ok(());
                 }
-                let now = now.map_or_else(|| "nothing that answers".to_owned(), |n| n.to_string());
+                let now = now.map_or_else(|| "no longer accessible".to_owned(), |n| n.to_string());
                 Err(Refusal::new(
                     Guard::G10Identity,
-                    format!("the file was {}, is {now}", self.identity),
-                    "Leave a file alone while it is measured, and start again",
+                    format!("the file was {}, and is now {now}", self.identity),
+                    "Do not change a file while it is measured, and start again",
                 ))
             }
         }
@@ -73,7 +74,8 @@ impl Claim {
         }
     }
 
-    /// True if the device was pulled or detached: it is unknown now, or has no byte left.
+    /// True if the device was removed or detached: sysfs does not show it any more, or it has no
+    /// bytes left.
     pub fn is_gone(&self, system: &System) -> bool {
         match &self.identity {
             Identity::Device(then) => {
@@ -83,7 +85,7 @@ impl Claim {
         }
     }
 
-    /// True if the device is held so that no one else can mount or claim it.
+    /// True if the device is claimed exclusively, so that nothing else can mount or claim it.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive.is_some()
     }

@@ -1,4 +1,4 @@
-//! A target that every guard has let pass.
+//! A target that has passed all guards.
 
 use std::fs::File;
 
@@ -8,7 +8,7 @@ use super::writing::Writing;
 use crate::consent::Consent;
 use crate::refusal::Failure;
 
-/// A target that every guard has let pass, held, with nothing written to it yet.
+/// A target that has passed all guards. It is held, and nothing is written to it yet.
 #[derive(Debug)]
 pub struct Cleared {
     pub(super) claim: Claim,
@@ -17,7 +17,7 @@ pub struct Cleared {
 }
 
 impl Cleared {
-    /// Takes it: a device gets a label, which is the first thing written.
+    /// Claims the target. A device gets a label, which is the first thing written.
     ///
     /// # Errors
     /// The failure to write the label.

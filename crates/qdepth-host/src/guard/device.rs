@@ -1,4 +1,4 @@
-//! The way of a block device through the guards.
+//! Guards of a block device, in their order.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -24,7 +24,7 @@ use crate::sysfs;
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected};
 
-/// Every guard, in their order; nothing is written.
+/// Asks all guards in their order. Writes nothing.
 pub(super) fn clear(
     system: &System,
     target: &Inspected,
@@ -79,7 +79,7 @@ impl<'a> CheckContext<'a> {
         Self { system, found, stack, writing }
     }
 
-    /// Guards that no consent overrides.
+    /// Asks the guards that no consent overrides.
     pub(super) fn all(&self) -> Result<(), Refusal> {
         CHECKS.iter().try_for_each(|(_, check)| check(self))
     }
@@ -98,7 +98,7 @@ impl<'a> CheckContext<'a> {
         Err(Refusal::new(
             Guard::G2Exclusive,
             format!("/dev/{} is read-only", self.found.identity.kernel_name),
-            "Give a plan that only reads, or set it writable (`blockdev --setrw`)",
+            "Use a plan that only reads, or make the device writable (`blockdev --setrw`)",
         ))
     }
 }
@@ -116,7 +116,7 @@ pub(super) const CHECKS: [(Guard, Check); 7] = [
     (Guard::G2Exclusive, |context| context.writable()),
 ];
 
-/// G7 and G9: consented to, and what is lost is named.
+/// Guards G7 and G9: the user consented, and named what is lost.
 fn contents(
     system: &System,
     found: &BlockDevice,
@@ -125,7 +125,7 @@ fn contents(
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<(), Refusal> {
-    // All that is missing is said at once.
+    // Signatures are read here, so that one message lists everything that is missing.
     let lost = match consent {
         Some(_) => Vec::new(),
         None => {
@@ -136,7 +136,7 @@ fn contents(
     nothing_unnamed(system, found, reading, size_bytes, consent)
 }
 
-/// G9: the consent that stands for this device now. `lost` are the signatures that are on it.
+/// Guard G9: there is a valid consent for this device. `lost` are the signatures on it.
 pub(super) fn consented(
     system: &System,
     found: &BlockDevice,
@@ -150,8 +150,8 @@ pub(super) fn consented(
     }
 }
 
-/// G7: nothing is on it but what the consent names, and what qdepth wrote. What a former run of the
-/// same command left of the old contents need not be named.
+/// Guard G7: the device holds nothing but signatures that the consent names, and data that qdepth
+/// wrote. Remains of old contents after an earlier run of the same command need not be named.
 pub(super) fn nothing_unnamed(
     system: &System,
     found: &BlockDevice,
@@ -171,7 +171,7 @@ pub(super) fn nothing_unnamed(
         && !is_lost
         && let Some(offset) = signature::first_data(reading, size_bytes)?
     {
-        let what = format!("data of no known form, as at byte {offset}");
+        let what = format!("data of an unknown format, for example at byte {offset}");
         return Err(carries(name, &what, &[signature::UNKNOWN_DATA]));
     }
     Ok(())
@@ -180,15 +180,12 @@ pub(super) fn nothing_unnamed(
 fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
     Refusal::new(
         Guard::G7Contents,
-        format!("/dev/{name} carries {what}"),
-        format!(
-            "If all of that may be lost, name it as well: --overwrite-signature {}",
-            names.join(",")
-        ),
+        format!("/dev/{name} contains {what}"),
+        format!("If all of it may be lost, add --overwrite-signature {}", names.join(",")),
     )
 }
 
-/// G13: the size in sysfs is the size that the descriptor has, and leaves room between labels.
+/// Guard G13: sysfs and the descriptor agree on the size, and there is room between the labels.
 pub(super) fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal> {
     let name = &found.identity.kernel_name;
     let size = rustix::fs::seek(held, rustix::fs::SeekFrom::End(0)).unwrap_or(0);
@@ -196,17 +193,17 @@ pub(super) fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal
         return Err(Refusal::new(
             Guard::G10Identity,
             format!("/dev/{name} had {} B and now has {size} B", found.identity.size_bytes),
-            "Start again: the device was changed or replaced",
+            "The device was changed or replaced: check it, then start again",
         ));
     }
     if usable_length(size) == 0 {
         return Err(Refusal::new(
             Guard::G13Bounds,
             format!(
-                "/dev/{name} has {}, and 1 MiB at each end is kept free of load",
+                "/dev/{name} has {}, and 1 MiB at each end stays unused",
                 Bytes(size).for_people()
             ),
-            "Give a device of 4 MiB or more",
+            "Use a device of 4 MiB or more",
         ));
     }
     Ok(size)

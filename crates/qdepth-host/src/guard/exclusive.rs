@@ -1,4 +1,4 @@
-//! G2: nobody else holds the target.
+//! Guard G2: nothing else holds the target.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -12,10 +12,11 @@ use super::opening::cannot_open;
 use crate::refusal::{Guard, Refusal};
 use crate::target::Inspected;
 
-/// Claims a block device for ourselves alone, which the kernel grants once: not beside a mount,
-/// swap, a volume or another claim, on it, its partitions or its disk. The descriptor reads only.
+/// Claims a block device exclusively. The kernel grants only one such claim, and none if the
+/// device, a partition of it or its disk is mounted, used as swap, part of a volume, or claimed.
+/// The descriptor is read-only.
 pub(crate) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
-    // The device manager of the system may hold a new device for a moment.
+    // The system's device manager may hold a new device for a moment.
     let open = || target.open(OFlags::RDONLY | OFlags::EXCL);
     again(5, |error| *error == Errno::BUSY, open).map_err(|error| cannot_open(target, error))
 }
@@ -23,9 +24,9 @@ pub(crate) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
 /// Use of a target by qdepth, and the other uses that it permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Others may read as well.
+    /// Shared: others may read, too.
     Read,
-    /// Nobody else.
+    /// Exclusive.
     Write,
 }
 
@@ -38,14 +39,13 @@ pub(super) fn lock_device(file: impl AsFd, name: &Path, how: Use) -> Result<(), 
     judge(try_lock(file, how), name, how)
 }
 
-/// Tries for two seconds: udev locks a device for a moment to look at it, and the kernel takes the
-/// requests of a run that was killed down some time after the process is gone.
+/// Tries for two seconds. udev briefly locks a device to inspect it, and the kernel may take some
+/// time after the end of a killed run to finish its requests.
 fn try_lock(file: impl AsFd, how: Use) -> rustix::io::Result<()> {
     again(TRIES, |error| *error == Errno::WOULDBLOCK, || flock(&file, operation(how)))
 }
 
-/// Tries what another may keep busy for a moment, at most so often and a tenth of a second apart,
-/// as long as the failure is one that may pass.
+/// Makes up to `tries` attempts, a tenth of a second apart, while `may_pass` is true for the error.
 pub(super) fn again<T, E>(
     tries: u32,
     may_pass: impl Fn(&E) -> bool,
@@ -60,8 +60,8 @@ pub(super) fn again<T, E>(
     attempt()
 }
 
-/// Locks a file against other runs; record locks of other programs (a virtual machine's image, a
-/// database) stand in the way of writing as well.
+/// Locks a file against other runs. For writing, also refuses a file with a record lock of another
+/// program (for example of a virtual machine's image, or a database).
 pub(crate) fn lock_file(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
     if how == Use::Write {
         no_record_lock(&file, name)?;
@@ -69,15 +69,15 @@ pub(crate) fn lock_file(file: impl AsFd, name: &Path, how: Use) -> Result<(), Re
     judge(try_lock(&file, how), name, how)
 }
 
-/// Refuses a file with a record lock of another program. Ours is given back at once: NFS and SMB
-/// make a record lock of a flock, which would meet our own (flock(2)).
+/// Refuses a file with a record lock of another program. The test lock is released at once: NFS and
+/// SMB implement flock as a record lock, so it would conflict with qdepth's own lock (flock(2)).
 fn no_record_lock(file: impl AsFd, name: &Path) -> Result<(), Refusal> {
-    // Taken, not asked for: rustix's F_GETLK fails on locks without an owner.
+    // Takes the lock instead of querying it: rustix's F_GETLK fails on locks without an owner.
     let take = || fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
-    // A run that was killed leaves its lock to an NFS server for a moment.
+    // On an NFS server the lock of a killed run remains for a moment.
     match again(TRIES, |error| matches!(*error, Errno::AGAIN | Errno::ACCESS), take) {
         Err(Errno::AGAIN | Errno::ACCESS) => {
-            let found = format!("{} carries a record lock of another program", name.display());
+            let found = format!("{} has a record lock of another program", name.display());
             Err(locked(found))
         }
         Ok(()) => judge(fcntl_lock(&file, FlockOperation::Unlock), name, Use::Write),
@@ -96,7 +96,7 @@ fn judge(result: rustix::io::Result<()>, name: &Path, how: Use) -> Result<(), Re
     let name = name.display();
     match result {
         Err(Errno::WOULDBLOCK) => Err(locked(format!("{name} is locked (flock)"))),
-        // Parallel file systems may be mounted without locks; nothing is known then.
+        // Parallel file systems may be mounted without locks. Then nothing is known.
         Err(Errno::NOSYS | Errno::NOTSUP | Errno::INVAL) => Ok(()),
         Err(error) if how == Use::Write => {
             Err(locked(format!("{name} could not be locked: {error}")))
@@ -109,11 +109,11 @@ fn locked(found: String) -> Refusal {
     Refusal::new(
         Guard::G2Exclusive,
         found,
-        "Another program, perhaps another run, uses it: wait for its end, or give another target",
+        "Another program, perhaps another run, uses it: wait until it ends, or use another target",
     )
 }
 
-/// Waits, without a clock of our own.
+/// Waits for a fixed time without reading a clock.
 fn pause(length: Duration) {
     let (_sender, receiver) = mpsc::channel::<()>();
     let _ = receiver.recv_timeout(length);

@@ -1,4 +1,4 @@
-//! The way of a file through the guards.
+//! Guards of a file, in their order.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -42,22 +42,22 @@ const KERNEL_FILE_SYSTEMS: [&str; 14] = [
     "tracefs",
 ];
 
-/// True if the path itself, its links aside, is a place of the system.
+/// True if the path itself, without following links, is in a system directory.
 pub(crate) fn is_system_path(path: &Path) -> bool {
     path == Path::new("/") || SYSTEM_PATHS.iter().any(|system| path.starts_with(system))
 }
 
-/// G14: not a place of the system, and a file system that holds files.
+/// Guard G14: not in a system directory, and on a file system that stores files.
 pub(crate) fn check_location(path: &Path, file_system: &FileSystem) -> Result<(), Refusal> {
     let refuse = |found: String| {
-        let remedy = "Give a directory of your own, on the storage that you want to measure";
+        let remedy = "Use a directory of your own on the storage that you want to measure";
         Err(Refusal::new(Guard::G14Place, found, remedy))
     };
     let names = std::iter::once(path).chain(file_system.aliases.iter().map(PathBuf::as_path));
     for name in names {
         if is_system_path(name) {
             let given = path.display();
-            return refuse(format!("{given} is a place of the system ({})", name.display()));
+            return refuse(format!("{given} is in a system directory ({})", name.display()));
         }
     }
     if KERNEL_FILE_SYSTEMS.contains(&file_system.kind.as_str()) {
@@ -66,12 +66,12 @@ pub(crate) fn check_location(path: &Path, file_system: &FileSystem) -> Result<()
     Ok(())
 }
 
-/// G1, G5, G6, G8, G14 for a file that is there: regular, with one name, in no system place, and
-/// neither swap space nor the back of a loop device.
+/// Guards G1, G5, G6, G8 and G14 for an existing file: a regular file with one name, not in a
+/// system directory, neither swap space nor behind a loop device.
 pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Refusal> {
     let Kind::RegularFile { sole_name, file_system, .. } = &target.kind else {
         let found = format!("{} is not a regular file", target.expression.display());
-        return Err(Refusal::new(Guard::G1Resolve, found, "Give a file, or a device"));
+        return Err(Refusal::new(Guard::G1Resolve, found, "Use a regular file or a block device"));
     };
     check_location(&target.path, file_system)?;
     let (device, inode) = target.inode();
@@ -81,8 +81,8 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
     if !sole_name {
         return Err(Refusal::new(
             Guard::G8Ownership,
-            format!("{name} has more than one name: it may be part of something else"),
-            "Give a file with one name, or a directory",
+            format!("{name} has more than one name (hard links), so other programs may use it"),
+            "Use a file with one name, or a directory",
         ));
     }
     super::others::no_writers_by_lease(system, target, &stack)
@@ -98,7 +98,7 @@ pub(super) fn claim(
     if let Some(consent) = consent {
         return by_consent(system, target, consent, writing);
     }
-    // Read first: a file that is not ours is never opened for writing.
+    // Opened for reading first: a foreign file is never opened for writing.
     let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
     let (reading, size_bytes) = size_of(target, reading)?;
     let label = own_label(target, &reading, size_bytes).filter(|label| label.complete);
@@ -111,8 +111,12 @@ pub(super) fn claim(
     system.switch("lock");
     super::others::no_writers_of_file(system, &file, &target.expression)?;
     if own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
-        let found = format!("{} changed while it was looked at", target.expression.display());
-        return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));
+        let found = format!("{} changed while qdepth checked it", target.expression.display());
+        return Err(Refusal::new(
+            Guard::G10Identity,
+            found,
+            "Stop the program that changes it, and start again",
+        ));
     }
     must_be_ours(&reading, target, &label)?;
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
@@ -127,7 +131,7 @@ pub(super) fn claim(
     })
 }
 
-/// A file that is not ours, to the loss of whose contents the user consented. It gets no label, so
+/// Claims a foreign file to the loss of whose contents the user consented. It gets no label, so
 /// that each run asks again.
 fn by_consent(
     system: &System,
@@ -155,7 +159,7 @@ fn by_consent(
     })
 }
 
-/// G13: what a sparse file lacks must be there to be had.
+/// Guard G13: there is room to fill the holes of a sparse file.
 fn has_room_for_holes(target: &Inspected) -> Result<(), Refusal> {
     let holes = target.identity().size_bytes().saturating_sub(target.allocated_bytes());
     if holes == 0 {
@@ -168,21 +172,21 @@ fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal>
     rustix::fs::fstat(file).map_err(|error| cannot_open(target, error))
 }
 
-/// A file of ours is the one that its label names, and holds nothing but what qdepth wrote. It is
-/// read from its beginning to its end.
+/// Checks that a file of qdepth's is the one that its label names, and holds only data that qdepth
+/// wrote. Reads the whole file.
 pub(crate) fn must_be_ours(file: &File, target: &Inspected, label: &Label) -> Result<(), Refusal> {
     let Some(why) = why_not_ours(file, target, label) else { return Ok(()) };
     Err(not_as_left(&target.path, &why))
 }
 
-/// The refusal of a file that qdepth made and that holds, or may hold, what somebody else wrote.
+/// Refusal of a file that qdepth created and that holds, or may hold, foreign data.
 pub(crate) fn not_as_left(path: &Path, why: &str) -> Refusal {
     let name = path.display();
     let quoted = path.to_string_lossy().replace('\'', "'\\''");
     Refusal::new(
         Guard::G8Ownership,
-        format!("{name} was made by qdepth and is not as it left it: {why}"),
-        format!("If nobody needs it, remove it (`rm -- '{quoted}'`) and start again"),
+        format!("{name} was created by qdepth, but was changed since: {why}"),
+        format!("If it is no longer needed, remove it (`rm -- '{quoted}'`) and start again"),
     )
 }
 
@@ -196,12 +200,12 @@ fn why_not_ours(file: &File, target: &Inspected, label: &Label) -> Option<String
     if !names.iter().any(is_named) {
         return Some("it was copied or renamed since".to_owned());
     }
-    // A run that was killed before it filled its file leaves a second label at its beginning.
+    // A run that was killed before its file was filled leaves a second label at the beginning.
     let first = Label::read_at(file, 0).ok().flatten();
     let begin = if first.is_some_and(|first| first.uuid == label.uuid) { LABEL_BYTES } else { 0 };
     match foreign_offset(file, begin, label.size_bytes) {
         Ok(None) => None,
-        Ok(Some(offset)) => Some(format!("qdepth did not write what is at byte {offset}")),
+        Ok(Some(offset)) => Some(format!("the data at byte {offset} is not qdepth's")),
         Err(error) => Some(format!("it cannot be read: {error}")),
     }
 }

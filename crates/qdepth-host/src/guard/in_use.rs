@@ -1,5 +1,5 @@
-//! G3 to G6 and G12: nothing on this machine uses bytes of the target. All by device number and
-//! inode, without opening it.
+//! Guards G3 to G6 and G12: nothing on this machine uses bytes of the target. They compare device
+//! numbers and inodes, and do not open the target.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,28 @@ use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 
-/// G5, G6 of a file: the kernel neither swaps to it nor serves it as a device; G4: no file system
-/// is mounted from it.
+/// Guards G4 to G6 for a file: the kernel has not mounted a file system from it, does not swap to
+/// it, and does not use it behind a device.
 pub(super) fn by_kernel(system: &System, target: &Stack) -> Result<(), Refusal> {
     mounted(system, target)?;
     swap(system, target)?;
     backing(system, target)
 }
 
-/// Addition to a message if the storage in use is not the target, its disk or its partition.
+/// Addition to a message if the used storage is not the target itself, its disk or its partition.
 fn below(system: &System, target: &Stack, used: &str) -> String {
     let names = target.devices().next().map(|own| sysfs::overlapping(system, own));
     let mut names = names.into_iter().flatten().map(|name| format!("/dev/{name}"));
     let is_near = target.name == used || names.any(|name| name == used);
-    if is_near { String::new() } else { format!(", and {} lies on the same bytes", target.name) }
+    if is_near { String::new() } else { format!(", and {} uses the same bytes", target.name) }
 }
 
-/// G3: no volume, array or cache is built on bytes of the target.
+/// Guard G3: no volume, array or cache is built on bytes of the target.
 pub(super) fn holders(system: &System, target: &Stack) -> Result<(), Refusal> {
     let own: BTreeSet<&str> = target.devices().collect();
     for name in all_devices(system) {
         let holders = sysfs::holders_of(system, &name);
-        // What the target itself is built of carries it.
+        // Devices that the target is built on list it as their holder.
         if holders.is_empty() || holders.iter().any(|holder| own.contains(holder.as_str())) {
             continue;
         }
@@ -38,29 +38,29 @@ pub(super) fn holders(system: &System, target: &Stack) -> Result<(), Refusal> {
             let used = format!("/dev/{name}");
             return Err(Refusal::new(
                 Guard::G3Holders,
-                format!("{used} carries {}{}", holders.join(", "), below(system, target, &used)),
-                "Take that apart first (`dmsetup remove`, `vgchange -an`, `mdadm --stop`), or \
-                 measure the upper device",
+                format!("{used} is used by {}{}", holders.join(", "), below(system, target, &used)),
+                "Remove the upper device first (`dmsetup remove`, `vgchange -an`, `mdadm --stop`), \
+                 or measure that one",
             ));
         }
     }
     Ok(())
 }
 
-/// Every block device, partitions among them.
+/// All block devices, including partitions.
 fn all_devices(system: &System) -> Vec<String> {
     system.list_dir("/sys/class/block").unwrap_or_default()
 }
 
-/// G4: no bytes of the target are mounted, in any mount namespace: directly, as a member of a
-/// btrfs, through devices above or from a file.
+/// Guard G4: no bytes of the target are mounted in any mount namespace: directly, as a member of a
+/// btrfs, through devices above it, or from a file.
 pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
     let refuse = |found: String| Err(Refusal::new(Guard::G4Mounts, found, "Unmount it first"));
     let namespaces = mounts::everywhere(system);
     if namespaces.is_empty() {
         return Err(Refusal::new(
             Guard::G4Mounts,
-            "what is mounted could not be read from /proc/self/mountinfo",
+            "the mounts could not be read from /proc/self/mountinfo",
             "Mount /proc",
         ));
     }
@@ -69,7 +69,7 @@ pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
             let used = sources(system, process, mount);
             if used.is_empty() && is_from_file(mount) && target.has_file() {
                 let at = mount.mount_point.display();
-                return refuse(format!("the file that is mounted on {at} could not be found"));
+                return refuse(format!("the file mounted on {at} could not be found"));
             }
             let Some(used) = used.iter().find(|used| used.meets(target)) else { continue };
             let view = match process.as_str() {
@@ -91,19 +91,19 @@ pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// File systems that the kernel mounts from a regular file, without a loop device.
+/// File systems that the kernel can mount from a regular file, without a loop device.
 const FROM_FILES: [&str; 1] = ["erofs"];
 
 fn is_from_file(mount: &Mount) -> bool {
     FROM_FILES.contains(&mount.kind.as_str())
 }
 
-/// The devices that a file system is mounted from, or its file.
+/// The devices or the file that a file system is mounted from.
 fn sources(system: &System, process: &str, mount: &Mount) -> Vec<Stack> {
     let devices = mounts::devices_below(system, mount);
     if devices.is_empty() && is_from_file(mount) {
         let source = &mount.source;
-        // Another namespace sees its own files under that name.
+        // In another namespace, the path may lead to another file.
         let root = format!("/proc/{process}/root");
         let seen = format!("{root}/{}", source.trim_start_matches('/'));
         let stack = Stack::of_path(system, &seen).or_else(|| Stack::of_path(system, source));
@@ -112,13 +112,14 @@ fn sources(system: &System, process: &str, mount: &Mount) -> Vec<Stack> {
     devices.iter().map(|name| Stack::of_device(system, name)).collect()
 }
 
-/// G5: neither swap space, as partition or file, nor where a hibernated system resumes from.
+/// Guard G5: the target is neither swap space, as a partition or a file, nor the place from which a
+/// hibernated system resumes.
 pub(super) fn swap(system: &System, target: &Stack) -> Result<(), Refusal> {
     let refuse = |found: String| {
         Err(Refusal::new(
             Guard::G5Swap,
             found,
-            "Take it out of use first (`swapoff`, and /etc/fstab)",
+            "Stop using it first (`swapoff`, and remove it from /etc/fstab)",
         ))
     };
     let swaps = system.read_file("/proc/swaps").unwrap_or_default();
@@ -135,7 +136,7 @@ pub(super) fn swap(system: &System, target: &Stack) -> Result<(), Refusal> {
         if used.meets(target) {
             let below = below(system, target, &used.name);
             return refuse(format!(
-                "{} is where a hibernated system resumes (resume={device}){below}",
+                "{} is the resume device of a hibernated system (resume={device}){below}",
                 used.name
             ));
         }
@@ -143,7 +144,7 @@ pub(super) fn swap(system: &System, target: &Stack) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The paths in `/proc/swaps`: the first column, without the heading and its octal escapes.
+/// Paths in `/proc/swaps`: the first column without the heading, with octal escapes decoded.
 pub(super) fn parse_swaps(text: &str) -> Vec<String> {
     text.lines()
         .skip(1)
@@ -162,14 +163,15 @@ fn resume_path(device: &str) -> String {
     }
 }
 
-/// G6: bytes of the target back no loop device but those that it is itself made of, and are
-/// exported to no other machine. The kernel's exclusive claim does not see these.
+/// Guard G6: no loop device uses bytes of the target, except those that the target itself is built
+/// on, and no bytes are exported to other machines. The kernel's exclusive claim does not cover
+/// these uses.
 pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
     let refuse = |found: String, remedy: String| Err(Refusal::new(Guard::G6Backing, found, remedy));
     if let Some(layer) = &target.unknown {
         return refuse(
-            format!("what {layer} lies on could not be found out"),
-            "Ask as root, or attach it again from a path that can be seen".to_owned(),
+            format!("the storage below {layer} could not be determined"),
+            "Run qdepth as root, or attach it again from a path that is visible here".to_owned(),
         );
     }
     let own: BTreeSet<&str> = target.devices().collect();
@@ -198,14 +200,14 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
                     used.name,
                     below(system, target, &used.name)
                 ),
-                "Take it out of the target's configuration first".to_owned(),
+                "Remove it from the configuration of the NVMe or SCSI target first".to_owned(),
             );
         }
     }
     Ok(())
 }
 
-/// A loop device whose backing nobody can name may hold any device of its length.
+/// Suspicion if a loop device's backing is unknown: it may use any device of its length.
 fn suspect(system: &System, user: &str, path: &str, target: &Stack) -> Option<String> {
     if system.exists(path) {
         return None;
@@ -223,7 +225,7 @@ fn suspect(system: &System, user: &str, path: &str, target: &Stack) -> Option<St
     Some(format!("/dev/{name} backs /dev/{user}, judging by its size"))
 }
 
-/// Paths exported by the kernel's NVMe and SCSI targets, with the file that says so.
+/// Paths exported by the kernel's NVMe and SCSI targets, each with the file that contains it.
 fn exports(system: &System) -> Vec<(String, String)> {
     let list = |path: &str| system.list_dir(path).unwrap_or_default();
     let mut attributes = Vec::new();
@@ -244,8 +246,8 @@ fn exports(system: &System) -> Vec<(String, String)> {
         .collect()
 }
 
-/// G12: no other disk has the same world-wide name, which would make it a second path to the same
-/// blocks, perhaps in use there.
+/// Guard G12: no other disk has the same world-wide name. Such a disk would be a second path to the
+/// same blocks, which may be in use.
 pub(super) fn shared(system: &System, target: &Stack) -> Result<(), Refusal> {
     target.direct_devices().try_for_each(|name| shared_disk(system, name))
 }
@@ -266,7 +268,7 @@ fn shared_disk(system: &System, kernel_name: &str) -> Result<(), Refusal> {
         Some(twin) => Err(Refusal::new(
             Guard::G12Shared,
             format!("/dev/{whole} and /dev/{twin} are paths to the same disk {wwid}"),
-            "Give the multipath device, or take the other path away",
+            "Use the multipath device, or remove the other path",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Labels as they stand on devices and in files.
+//! Labels on devices and in files.
 
 use std::fs::File;
 
@@ -7,7 +7,7 @@ use crate::label::{LABEL_BYTES, Label, RESERVED_BYTES, end_offset};
 use crate::refusal::Failure;
 use crate::target::{Inspected, Kind};
 
-/// The label of a device (both ends alike, made for this size) or file, whole and ours.
+/// The complete label of a device (same at both ends, made for this size) or of a file.
 pub(super) fn own_label(target: &Inspected, file: &File, size_bytes: u64) -> Option<Label> {
     match &target.kind {
         Kind::Directory(_) => None,
@@ -19,7 +19,7 @@ pub(super) fn own_label(target: &Inspected, file: &File, size_bytes: u64) -> Opt
     }
 }
 
-/// A device whose loss was consented to.
+/// A device to whose loss the user consented.
 #[derive(Debug)]
 pub(super) struct ToLabel {
     pub(super) kernel_name: String,
@@ -33,7 +33,7 @@ pub(super) fn label(file: &File, size_bytes: u64) -> Option<Label> {
     (first == last && first.size_bytes == size_bytes).then_some(first)
 }
 
-/// G8. The first bytes that are ever written to a device.
+/// Guard G8: writes the label. These are the first bytes that are ever written to a device.
 pub(super) fn put_label(
     file: &File,
     device: &ToLabel,
@@ -50,13 +50,13 @@ pub(super) fn put_label(
         doing: "label",
         thing: format!("/dev/{}", device.kernel_name),
         error,
-        remedy: "The device is not fit for writing: look at the kernel's log",
+        remedy: "The device cannot be written: check the kernel's log (`dmesg`)",
     })?;
     Ok(label)
 }
 
-/// Takes away old signatures at both ends, to whose loss the user consented, so that a later run
-/// does not find half a file system beside our label.
+/// Overwrites old signatures at both ends, to whose loss the user consented, so that a later run
+/// does not find half a file system next to the label.
 fn clear_reserved(file: &File, size_bytes: u64) -> std::io::Result<()> {
     use std::os::unix::fs::FileExt;
     let zeros = crate::aligned::AlignedBuffer::new(RESERVED_BYTES as usize);

@@ -16,11 +16,11 @@ pub enum Direct {
     Yes,
     /// It was not asked for.
     NotAsked,
-    /// It was asked for and the file system refused, with this answer.
+    /// It was requested, and the file system refused it with this error.
     Refused(Errno),
 }
 
-/// Opens the inspected thing, with `O_DIRECT` where that is asked and possible.
+/// Opens the inspected target, with `O_DIRECT` if requested and possible.
 pub(super) fn open_direct(
     target: &Inspected,
     flags: OFlags,
@@ -39,26 +39,28 @@ pub(super) fn open_direct(
 
 pub(super) fn cannot_open(target: &Inspected, error: Errno) -> Refusal {
     let remedy = match error {
-        Errno::ACCESS => "Ask for the right to open it (for devices: be root)",
+        Errno::ACCESS => "Run qdepth as a user who may open it (for devices: as root)",
         Errno::PERM => {
-            "The kernel forbids it even to root: in a container the device must be allowed \
-             (`docker run --device`), elsewhere look at `lsattr` and at security modules"
+            "The kernel forbids it even for root: in a container, allow the device (`docker run \
+             --device`); otherwise check `lsattr` and the security modules"
         }
-        Errno::BUSY => "End whatever holds it: see `lsblk`, `fuser` and `dmsetup ls`",
-        Errno::ROFS => "It is read-only: give a plan that only reads",
-        _ => "Check that the storage answers",
+        Errno::BUSY => {
+            "Stop the program or device that holds it: `lsblk`, `fuser` and `dmsetup ls` show it"
+        }
+        Errno::ROFS => "It is read-only: use a plan that only reads",
+        _ => "Check that the storage responds",
     };
     let found = format!("{} could not be opened: {error}", target.expression.display());
     Refusal::new(Guard::G2Exclusive, found, remedy)
 }
 
-/// The length in bytes as the open descriptor says, which no name or cache can be wrong about.
+/// Length in bytes according to the open descriptor, which does not depend on names or caches.
 pub(super) fn size_of(target: &Inspected, file: OwnedFd) -> Result<(File, u64), Refusal> {
     let size = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(|error| {
         Refusal::new(
             Guard::G13Bounds,
             format!("the size of {} could not be read: {error}", target.expression.display()),
-            "Check that the storage answers",
+            "Check that the storage responds",
         )
     })?;
     Ok((File::from(file), size))

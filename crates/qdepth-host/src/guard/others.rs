@@ -1,6 +1,6 @@
-//! G2: which other processes can write to bytes of a target. The kernel's exclusive claim does not
-//! see who opened a device without one, and a file has none. Of processes of other users only root
-//! is told; of the rest nothing is known.
+//! Guard G2: other processes that can write to bytes of the target. The kernel's exclusive claim
+//! does not cover descriptors opened without one, and files have no such claim. Only root can
+//! examine processes of other users; without root they are unknown.
 
 #![expect(clippy::disallowed_methods, reason = "files of procfs, each by its one name")]
 
@@ -19,13 +19,14 @@ use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 use crate::target::Inspected;
 
-/// Refuses what another process can write to.
+/// Refuses a target that another process can write to.
 pub(super) fn no_writers(system: &System, stack: &Stack, name: &Path) -> Result<(), Refusal> {
     after_brief_use(|| no_writers_but(system, stack, name, |_| false))
 }
 
-/// A program that searches for a free loop device opens others for a moment. Descriptors in a
-/// socket stay there until the receiver has CPU time, which on a busy machine takes seconds.
+/// Repeats a check over a short time. A program that searches for a free loop device briefly opens
+/// others. Descriptors in transit over a socket stay there until the receiver has CPU time, which
+/// takes seconds on a busy machine.
 fn after_brief_use(check: impl Fn() -> Result<(), Writer>) -> Result<(), Refusal> {
     let short = || again(5, |_| true, &check);
     again(IN_SOCKET_TRIES, |writer| writer.access == Access::InSocket, short)
@@ -35,11 +36,11 @@ fn after_brief_use(check: impl Fn() -> Result<(), Writer>) -> Result<(), Refusal
 /// Number of attempts, half a second apart, while descriptors wait in a socket.
 const IN_SOCKET_TRIES: u32 = 10;
 
-/// Way in which a process can write.
+/// Way in which a process can write to the target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Open,
-    /// Nothing says which descriptors wait in a socket.
+    /// In a socket: which descriptors are in transit is unknown.
     InSocket,
     Registered,
     Mapped,
@@ -49,14 +50,14 @@ impl Access {
     fn text(self) -> &'static str {
         match self {
             Self::Open => "open for writing",
-            Self::InSocket => "perhaps among the descriptors that wait in a socket",
+            Self::InSocket => "possibly among the descriptors in transit in a socket",
             Self::Registered => "registered with an io_uring",
             Self::Mapped => "mapped for writing",
         }
     }
 }
 
-/// Process that can write to a target.
+/// A process that can write to the target.
 struct Writer {
     target: PathBuf,
     access: Access,
@@ -71,12 +72,12 @@ impl Writer {
         Refusal::new(
             Guard::G2Exclusive,
             format!("{target} is {access} in process {process} ({program})"),
-            format!("Wait for its end, or end it (`kill {process}`)"),
+            format!("Wait until it ends, or stop it (`kill {process}`)"),
         )
     }
 }
 
-/// Finds at once a process that can write, unless the lock keeps that process apart.
+/// Looks once for a process that can write, except processes that the lock already excludes.
 fn no_writers_but(
     system: &System,
     stack: &Stack,
@@ -100,24 +101,24 @@ fn no_writers_but(
     Ok(())
 }
 
-/// Refuses an existing file that anything has open for writing, as the kernel counts it.
+/// Refuses an existing file that anything has open for writing, according to the kernel (lease).
 pub(super) fn no_writers_by_lease(
     system: &System,
     target: &Inspected,
     stack: &Stack,
 ) -> Result<(), Refusal> {
-    // Whoever may not read it learns so when it is claimed.
+    // Without read permission, the claim itself will be refused later.
     let Ok(reading) = target.open(OFlags::RDONLY | OFlags::NONBLOCK) else { return Ok(()) };
     let somewhere = || {
         Refusal::new(
             Guard::G2Exclusive,
-            format!("{} is open for writing somewhere", target.expression.display()),
-            "Find out where (`fuser -v` on it), and end that; this run keeps its own results in \
-             files that are no targets",
+            format!("{} is open for writing in another process", target.expression.display()),
+            "Find the process (`fuser -v`) and stop it. Results of this run cannot go to a file \
+             that is a target",
         )
     };
-    // A killed run's requests, and a program that is just being started, hold files for a moment.
-    // Who is found in a process stays.
+    // Requests of a killed run, and a program at its start, hold files for a moment. A writer that
+    // is found in a process is reported at once.
     let is_left = || match qdepth_linux::has_writer(&reading) {
         Some(true) => Err(no_writers(system, stack, &target.expression).err()),
         _ => Ok(()),
@@ -125,7 +126,7 @@ pub(super) fn no_writers_by_lease(
     again(TRIES, Option::is_none, is_left).map_err(|named| named.unwrap_or_else(somewhere))
 }
 
-/// Entries of a folder that are numbers: processes, threads.
+/// Entries of a directory that are numbers: processes, threads.
 fn numbered(folder: &Path) -> impl Iterator<Item = String> + use<> {
     let names = entries(folder).filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
@@ -135,11 +136,11 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// Looks for whatever could write to a stack.
+/// Search for processes that could write to a stack.
 struct Writers<'a> {
     system: &'a System,
     stack: &'a Stack,
-    /// True if bytes of a device are bytes of the stack.
+    /// Devices examined so far: true if they share bytes with the stack.
     known: BTreeMap<DeviceNumber, bool>,
 }
 
@@ -147,7 +148,7 @@ impl Writers<'_> {
     /// Way in which a process can write to the stack; `None` if it cannot.
     fn access(&mut self, process: &str) -> Option<Access> {
         let process = Path::new("/proc").join(process);
-        // Threads may have descriptors of their own, and the first thread may have ended.
+        // Threads may have their own descriptors, and the first thread may have ended.
         let tasks = process.join("task");
         let threads = numbered(&tasks).map(|thread| tasks.join(thread)).collect();
         for table in own_tables(&process, threads) {
@@ -166,11 +167,11 @@ impl Writers<'_> {
             if is_open_for_writing(&text) && self.is_it(&file) {
                 return Some(Access::Open);
             }
-            // A lease tells of files; nothing tells which devices are on their way.
+            // For files the lease covers this; for devices nothing shows which are in transit.
             if carries_descriptors(&text) && self.stack.devices().next().is_some() {
                 return Some(Access::InSocket);
             }
-            // Files that are registered with a ring stay open after their descriptors are closed.
+            // Files registered with a ring stay open after their descriptors are closed.
             if registered(&text).any(|path| self.is_it(Path::new(path))) {
                 return Some(Access::Registered);
             }
@@ -178,7 +179,8 @@ impl Writers<'_> {
         None
     }
 
-    /// A shared mapping writes as long as it is, whatever became of its descriptor.
+    /// True for a shared mapping, which can write as long as it exists, even after its descriptor
+    /// is closed.
     fn by_mapping(&mut self, process: &Path) -> bool {
         let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
         let shared = maps.lines().filter_map(|line| {
@@ -191,7 +193,7 @@ impl Writers<'_> {
 
     /// True if a path leads to bytes of the stack.
     fn is_it(&mut self, path: &Path) -> bool {
-        // Never asks a server that may not answer.
+        // Must not ask a server that may not answer.
         let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
         let Ok(found) = statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO) else {
             return false;
@@ -219,7 +221,7 @@ impl Writers<'_> {
     }
 }
 
-/// The threads of a process whose descriptors are not those of a thread before them.
+/// Threads of a process with distinct descriptor tables.
 fn own_tables(process: &Path, threads: Vec<PathBuf>) -> Vec<PathBuf> {
     let id = |path: &Path| path.file_name()?.to_str()?.parse::<i32>().ok();
     let shared = |a: &Path, b: &Path| {
@@ -238,28 +240,28 @@ fn own_tables(process: &Path, threads: Vec<PathBuf>) -> Vec<PathBuf> {
     tables
 }
 
-/// True if a descriptor can write: the flags in `fdinfo` are octal, and their last two bits say how
-/// it was opened (open(2)).
+/// True if a descriptor can write. The flags in `fdinfo` are octal; their last two bits give the
+/// access mode (open(2)).
 fn is_open_for_writing(fdinfo: &str) -> bool {
     let flags = fdinfo.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-    // Opened as a path only (O_PATH), it can do nothing.
+    // A descriptor for the path only (O_PATH) cannot write.
     flags.is_some_and(|flags| flags & 0o3 != 0 && flags & 0o10_000_000 == 0)
 }
 
-/// True if descriptors that were sent wait in a socket (unix(7), `SCM_RIGHTS`).
+/// True if sent descriptors wait in a socket (unix(7), `SCM_RIGHTS`).
 fn carries_descriptors(fdinfo: &str) -> bool {
     let count = fdinfo.lines().find_map(|line| line.strip_prefix("scm_fds:"));
     count.is_some_and(|count| count.trim() != "0")
 }
 
-/// The files that an io_uring has registered, as its `fdinfo` lists them: `    0: /a/path`.
+/// Files that an io_uring has registered, as listed in its `fdinfo`: `    0: /a/path`.
 fn registered(fdinfo: &str) -> impl Iterator<Item = &str> {
     let files = fdinfo.lines().skip_while(|line| !line.starts_with("UserFiles:")).skip(1);
     files.map_while(|line| line.trim_start().split_once(": ")).map(|(_, path)| path)
 }
 
-/// True if a process runs the program that this one runs.
+/// True if a process runs the same program as this one.
 fn runs_this_program(process: &str) -> bool {
     let program = |process: &str| {
         let path = Path::new("/proc").join(process).join("exe");
@@ -269,9 +271,9 @@ fn runs_this_program(process: &str) -> bool {
     program("self").is_some_and(|own| program(process) == Some(own))
 }
 
-/// G2, G4 to G6 of a file that is open: neither mounted, swap space nor the back of a loop device,
-/// and no other program writes to it. The ranks of a run look at the same files at the same time,
-/// and runs of qdepth are kept apart by the lock.
+/// Guards G2 and G4 to G6 for an open file: it is not mounted, not swap space and not behind a loop
+/// device, and no other program can write to it. Ranks of a run use the same files at the same
+/// time, and separate runs of qdepth are excluded by the lock.
 pub(crate) fn nobody_uses_file(system: &System, file: &File, path: &Path) -> Result<(), Refusal> {
     let Some(stack) = stack_of(file, path) else { return Ok(()) };
     in_use::by_kernel(system, &stack)?;
@@ -284,7 +286,7 @@ fn stack_of(file: &File, path: &Path) -> Option<Stack> {
     Some(Stack::of_file(path.display().to_string(), device, found.ino()))
 }
 
-/// G2 of a file that is open.
+/// Guard G2 for an open file.
 pub(crate) fn no_writers_of_file(system: &System, file: &File, path: &Path) -> Result<(), Refusal> {
     let Some(stack) = stack_of(file, path) else { return Ok(()) };
     no_writers(system, &stack, path)

@@ -1,5 +1,6 @@
-//! The guards' verdicts for somebody who only wants to know: asked one by one, nothing is written,
-//! nothing is handed out. Claims are made elsewhere, and stop at the first refusal.
+//! Verdicts of all guards, for users who want to know them: each guard is asked, nothing is
+//! written, and no descriptor is returned. Claims are made elsewhere, and stop at the first
+//! refusal.
 
 use std::fs::File;
 
@@ -14,23 +15,23 @@ use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
 
-/// Verdict of a guard on a target.
+/// Verdict of one guard on a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It lets it pass.
+    /// Passed.
     Passes,
-    /// It does not.
+    /// Refused.
     Refuses(Refusal),
-    /// It was not asked, since another one refused before.
+    /// Not asked, because an earlier guard refused.
     NotAsked,
 }
 
-/// Guards in the order in which they are asked, each with what it says.
+/// Guards with their verdicts, in the order in which they are asked.
 pub type Verdicts = Vec<(Guard, Verdict)>;
 
-/// The verdicts on a device or an existing file, for writing, or for reading where `writing` is
-/// none. A device that is in use is not even opened; one that is not is held for the moment of
-/// looking. Of a directory or an empty file [`crate::measurement_file::review`] tells.
+/// Verdicts on a device or an existing file, for writing, or for reading if `writing` is `None`. A
+/// device in use is not even opened; any other is held for a moment. For a directory or an empty
+/// file, use [`crate::measurement_file::review`].
 pub fn review(
     system: &System,
     target: &Inspected,
@@ -60,7 +61,7 @@ pub fn review(
     }
 }
 
-/// Guards that are asked until the first refusal.
+/// Verdicts of guards that are asked in this order up to the first refusal.
 pub(crate) fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
     let Some(refusal) = refusal else {
         return order.iter().map(|guard| (*guard, Verdict::Passes)).collect();

@@ -1,23 +1,23 @@
-//! G10: whether a device is still the one that it was.
+//! Guard G10: a device is still the same one.
 
 use crate::identity::DeviceIdentity;
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 
-/// G10: the device is still the one it was.
+/// Guard G10: checks that the device is still the same one.
 pub(crate) fn check_same(system: &System, then: &DeviceIdentity) -> Result<(), Refusal> {
     let now = identity_now(system, then)?;
     match then.difference(&now) {
         None => Ok(()),
         Some(changed) => Err(Refusal::new(
             Guard::G10Identity,
-            format!("/dev/{} is not the device it was: {changed}", then.kernel_name),
-            "Start again: the device was changed or replaced",
+            format!("/dev/{} is no longer the same device: {changed}", then.kernel_name),
+            "The device was changed or replaced: check it, then start again",
         )),
     }
 }
 
-/// The identity of a device now, or the refusal that it is gone.
+/// Current identity of the device, or a refusal if it is gone.
 fn identity_now(system: &System, then: &DeviceIdentity) -> Result<DeviceIdentity, Refusal> {
     DeviceIdentity::read(system, then.number).ok_or_else(|| {
         Refusal::new(

@@ -1,5 +1,5 @@
-//! G7: what is on the device, by signatures and by looking for bytes that are neither zero nor
-//! what qdepth wrote.
+//! Guard G7: contents of the device. Looks for known signatures, and for bytes that are neither
+//! zero nor written by qdepth.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -19,17 +19,18 @@ const READ_WHOLE: u64 = 1 << 30;
 const ENDS: u64 = 16 << 20;
 const RANDOM_WINDOWS: usize = 64;
 
-/// The word for data of no known form, where signatures have names.
+/// Name for data without a known signature.
 pub(super) const UNKNOWN_DATA: &str = "data";
 
-/// The names of all signatures on the device and within its partitions, as `wipefs` and `blkid`
-/// name them (`ext4`, `gpt`, `LVM2_member`), sorted, each once.
+/// Names of all signatures on the device and in its partitions, like those of `wipefs` and `blkid`
+/// (`ext4`, `gpt`, `LVM2_member`), sorted, each once.
 pub(super) fn signatures(
     system: &System,
     file: &File,
     kernel_name: &str,
 ) -> Result<Vec<String>, Refusal> {
-    // Through our own descriptor: the tools must see what we hold, not what bears its name.
+    // Through the held descriptor: the tools must examine the held device, not the current owner of
+    // its name.
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     let mut names = wipefs(&run(system, "wipefs", &["-J", "--no-act", &path])?)?;
     names.extend(blkid(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
@@ -55,8 +56,8 @@ fn run(system: &System, tool: &str, args: &[&str]) -> Result<Output, Refusal> {
 fn cannot_check(why: String) -> Refusal {
     Refusal::new(
         Guard::G7Contents,
-        format!("what is on the device cannot be checked: {why}"),
-        "Install util-linux (wipefs and blkid), and see that the device can be read",
+        format!("the contents of the device cannot be checked: {why}"),
+        "Install util-linux (wipefs and blkid), and check that the device can be read",
     )
 }
 
@@ -77,7 +78,7 @@ fn wipefs(output: &Output) -> Result<Vec<String>, Refusal> {
         .collect())
 }
 
-/// Exit status 0 is a finding, 2 none, 8 more than one that cannot both be true (blkid(8)).
+/// Exit status 0: found; 2: nothing found; 8: contradictory signatures (blkid(8)).
 fn blkid(output: &Output) -> Result<Vec<String>, Refusal> {
     match output.status {
         Some(0) => {
@@ -89,13 +90,15 @@ fn blkid(output: &Output) -> Result<Vec<String>, Refusal> {
         }
         Some(2) => Ok(Vec::new()),
         Some(8) => Ok(vec!["ambivalent".to_owned()]),
-        status => Err(cannot_check(format!("blkid said {status:?} {}", output.stderr.trim()))),
+        status => {
+            Err(cannot_check(format!("blkid ended with {status:?} {}", output.stderr.trim())))
+        }
     }
 }
 
-/// The offset of the first sector that is neither zero nor what qdepth wrote; `None` if there is no
-/// such sector. A device of more than 1 GiB is sampled: its first and last 16 MiB, and 64 random
-/// windows of 1 MiB.
+/// Offset of the first sector that is neither zero nor written by qdepth; `None` if there is none.
+/// A device of more than 1 GiB is sampled: its first and last 16 MiB, and 64 random windows of 1
+/// MiB.
 pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Refusal> {
     let mut buffer = AlignedBuffer::new(WINDOW as usize);
     for offset in windows(size_bytes, uuid::Uuid::new_v4().as_u64_pair().0) {

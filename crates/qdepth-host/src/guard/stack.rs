@@ -1,8 +1,8 @@
-//! The storage below a target: the byte ranges of every device and file that it maps to.
+//! The storage below a target: the byte ranges of all devices and files that it maps to.
 //!
-//! A file ends a stack, since its file system keeps the bytes of its files apart. What a volume
-//! manager maps ends one in the same way: two volumes on one disk do not meet, but each meets
-//! whatever uses that disk directly.
+//! A stack ends at a file, because its file system keeps files apart. For the same reason it ends
+//! at the devices below a volume manager: two volumes on one disk do not overlap, but each overlaps
+//! any direct use of that disk.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::loop_device::LoopHolds;
 use crate::sysfs::{self, DeviceNumber, SECTOR_BYTES};
 use crate::system::System;
 
-/// More layers than any machine has; a circle in what the kernel shows ends here.
+/// Largest depth of layers, more than any machine has. Ends the search if the kernel shows a cycle.
 const DEEPEST: usize = 16;
 
-/// Something that holds bytes.
+/// Storage of bytes: a device or a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Store {
     /// A block device, by the kernel's name.
@@ -31,7 +31,7 @@ struct ByteRange {
     store: Store,
     start: u64,
     end: u64,
-    /// A volume manager decides which of these bytes are meant.
+    /// True if a volume manager decides which of these bytes are used.
     is_managed: bool,
 }
 
@@ -46,13 +46,13 @@ impl ByteRange {
         self.store == other.store && self.start < other.end && other.start < self.end && !apart
     }
 
-    /// The same bytes of a store below, which begins `offset` bytes into it.
+    /// The same bytes in a store below. This store begins `offset` bytes into it.
     fn shifted(&self, store: Store, offset: u64) -> Self {
         let add = |at: u64| at.saturating_add(offset);
         Self { store, start: add(self.start), end: add(self.end), is_managed: self.is_managed }
     }
 
-    /// Without bytes behind the end of its device.
+    /// The range, cut off at the end of its device.
     fn within_its_store(self, system: &System) -> Self {
         let size = self.device().and_then(|name| sysfs::number_attribute(system, name, "size"));
         let size = size.map_or(u64::MAX, |sectors| sectors.saturating_mul(SECTOR_BYTES));
@@ -77,10 +77,10 @@ impl ByteRange {
 /// A device or file, and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stack {
-    /// Name of the upper end in messages.
+    /// Name of the top layer in messages.
     pub(super) name: String,
     ranges: Vec<ByteRange>,
-    /// A layer below which nothing could be found.
+    /// A layer whose storage is unknown.
     pub(super) unknown: Option<String>,
 }
 
@@ -97,8 +97,8 @@ impl Stack {
         Self { name, ranges: vec![range], unknown: None }
     }
 
-    /// The device or regular file that a path leads to. A device node that is out of sight counts
-    /// by its name.
+    /// The stack of the device or regular file at a path. A device node that is not visible is
+    /// identified by its name.
     pub(super) fn of_path(system: &System, path: &str) -> Option<Self> {
         let store = store_at(system, path).or_else(|| {
             let name = Path::new(path).strip_prefix("/dev").ok()?.to_str()?;
@@ -115,34 +115,35 @@ impl Stack {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// True if both have bytes in common.
+    /// True if the two stacks have bytes in common.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.ranges.iter().any(|own| other.ranges.iter().any(|range| own.meets(range)))
     }
 
-    /// The kernel's names of all devices in it, the upper end first.
+    /// Kernel names of all devices in the stack, the top first.
     pub(super) fn devices(&self) -> impl Iterator<Item = &str> {
         self.ranges.iter().filter_map(ByteRange::device)
     }
 
-    /// The devices that it is made of without a volume manager between.
+    /// Devices of the stack that are not below a volume manager.
     pub(super) fn direct_devices(&self) -> impl Iterator<Item = &str> {
         self.ranges.iter().filter(|range| !range.is_managed).filter_map(ByteRange::device)
     }
 
-    /// True if a file is in it.
+    /// True if the stack contains a file.
     pub(super) fn has_file(&self) -> bool {
         self.ranges.iter().any(|range| range.device().is_none())
     }
 
-    /// Each layer by what stays the same over a restart of the machine, with its bytes.
+    /// Identity of each layer that survives a reboot, with its byte range.
     pub(crate) fn identity_words(&self, system: &System) -> Vec<String> {
         let word = |range: &ByteRange| {
             let name = match &range.store {
                 Store::File { inode, .. } => format!("inode:{inode}"),
                 Store::Device(name) => match named_for_good(system, name) {
                     Some(serial) => serial,
-                    // Numbered as they come.
+                    // Loop devices are numbered in the order of their setup, so their number is not
+                    // an identity.
                     None if name.starts_with("loop") => "loop".to_owned(),
                     None => name.clone(),
                 },
@@ -152,7 +153,7 @@ impl Stack {
         self.ranges.iter().map(word).collect()
     }
 
-    /// True if a layer has a permanent identity, or that of its file.
+    /// True if a layer has a permanent identity, or its file has one.
     pub(crate) fn is_identified(&self, system: &System) -> bool {
         let mut devices = self.devices();
         self.has_file() || devices.any(|name| named_for_good(system, name).is_some())
@@ -202,7 +203,7 @@ impl Stack {
             .into_iter()
             .map(|slave| ByteRange { is_managed: true, ..ByteRange::whole(Store::Device(slave)) })
             .collect();
-        // zram writes pages that it cannot keep in memory to a device or file of its own.
+        // zram writes pages that do not fit into memory to a device or file.
         let written_back = system.read_trimmed(format!("/sys/class/block/{name}/backing_dev"));
         let written_back = written_back.filter(|path| path != "none");
         below.extend(written_back.and_then(|path| store_at(system, &path)).map(ByteRange::whole));
@@ -210,7 +211,7 @@ impl Stack {
     }
 }
 
-/// Serial or world-wide name of a device.
+/// Serial number or world-wide name of a device.
 fn named_for_good(system: &System, name: &str) -> Option<String> {
     let identity = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
     identity.serial.or(identity.wwid)
@@ -220,34 +221,34 @@ fn named_for_good(system: &System, name: &str) -> Option<String> {
 pub(super) enum Backing {
     Nothing,
     Store(Store),
-    /// A file whose file system does not answer, and so no device.
+    /// A file on a file system that does not answer, and therefore not a device.
     Unanswered,
-    /// Nobody could be asked, and its path leads nowhere.
+    /// The driver could not be asked, and the path leads nowhere.
     Unknown,
 }
 
-/// The path that a loop device was set up with; it may lead elsewhere by now. None of any other
-/// device, and of a loop device that holds nothing.
+/// Path given when the loop device was set up, which may now lead elsewhere. `None` for other
+/// devices, and for an unused loop device.
 pub(super) fn backing_path(system: &System, name: &str) -> Option<String> {
     let path = system.read_trimmed(format!("/sys/class/block/{name}/loop/backing_file"))?;
     Some(path.trim_end_matches(" (deleted)").to_owned())
 }
 
-/// Storage of a loop device: from its driver, or else from its path.
+/// Storage of a loop device, from its driver or else from its path.
 pub(super) fn loop_store(system: &System, name: &str, path: &str) -> Backing {
     match system.loop_holds(name, sysfs::number_of(system, name)) {
         LoopHolds::Nothing => Backing::Nothing,
         LoopHolds::File { device, inode } => Backing::Store(Store::File { device, inode }),
-        // A device that sysfs does not know any more shares bytes with none that it knows.
+        // A device that sysfs no longer shows shares no bytes with any that it does show.
         LoopHolds::Device(number) => sysfs::kernel_name(system, number)
             .map_or(Backing::Nothing, |name| Backing::Store(Store::Device(name))),
-        // The path is not asked: it is on the file system that does not answer.
+        // The path is not used: it is on the file system that does not answer.
         LoopHolds::Unanswered => Backing::Unanswered,
         LoopHolds::Unknown => store_at(system, path).map_or(Backing::Unknown, Backing::Store),
     }
 }
 
-/// The device or regular file at a path, all links followed.
+/// The device or regular file at a path, after following all links.
 pub(super) fn store_at(system: &System, path: &str) -> Option<Store> {
     if let Some(number) = system.block_node(path) {
         return sysfs::kernel_name(system, number).map(Store::Device);

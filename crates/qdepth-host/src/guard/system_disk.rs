@@ -1,4 +1,4 @@
-//! G11: the disk is not the one of the system, of the results, or of the program.
+//! Guard G11: the disk does not hold the system, the results, or the program.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::system::System;
 
 const SYSTEM_DIRS: [&str; 7] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/etc", "/home"];
 
-/// Refuses a target that shares blocks with a device below one of the places that must survive:
-/// through partitions, volumes, arrays and loop files, all the way down. A free partition on the
-/// system's own disk is refused too: its load would disturb the system, and one wrong partition
-/// number would end it.
+/// Refuses a target that shares blocks with a device below a directory of the system, the results
+/// or the program, through any layers of partitions, volumes, arrays and loop files. A free
+/// partition on the system's own disk is refused, too: its load would disturb the system, and a
+/// wrong partition number would destroy it.
 pub(super) fn check(
     system: &System,
     overlapping: &[String],
@@ -25,8 +25,8 @@ pub(super) fn check(
         if let Some(name) = overlapping.iter().find(|name| below.names.contains(*name)) {
             return Err(Refusal::new(
                 Guard::G11System,
-                format!("/dev/{name} is below {what} ({})", path.display()),
-                "Give another disk; nothing overrides this",
+                format!("/dev/{name} holds {what} ({})", path.display()),
+                "Use another disk; this check cannot be overridden",
             ));
         }
     }
@@ -44,7 +44,7 @@ fn protected_paths(results_dir: &Path) -> Vec<(&'static str, PathBuf)> {
     places
 }
 
-/// The results directory may still have to be made: what counts is where.
+/// Nearest existing directory: the results directory may not exist yet.
 fn existing_ancestor(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let found = absolute.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
@@ -58,8 +58,8 @@ struct Below<'a> {
 }
 
 impl Below<'_> {
-    /// Everything below the file system that holds `path`. The depth is bounded so that a loop in
-    /// what the kernel shows cannot hold us.
+    /// Adds everything below the file system of `path`. The depth is limited, because the kernel
+    /// may show a cycle.
     fn add_path(&mut self, path: &Path, depth: usize) {
         if depth > 16 {
             return;

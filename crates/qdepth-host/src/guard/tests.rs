@@ -84,7 +84,7 @@ fn swap_and_hibernation_are_found() {
     assert_eq!(check(&machine, in_use::swap, "sda2"), Some(Guard::G5Swap));
     assert_eq!(check(&machine, in_use::swap, "sda"), Some(Guard::G5Swap));
     assert_eq!(check(&machine, in_use::swap, "sda1"), None);
-    // A node that we cannot see counts by its name.
+    // A node that is not visible is identified by its name.
     let machine =
         machine.with_file("/proc/swaps", &format!("{heading}/dev/sdc partition 1 0 -2\n"));
     assert_eq!(check(&machine, in_use::swap, "sdc"), Some(Guard::G5Swap));
@@ -119,7 +119,7 @@ fn backings_of_loop_devices_and_exports_are_found() {
     }
 }
 
-/// A loop device whose backing is out of sight and as long as each disk is.
+/// A loop device whose backing is not visible and that is as long as each disk.
 fn hidden(size: &str) -> FakeMachine {
     machine()
         .disk("loop0", "7:0")

@@ -1,17 +1,17 @@
-//! Mark of a run that writes.
+//! Context of a run that writes.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
-/// Mark of a run that writes.
+/// Context of a run that writes, for its guards and labels.
 #[derive(Clone, Copy, Debug)]
 pub struct Writing<'a> {
-    /// The run.
+    /// UUID of the run.
     pub run_id: &'a str,
-    /// Now.
+    /// Current time.
     pub now: Timestamp,
-    /// Directory of results: its disk is never written to as a device.
+    /// Directory of the results. Its disk is never written to as a device.
     pub results_dir: &'a Path,
     /// True to bypass the page cache.
     pub direct: bool,

@@ -1,31 +1,31 @@
-//! The kernel's clocks beside one another.
+//! Comparison of the kernel's clocks.
 
-/// One moment on three of the kernel's clocks (clock_gettime(2)), ns. Nothing is measured with
-/// them: they tell whether the clock that measures can be believed.
+/// Readings of three clocks of the kernel at the same moment (clock_gettime(2)), ns. They show if
+/// the measuring clock is reliable; nothing is measured with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// `CLOCK_MONOTONIC`, which measures, and which NTP may slew by 0.05 %.
+    /// `CLOCK_MONOTONIC`, the measuring clock, which NTP may slew by 0.05 %.
     pub monotonic: u64,
-    /// `CLOCK_MONOTONIC_RAW`, which nobody slews.
+    /// `CLOCK_MONOTONIC_RAW`, which is never slewed.
     pub raw: u64,
-    /// `CLOCK_BOOTTIME`, which goes on while the machine is suspended.
+    /// `CLOCK_BOOTTIME`, which continues while the machine is suspended.
     pub boot: u64,
-    /// Duration of the three readings, which limits their agreement.
+    /// Duration of the three readings, which limits the accuracy of a comparison.
     pub spread: u64,
 }
 
 /// Divergence of the clocks between two moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disagreement {
-    /// Difference between the measuring clock and the raw one, as a share (0..) of the time.
+    /// Relative drift between the measuring clock and the raw one (0..).
     pub drift: f64,
     /// True if the machine was suspended for over 1 ms.
     pub suspended: bool,
 }
 
 impl Clocks {
-    /// Reads them close together: of some tries the closest, since the thread may be stopped
-    /// between two readings.
+    /// Reads the clocks. Uses the fastest of several attempts, because the thread may be
+    /// interrupted between two readings.
     pub fn read() -> Self {
         use rustix::time::{ClockId, Timespec, clock_gettime};
         let ns = |id| {

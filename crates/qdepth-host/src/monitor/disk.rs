@@ -1,4 +1,4 @@
-//! All that the kernel counts of a disk, as `iostat` and fio tell it.
+//! All kernel counters of a disk, like those of `iostat` and fio.
 
 use std::io;
 
@@ -7,19 +7,19 @@ use crate::sysfs::{number_of, whole_of};
 use crate::system::System;
 use crate::target::Inspected;
 
-/// Counters of a disk since it came up, and when they were read.
+/// Counters of a disk since its attachment, and the time of their reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskCounters {
     name: String,
     stat: KernelStat,
-    /// By the monotonic clock.
+    /// Time of the reading by the monotonic clock.
     at_ns: u64,
 }
 
 /// Activity of a disk between two readings: reads, then writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskActivity {
-    /// The kernel's name of it.
+    /// Kernel name of the disk.
     pub name: String,
     /// Requests completed.
     pub completed: [u64; 2],
@@ -29,13 +29,13 @@ pub struct DiskActivity {
     pub merged: [u64; 2],
     /// Time in flight, ms.
     pub in_flight_ms: [u64; 2],
-    /// The same of all requests together, ms.
+    /// Time in flight of all requests together, ms.
     pub waited_ms: u64,
     /// Share of the time with a request in flight, per cent.
     pub busy_percent: f64,
 }
 
-/// The disks whose counters show the I/O of these targets, each once; of a partition its disk.
+/// Disks whose counters include the I/O of these targets, each once; for a partition its disk.
 pub fn disks_of<'a>(
     system: &System,
     targets: impl IntoIterator<Item = &'a Inspected>,
@@ -51,7 +51,7 @@ pub fn disks_of<'a>(
 }
 
 impl DiskCounters {
-    /// Reads them now.
+    /// Reads the counters.
     ///
     /// # Errors
     /// Like [`KernelStat::read`].
@@ -60,7 +60,7 @@ impl DiskCounters {
         Ok(Self { name: name.to_owned(), stat, at_ns: Clocks::read().monotonic })
     }
 
-    /// True if both are of one disk.
+    /// True if both readings are of the same disk.
     pub fn is_of_disk(&self, other: &Self) -> bool {
         self.name == other.name
     }

@@ -19,8 +19,8 @@ pub use power::Power;
 pub use processes::Processes;
 pub use sample::{Interference, Sample, between, dirtied_bytes, interference, series};
 
-/// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),
-/// since the device came up.
+/// Counters of one block device since its attachment (`/sys/class/block/DEV/stat`,
+/// Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelStat {
     /// Reads completed.
@@ -53,14 +53,14 @@ impl KernelStat {
         let path = format!("/sys/class/block/{kernel_name}/stat");
         let disk = sysfs::whole_of(system, kernel_name).unwrap_or_else(|| kernel_name.to_owned());
         if sysfs::number_attribute(system, &disk, "queue/iostats") == Some(0) {
-            // It counts nothing; that is no device without I/O.
+            // The counters are switched off, which does not mean that there was no I/O.
             return Err(rustix::io::Errno::NODATA.into());
         }
         Self::parse(&system.read_file(&path)?)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, path))
     }
 
-    /// Reads the text of a `stat` file; `None` if it has fewer than ten numbers.
+    /// Parses the text of a `stat` file; `None` if it has fewer than ten numbers.
     pub fn parse(text: &str) -> Option<Self> {
         let fields: Option<Vec<u64>> = text.split_whitespace().map(|f| f.parse().ok()).collect();
         let fields = fields?;
@@ -77,8 +77,8 @@ impl KernelStat {
         })
     }
 
-    /// Counts from `earlier` to this reading. A counter that decreased (the device was attached
-    /// again) counts as zero.
+    /// Counts from `earlier` to this reading. A counter that decreased (the device was reattached)
+    /// counts as zero.
     pub fn since(&self, earlier: &Self) -> KernelCounts {
         let bytes = |now: u64, then: u64| now.saturating_sub(then).saturating_mul(SECTOR_BYTES);
         KernelCounts {
@@ -93,11 +93,11 @@ impl KernelStat {
 /// Time of all CPUs together since boot (`/proc/stat`), in clock ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// All of it, idle included.
+    /// Total time, idle time included.
     pub total: u64,
-    /// Idle, or waiting for I/O.
+    /// Time idle, or waiting for I/O.
     pub idle: u64,
-    /// Taken by the hypervisor for others.
+    /// Time taken by the hypervisor.
     pub steal: u64,
 }
 
@@ -111,13 +111,13 @@ impl CpuTimes {
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat"))
     }
 
-    /// Reads the first line of `/proc/stat`; `None` if it is not of that form.
+    /// Parses the first line of `/proc/stat`; `None` for another format.
     pub fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let fields: Option<Vec<u64>> = line.split_whitespace().map(|f| f.parse().ok()).collect();
         let fields = fields?;
         let steal = *fields.get(7)?;
-        // Guest time is contained in user time already.
+        // User time already includes guest time.
         let total = fields[..8].iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
         Some(Self { total, idle: fields[3].saturating_add(fields[4]), steal })
     }

@@ -1,16 +1,16 @@
-//! Power that the machine draws: what its processor packages count of their own energy (RAPL,
-//! Documentation/power/powercap/powercap.rst), and what a meter at its supply reads
+//! Power consumption: energy counters of the processor packages (RAPL,
+//! Documentation/power/powercap/powercap.rst), and a power meter of the machine
 //! (Documentation/hwmon/acpi_power_meter.rst).
 
 use crate::system::System;
 
-/// One look at both. What a machine does not show is none.
+/// One reading of both. Values that the machine does not provide are missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Power {
     /// Zone of each package, its energy so far in µJ, and the value at which the counter wraps.
     packages: Vec<(String, u64, u64)>,
-    /// Power of the machine, W: the mean of the meter's interval (`power1_average_interval`), which
-    /// may be longer than a point.
+    /// Power of the machine, W: the meter's mean over its own interval (`power1_average_interval`),
+    /// which may be longer than a point.
     pub machine_watts: Option<f64>,
 }
 
@@ -19,7 +19,7 @@ impl Power {
         Self { packages: packages(system), machine_watts: machine(system) }
     }
 
-    /// Mean power of all packages together since an earlier look, W.
+    /// Mean power of all packages together since an earlier reading, W.
     pub(super) fn package_watts_since(&self, before: &Self, seconds: f64) -> Option<f64> {
         let used = |(zone, now, range): &(String, u64, u64)| {
             let then = before.packages.iter().find(|(other, ..)| other == zone)?.1;
@@ -33,9 +33,9 @@ impl Power {
     }
 }
 
-/// Zones of packages. Of those within them cores would count twice and DRAM is not everywhere;
-/// `psys` is the whole platform, and `intel-rapl-mmio` counts the same packages again. AMD's have
-/// these names, too.
+/// Package zones. Zones within them are not used: cores would count twice, and DRAM zones are not
+/// available everywhere. `psys` is the whole platform, and `intel-rapl-mmio` counts the same
+/// packages again. AMD's zones have the same names.
 fn packages(system: &System) -> Vec<(String, u64, u64)> {
     const FOLDER: &str = "/sys/class/powercap";
     let zones = system.list_dir(FOLDER).unwrap_or_default();

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use crate::system::System;
 
-/// Clock ticks of a second in `/proc/PID/stat` (`USER_HZ`, 100 on every Linux platform).
+/// Clock ticks per second in `/proc/PID/stat` (`USER_HZ`, 100 on every Linux platform).
 const TICKS_PER_S: f64 = 100.0;
-/// Smaller shares of a CPU, and rates of bytes per second, disturb nothing.
+/// Shares of a CPU, and bytes per second, below which a program is not reported.
 const CPU_MIN: f64 = 0.05;
 const BYTES_MIN: f64 = 1e6;
-/// Number of programs that are named.
+/// Largest number of programs that are named.
 const NAMED: usize = 3;
-/// On a host with more processes none is looked at: two files of each, before and after each visit,
-/// would be the load that is looked for.
+/// Number of processes above which none is examined: reading two files of each, before and after
+/// each segment, would itself be a load.
 const PROCESSES_MAX: usize = 1000;
 
-/// Used so far by each process but this one; `None` where they were not looked at.
+/// Resources used so far by each process except this one; `None` if they were not examined.
 #[derive(Clone, Debug, Default)]
 pub struct Processes(Option<BTreeMap<u32, Used>>);
 
@@ -23,13 +23,13 @@ pub struct Processes(Option<BTreeMap<u32, Used>>);
 struct Used {
     name: String,
     ticks: u64,
-    /// Read and written below the page cache; `None` where only root may know.
+    /// Bytes read and written below the page cache; `None` if only root may read them.
     bytes: Option<u64>,
 }
 
 impl Processes {
-    /// Reads `/proc/*/stat` and, as far as this user may, `/proc/*/io`; nothing on a host with
-    /// more than 1,000 processes.
+    /// Reads `/proc/*/stat` and, if permitted, `/proc/*/io`; nothing on a host with more than 1,000
+    /// processes.
     pub fn sample(system: &System) -> Self {
         let own = std::process::id();
         let numbers = system.list_dir("/proc").unwrap_or_default();
@@ -40,9 +40,9 @@ impl Processes {
         Self(looked_at.map(|others| others.into_iter().filter_map(used).collect()))
     }
 
-    /// The busiest between two samples that are `seconds` apart, as `dd 45 % CPU, 210 MB/s; …`;
-    /// empty if none used much. Empty, too, without one of the samples: one count is of the whole
-    /// life of a process, not of these seconds.
+    /// The busiest programs between two samples `seconds` apart, for example `dd 45 % CPU, 210
+    /// MB/s; …`; empty if none used much. Also empty if a sample is missing, because a single count
+    /// covers the whole life of a process.
     pub fn busiest_since(&self, before: &Self, seconds: f64) -> String {
         let (Some(all), Some(before)) = (&self.0, &before.0) else { return String::new() };
         let mut by_name: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Processes {
 
 fn used(system: &System, number: u32) -> Option<Used> {
     let stat = system.read_file(format!("/proc/{number}/stat")).ok()?;
-    // A name may hold brackets and spaces: it ends at the last one.
+    // The name may contain parentheses and spaces, so it ends at the last parenthesis.
     let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11).map(str::parse::<u64>);
     let ticks = fields.next()?.ok()?.saturating_add(fields.next()?.ok()?);
@@ -108,13 +108,13 @@ mod tests {
         let at = |ticks, written| {
             Processes::sample(&machine(4_000_000, "a (b) c", ticks, written).system)
         };
-        // 200 ticks in both modes, and 400 MB in 4 s.
+        // 200 ticks in user and kernel mode, and 400 MB, in 4 s.
         assert_eq!(
             at(100, 400_000_000).busiest_since(&at(0, 0), 4.0),
             "a (b) c 50 % CPU, 100 MB/s"
         );
         assert_eq!(at(2, 1000).busiest_since(&at(0, 0), 4.0), "");
-        // Another process that got the number has used all that it used.
+        // A new process with the same number has used its resources in this interval.
         let other = Processes::sample(&machine(4_000_000, "x", 50, 0).system);
         assert_eq!(at(100, 0).busiest_since(&other, 4.0), "a (b) c 50 % CPU");
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(few.0.as_ref().unwrap().len(), 1);
         let more = busy.with_file("/proc/3999998/stat", "1 (x) S 0 0\n");
         assert!(Processes::sample(&more.system).0.is_none());
-        // In between some ended: what the others used before is not of this time.
+        // Some processes ended in between; what the others used before does not count.
         let after = Processes::sample(&machine(3_999_999, "x", 900, 0).system);
         assert_eq!(after.busiest_since(&Processes::sample(&more.system), 1.0), "");
         assert_eq!(after.busiest_since(&few, 1.0), "x 1800 % CPU");

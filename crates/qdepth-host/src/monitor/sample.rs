@@ -1,4 +1,4 @@
-//! One look at everything that may disturb a point, and what two looks tell.
+//! Samples of everything that may disturb a point, and conclusions from two samples.
 
 use qdepth_record::MonitorRecord;
 
@@ -10,7 +10,7 @@ use crate::system::System;
 /// Resources with pressure counters (Documentation/accounting/psi.rst).
 const PRESSURES: [&str; 3] = ["cpu", "io", "memory"];
 
-/// One look. What a machine does not show is none.
+/// One sample. Values that the machine does not provide are missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// `CLOCK_MONOTONIC`, ns.
@@ -21,7 +21,7 @@ pub struct Sample {
     pub heat: Vec<(String, f64, Option<f64>)>,
     /// Time of all CPUs together.
     pub cpu: Option<CpuTimes>,
-    /// Time in which some task waited for CPU, I/O, memory, µs.
+    /// Time in which some task waited for a CPU, for I/O, and for memory, µs.
     pub pressure_us: [Option<u64>; 3],
     /// Mean frequency of the CPUs, kHz.
     pub frequency_khz: Option<f64>,
@@ -33,14 +33,14 @@ pub struct Sample {
     pub interrupts: Option<u64>,
     /// Power meters.
     pub power: Power,
-    /// Time on a CPU of each thread of ours, ns.
+    /// CPU time of each thread of this process, ns.
     pub threads_ns: Vec<(String, u64)>,
-    /// Arrays that are rebuilt or scrubbed.
+    /// Arrays that are being rebuilt or scrubbed.
     pub background: Vec<String>,
 }
 
 impl Sample {
-    /// Looks at the machine and at these devices, by the kernel's names.
+    /// Samples the machine and these devices, given by their kernel names.
     pub fn take(system: &System, devices: &[String]) -> Self {
         let lines = |path: &str| system.read_file(path).unwrap_or_default();
         let pressure = |what: &str| some_total(&lines(&format!("/proc/pressure/{what}")));
@@ -68,7 +68,7 @@ impl Sample {
 }
 
 impl Sample {
-    /// Samples of the machine and of these devices only.
+    /// The sample, restricted to these devices.
     #[must_use]
     pub fn restricted_to(&self, devices: &[String]) -> Self {
         let mut own = self.clone();
@@ -79,20 +79,19 @@ impl Sample {
     }
 }
 
-/// `total=` of the line `some`.
+/// Value of `total=` in the line `some`.
 fn some_total(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     line.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
-/// Bytes that were written to the page cache since the machine started (Documentation/filesystems/
-/// proc.rst, vmstat).
+/// Bytes written to the page cache since boot (Documentation/filesystems/proc.rst, vmstat).
 pub fn dirtied_bytes(system: &System) -> Option<u64> {
     let pages = named(&system.read_file("/proc/vmstat").ok()?, "nr_dirtied")?;
     pages.checked_mul(rustix::param::page_size() as u64)
 }
 
-/// The first number behind a name at the beginning of a line.
+/// The first number after a name at the beginning of a line.
 fn named(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     line.split_whitespace().next()?.parse().ok()
@@ -125,7 +124,7 @@ fn heat(system: &System, name: &str) -> Option<(String, f64, Option<f64>)> {
     Some((name.to_owned(), celsius("temp1_input")?, celsius("temp1_max")))
 }
 
-/// `/proc/self/task/*/schedstat`: time on a CPU is its first number, ns.
+/// CPU time of each thread, ns: the first number in `/proc/self/task/*/schedstat`.
 fn threads(system: &System) -> Vec<(String, u64)> {
     let tasks = system.list_dir("/proc/self/task").unwrap_or_default();
     let thread = |task: String| {
@@ -144,7 +143,7 @@ fn background(system: &System, devices: &[String]) -> Vec<String> {
     devices.iter().filter(working).cloned().collect()
 }
 
-/// Rates and levels between successive samples, by name; the unit last.
+/// Rates and levels between successive samples, by name; names end with the unit.
 pub fn series(samples: &[Sample]) -> Vec<MonitorRecord> {
     let Some(start) = samples.first() else { return Vec::new() };
     let mut records = Vec::new();
@@ -158,7 +157,7 @@ pub fn series(samples: &[Sample]) -> Vec<MonitorRecord> {
     records
 }
 
-/// Rates and levels between two samples: names of [`series`], and values.
+/// Rates and levels between two samples, with the names of [`series`].
 pub fn between(before: &Sample, after: &Sample) -> Vec<(String, f64)> {
     let seconds = after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
     if seconds <= 0.0 {
@@ -203,7 +202,7 @@ pub fn between(before: &Sample, after: &Sample) -> Vec<(String, f64)> {
     found
 }
 
-/// The most that one thread of ours was on a CPU, ns.
+/// CPU time of the busiest thread of this process, ns.
 fn busiest(before: &Sample, after: &Sample) -> Option<u64> {
     let spent = |(task, now): &(String, u64)| {
         let then = before.threads_ns.iter().find(|(other, _)| other == task);
@@ -225,7 +224,7 @@ pub struct Interference {
     pub swapped_pages: u64,
     /// The device nearest to its warning limit: its name, highest temperature and limit, °C.
     pub hottest: Option<(String, f64, f64)>,
-    /// Arrays that were rebuilt or scrubbed meanwhile.
+    /// Arrays that were rebuilt or scrubbed during the point.
     pub background: Vec<String>,
 }
 
@@ -255,7 +254,8 @@ pub fn interference(samples: &[Sample]) -> Interference {
     }
 }
 
-/// From the second look on: before the first the load had not begun, and a CPU may have slept.
+/// Change after the second sample: at the first, the load had not begun, and CPUs may have been
+/// idle.
 fn frequency_change(samples: &[Sample]) -> Option<f64> {
     let mut all = samples.iter().skip(1).filter_map(|sample| sample.frequency_khz);
     let first = all.next().filter(|khz| *khz > 0.0)?;

@@ -1,4 +1,4 @@
-//! The one place that acts.
+//! Execution and undo of preparation steps. Only this module changes the machine.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,14 +15,13 @@ use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
 
-const GO_BACK: &str = "`qdepth host undo` takes back what was done before";
+const GO_BACK: &str = "`qdepth host undo` undoes the steps before it";
 
-/// Applies a step: its way back is on disk before its first action, and each action compares its
-/// devices just before it begins. `watch` is told how far an action is that takes long, and may end
-/// it.
+/// Applies a step. Its undo is on disk before its first action, and each action checks its devices
+/// just before it starts. `watch` receives the progress of long actions, and may end them.
 ///
 /// # Errors
-/// The action that failed. What was done before it is in the journal.
+/// The action that failed. The journal contains everything done before it.
 pub fn apply(
     system: &System,
     step: &Step,
@@ -49,12 +48,12 @@ pub fn apply(
         .map_err(|source| failed("prepare", thing.clone(), source))?;
     let bounds = devices.bounds(system, &step);
     let mut mount = None;
-    // The way back is walked from its end: what is to be undone first is written last.
+    // The journal is undone from its end, so what must be undone first is written last.
     let last = reset_with(system, &step);
     for undo in last.iter().chain(step.undo(make_directory).iter().rev()) {
         let entry = Entry::new(undo.clone(), bounds.clone(), system.boot());
         let id = journal.intend(&entry).map_err(|source| {
-            failed("write to the undo journal the way back of", thing.clone(), source)
+            failed("record in the undo journal how to undo", thing.clone(), source)
         })?;
         if matches!(undo.only_if, Condition::Mounted { .. }) {
             mount = Some(id);
@@ -73,21 +72,23 @@ pub fn apply(
         && let Some(top) = on_top(system, at)
     {
         let number = mount_number(system, at, &top);
-        journal.mounted(id, number).map_err(|source| failed("keep in mind", thing, source))?;
+        journal
+            .mounted(id, number)
+            .map_err(|source| failed("record in the undo journal", thing, source))?;
     }
     Ok(())
 }
 
-/// A mount point is where it says: no link leads from it to another place.
+/// Checks that no link leads from a mount point to another place.
 fn is_unlinked_mount_point(system: &System, step: &Step) -> io::Result<()> {
     let Step::Mount { at, .. } = step else { return Ok(()) };
-    // The nearest directory that is there: those below it are made by us.
+    // The nearest existing directory; directories below it will be created.
     let mut above = std::path::Path::new(at.as_str()).ancestors();
     let there = above.find_map(|path| Some((path, system.canonical(path)?)));
     match there {
         Some((path, real)) if real != path => {
             let (path, real) = (path.display(), real.display());
-            Err(io::Error::other(format!("{path} is a link to {real}: give the place itself")))
+            Err(io::Error::other(format!("{path} is a link to {real}: use that path")))
         }
         _ => Ok(()),
     }
@@ -100,15 +101,15 @@ fn now(system: &System, wanted: &Setting) -> Result<Setting, Failure> {
         .read_setting(path)
         .and_then(|text| Setting::put_back(path, &chosen(&text)).map_err(io::Error::other));
     before.map_err(|error| Failure {
-        doing: "read, so that it could be put back,",
+        doing: "read the current value of",
         thing: format!("{} ({path})", wanted.name()),
         error,
-        remedy: "Nothing of this step was done; `qdepth host undo` takes back what was done before",
+        remedy: "Nothing of this step was done; `qdepth host undo` undoes the steps before it",
     })
 }
 
-/// Another scheduler brings its own number of requests: the former number is put back after the
-/// former scheduler.
+/// Undo of a number of requests: a new scheduler sets its own number, so the old number is restored
+/// after the old scheduler.
 fn reset_with(system: &System, step: &Step) -> Option<Undo> {
     let Step::Setting(wanted) = step else { return None };
     let path = format!("{}/nr_requests", wanted.setting.path().strip_suffix("/scheduler")?);
@@ -123,17 +124,17 @@ pub enum Undone {
     Done(String),
     /// There was nothing to do.
     Nothing(String),
-    /// It is another's by now, and left as it is: why.
+    /// Not undone, because somebody else has changed it; holds the reason.
     Left(String, String),
-    /// It failed, and stays in the journal.
+    /// It failed, and remains in the journal.
     Failed(String, io::Error),
 }
 
-/// Takes back everything in the journal, the last first. What fails stays there, and what comes
-/// before it is still tried.
+/// Undoes everything in the journal, in reverse order. A failed action remains in the journal, and
+/// earlier ones are still tried.
 ///
 /// # Errors
-/// When the journal itself cannot be read or written.
+/// If the journal itself cannot be read or written.
 pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone>> {
     let mut outcomes = Vec::new();
     for (id, entry) in journal.open_entries()? {
@@ -174,7 +175,7 @@ fn current_state(system: &System, entry: &Entry) -> Now {
             Some(DevicePresence::Here { .. }) => Now::Ours,
             Some(DevicePresence::Gone) => Now::Nothing,
             Some(DevicePresence::Strange(why)) => Now::Anothers(why),
-            None => Now::Anothers("the journal does not say which device it is".to_owned()),
+            None => Now::Anothers("the journal does not identify the device".to_owned()),
         },
         Condition::Place(path) => is(system.exists(path.as_str())),
         Condition::Readable(setting) => is(system.read_setting(setting.path()).is_ok()),
@@ -200,19 +201,19 @@ fn current_state(system: &System, entry: &Entry) -> Now {
         Condition::Holds(setting) if shows(system, setting) => Now::Ours,
         Condition::Holds(_) => match &entry.undo.action {
             Action::Set(before) if shows(system, before) => Now::Nothing,
-            _ => Now::Anothers("somebody else changed it since".to_owned()),
+            _ => Now::Anothers("it was changed since by something else".to_owned()),
         },
     }
 }
 
-/// The mount that one sees at a place.
+/// The topmost mount at a place.
 fn on_top(system: &System, at: &MountPoint) -> Option<mounts::Mount> {
     let all = mounts::own(system);
     all.into_iter().rfind(|mount| mount.mount_point.as_os_str() == at.as_str())
 }
 
-/// A number of the mount that one sees at a place: one that no other mount ever gets since Linux
-/// 6.8 (`STATX_MNT_ID_UNIQUE`), before that one of those that are there.
+/// Number of the topmost mount at a place. It is never reused since Linux 6.8
+/// (`STATX_MNT_ID_UNIQUE`), before that only among the current mounts.
 fn mount_number(system: &System, at: &MountPoint, top: &mounts::Mount) -> u64 {
     let unique = StatxFlags::from_bits_retain(0x4000);
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
@@ -230,7 +231,7 @@ fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<Devic
     let is_other = entry.boot == system.boot()
         && entry.mount.is_some_and(|number| number != mount_number(system, at, &top));
     if is_other {
-        return Now::Anothers(format!("what is mounted at {there} was mounted by another"));
+        return Now::Anothers(format!("the file system at {there} was mounted by something else"));
     }
     match device {
         Some(DevicePresence::Here { name, .. })
@@ -238,10 +239,10 @@ fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<Devic
         {
             Now::Ours
         }
-        // A drive that was pulled leaves its mount behind.
+        // The mount of a removed drive remains.
         Some(DevicePresence::Gone) if entry.mount.is_some() => Now::Ours,
         Some(DevicePresence::Strange(why)) => Now::Anothers(why),
-        _ => Now::Anothers(format!("{} is mounted at {there}, by another", top.source)),
+        _ => Now::Anothers(format!("{} was mounted at {there} by something else", top.source)),
     }
 }
 
@@ -262,7 +263,7 @@ fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) ->
     match others.find(|path| !ours(path)) {
         None => Now::Ours,
         Some(other) => {
-            Now::Anothers(format!("the volume group {} lies on {other} as well", group.as_str()))
+            Now::Anothers(format!("the volume group {} also uses {other}", group.as_str()))
         }
     }
 }
@@ -271,7 +272,7 @@ fn shows(system: &System, setting: &Setting) -> bool {
     system.read_setting(setting.path()).is_ok_and(|text| chosen(&text) == setting.value())
 }
 
-/// The value that a setting shows: of a choice the one in brackets.
+/// Current value of a setting; for a choice, the one in brackets.
 pub(super) fn chosen(text: &str) -> String {
     let inner = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(text, |(chosen, _)| chosen).to_owned()
@@ -285,7 +286,8 @@ fn act_of<'a>(
     Act::new(action, |tool, node| ready_again(system, devices, tool, node))
 }
 
-/// A ring gives its files back some time after its process ended, and so long a mount is busy.
+/// Executes an undo action, and retries while a device or mount is busy: a ring releases its files
+/// some time after its process has ended.
 fn act_patiently(system: &System, entry: &Entry) -> io::Result<()> {
     let again = || {
         let act = act_of(system, &entry.devices, &entry.undo.action)?;
@@ -300,6 +302,6 @@ fn act_patiently(system: &System, entry: &Entry) -> io::Result<()> {
     again()
 }
 
-/// Five seconds in all for what is busy.
+/// Retries for five seconds in all while something is busy.
 const TRIES: u32 = 25;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);

@@ -1,4 +1,4 @@
-//! The devices of a preparation, and the one way from an action to a program that is started.
+//! Devices of a preparation, and the only way from an action to a started program.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,8 +12,8 @@ use crate::device_handle::{Bound, DeviceHandle, DevicePresence};
 use crate::refusal::Refusal;
 use crate::system::System;
 
-/// Devices that are held, and what steps made of them. No program of a preparation gets a device
-/// that is not among them.
+/// Devices that are held, and devices that the steps created. A program of a preparation gets no
+/// other devices.
 #[derive(Debug, Default)]
 pub struct Devices {
     given: BTreeMap<Node, DeviceHandle>,
@@ -27,10 +27,10 @@ pub(super) struct Ready {
 }
 
 impl Devices {
-    /// Looks up what these steps are given, each device once.
+    /// Looks up the devices that these steps name, each once.
     ///
     /// # Errors
-    /// [`crate::Guard::G1Resolve`] for what is no block device.
+    /// [`crate::Guard::G1Resolve`] for anything that is not a block device.
     pub fn find(system: &System, nodes: &[Node]) -> Result<Self, Refusal> {
         let mut given = BTreeMap::new();
         for node in nodes {
@@ -40,15 +40,15 @@ impl Devices {
         Ok(Self { given, created: BTreeMap::new() })
     }
 
-    /// Those that were given.
+    /// The devices that the steps name.
     pub fn given(&self) -> impl Iterator<Item = &DeviceHandle> {
         self.given.values()
     }
 
-    /// Keeps them open from here on: they passed the guards.
+    /// Keeps the devices open from now on, after they have passed the guards.
     ///
     /// # Errors
-    /// If one of them is not what it was any more.
+    /// If a device has changed.
     pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
         self.given.values_mut().try_for_each(|handle| handle.keep(system))
     }
@@ -69,13 +69,14 @@ impl Devices {
         all
     }
 
-    /// Refuses what a step would make if it is there: taking it back would take away another's.
+    /// Refuses a step if something that it would create already exists, because its undo would
+    /// remove it.
     pub(super) fn must_be_new(&self, system: &System, step: &Step) -> io::Result<()> {
         for node in step.makes() {
             let is_partition = matches!(step, Step::Partition { .. });
             if !is_partition && system.exists(node.as_str()) {
                 let node = node.as_str();
-                let found = format!("{node} is there already, and this step would make it");
+                let found = format!("{node} exists already, and this step would create it");
                 return Err(io::Error::other(found));
             }
         }
@@ -84,13 +85,13 @@ impl Devices {
         if known.is_ok_and(|output| output.status == Some(0)) {
             let group = group.as_str();
             let found =
-                format!("there is a volume group {group} already, which the step would make");
+                format!("the volume group {group} exists already, and this step would create it");
             return Err(io::Error::other(found));
         }
         Ok(())
     }
 
-    /// Takes note of what a step has made so far.
+    /// Records the devices that a step has created so far.
     pub(super) fn learn(&mut self, system: &System, step: &Step, bounds: &BTreeMap<Node, Bound>) {
         for node in step.makes() {
             let bound = bounds.get(&node).cloned();
@@ -100,7 +101,7 @@ impl Devices {
         }
     }
 
-    /// Device argument of a program of this step: the kernel's node, just compared.
+    /// Device argument of a program of this step: the kernel's node, checked just now.
     pub(super) fn ready(
         &self,
         system: &System,
@@ -120,7 +121,7 @@ impl Devices {
         if step.makes().contains(node) && !system.exists(node.as_str()) {
             return Ok(Ready { node: node.as_str().to_owned(), held: None });
         }
-        let found = format!("{} was neither consented to nor made by a step", node.as_str());
+        let found = format!("{} has no consent, and no step created it", node.as_str());
         Err(io::Error::other(found))
     }
 }
@@ -134,7 +135,7 @@ fn ready(found: DevicePresence, node: &Node, tool: &Tool) -> io::Result<Ready> {
         DevicePresence::Here { node, .. } => Ok(Ready { node, held: None }),
         DevicePresence::Gone => {
             let (node, tool) = (node.as_str(), tool.name());
-            Err(io::Error::other(format!("{node} is not there for {tool}")))
+            Err(io::Error::other(format!("{node} does not exist, and {tool} needs it")))
         }
         DevicePresence::Strange(why) => Err(io::Error::other(why)),
     }
@@ -150,7 +151,7 @@ pub(super) fn ready_again(
     let found = bounds.get(node).map_or_else(
         || {
             DevicePresence::Strange(format!(
-                "the journal does not say which device {} is",
+                "the journal does not identify the device {}",
                 node.as_str()
             ))
         },
@@ -159,7 +160,7 @@ pub(super) fn ready_again(
     ready(found, node, &tool)
 }
 
-/// An action whose devices were compared just now. Only this starts a program.
+/// An action whose devices were checked just now. Programs are started only through this type.
 pub(super) struct Act<'a> {
     action: &'a Action,
     words: Vec<String>,
@@ -167,7 +168,7 @@ pub(super) struct Act<'a> {
 }
 
 impl<'a> Act<'a> {
-    /// Compares every device of the action.
+    /// Checks all devices of the action.
     pub(super) fn new(
         action: &'a Action,
         get_ready: impl Fn(Tool, &Node) -> io::Result<Ready>,
@@ -204,7 +205,7 @@ impl<'a> Act<'a> {
         Ok(Self { action, words, _held: held })
     }
 
-    /// Runs it.
+    /// Runs the action.
     pub(super) fn run(&self, system: &System, watch: Watch<'_>) -> io::Result<()> {
         let path = |mount_point: &super::MountPoint| system.path(mount_point.as_str());
         match self.action {
@@ -230,13 +231,13 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// True if it succeeds, where it is a question.
+    /// True if a command that tests a condition succeeds.
     pub(super) fn succeeds(&self, system: &System) -> bool {
         self.run(system, Watch::NOBODY).is_ok()
     }
 }
 
-/// Making a file system or erasing a drive may take this long.
+/// Time limit: creating a file system or erasing a drive may take this long.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);
 
 #[expect(clippy::disallowed_methods, reason = "the place of a mount is not a file")]

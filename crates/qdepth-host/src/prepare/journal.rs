@@ -1,10 +1,10 @@
-//! The undo journal: what takes back what was done, on disk before it is done.
+//! The undo journal, which is on disk before each change.
 //!
-//! One JSON object a line, the first of them the version. `{"id":3,"undo":…}` is written and synced
-//! before the action that it takes back; `{"undone":3}` after it was taken back, or was found to
-//! have nothing to do. A last line that was cut by a kill counts as not written: its action had not
-//! begun. What the journal says is done, as root: so it is nobody's but ours, and a line that is
-//! not understood ends the reading.
+//! One JSON object per line; the first one holds the version. `{"id":3,"undo":…}` is written and
+//! synced before the action that it undoes; `{"undone":3}` after it was undone, or turned out to be
+//! unnecessary. An incomplete last line, left by a kill, counts as not written: its action had not
+//! begun. The journal is executed as root. Therefore only its owner may write to it, and a line
+//! that is not understood is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -23,15 +23,15 @@ pub const PATH: &str = "/var/lib/qdepth/undo.jsonl";
 /// Version of its format.
 const VERSION: u32 = 2;
 
-/// One action of the way back, with what it needs to be sure that it takes back ours.
+/// One undo action, with the identities that protect other objects from being undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Action, with its condition.
+    /// Action with its condition.
     #[serde(flatten)]
     pub undo: Undo,
     /// Identities of the devices.
     pub devices: BTreeMap<Node, Bound>,
-    /// Since which boot.
+    /// Boot ID at the time of the change.
     pub boot: Option<String>,
     /// Mount ID, if something was mounted.
     #[serde(skip)]
@@ -39,7 +39,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An action of the way back on these devices.
+    /// An undo action for these devices.
     pub fn new(undo: Undo, devices: BTreeMap<Node, Bound>, boot: Option<String>) -> Self {
         Self { undo, devices, boot, mount: None }
     }
@@ -54,7 +54,7 @@ enum Line {
     Undone { undone: u64 },
 }
 
-/// A journal, open for one process alone.
+/// A journal, opened exclusively.
 #[derive(Debug)]
 pub struct Journal {
     kept: Kept,
@@ -62,21 +62,22 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens it, or begins one.
+    /// Opens the journal, or creates one.
     ///
     /// # Errors
-    /// Refused where another user owns it or could write to it, another process has it open, or it
-    /// holds what is not understood; failed where the system did not let it be opened.
+    /// Refused if another user owns it or could write to it, if another process has it open, or if
+    /// a line is not understood. Failed if the system did not open it.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let kept = Kept::open_or_make(path, Trust::Orders, true).map_err(problem)?;
         let locked = rustix::fs::flock(kept.file(), LOCK);
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
             let found = format!("another process uses the undo journal {}", path.display());
-            return Err(Refusal::new(Guard::G2Exclusive, found, "Wait for its end").into());
+            return Err(Refusal::new(Guard::G2Exclusive, found, "Wait until it ends").into());
         }
         locked.map_err(|error| failed(path, error.into()))?;
         let text = kept.text(limit::JOURNAL).map_err(problem)?;
-        // What a kill cut off was not begun, and must not run into the next line.
+        // The action of an incomplete line had not begun, and the next line must not be appended to
+        // it.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         if whole < text.len() {
             kept.file().set_len(whole as u64).map_err(|error| failed(path, error))?;
@@ -96,7 +97,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Keeps the way back of what is about to be done; the number of its entry.
+    /// Writes the undo of an action that is about to start, and returns the number of the entry.
     ///
     /// # Errors
     /// The error of the system; the action must then not be started.
@@ -107,7 +108,7 @@ impl Journal {
         Ok(id)
     }
 
-    /// Keeps which mount an entry is about.
+    /// Records the mount that an entry is about.
     ///
     /// # Errors
     /// The error of the system.
@@ -115,7 +116,7 @@ impl Journal {
         self.write(&Line::Mounted { of: id, mount })
     }
 
-    /// Notes that something was taken back. When nothing is left the journal goes.
+    /// Records that an entry was undone. The journal is removed when nothing is left.
     ///
     /// # Errors
     /// The error of the system.
@@ -127,7 +128,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Open undo entries, the last one first.
+    /// Entries that are not undone yet, the last one first.
     ///
     /// # Errors
     /// The error of the system.
@@ -136,8 +137,7 @@ impl Journal {
         open_in(&text).map_err(io::Error::other)
     }
 
-    /// Lets the journal go if nothing in it is to be taken back: steps without a way back leave it
-    /// empty.
+    /// Removes the journal if nothing in it needs an undo, for example after steps without an undo.
     ///
     /// # Errors
     /// The error of the system.
@@ -160,15 +160,17 @@ impl Journal {
 const LOCK: rustix::fs::FlockOperation = rustix::fs::FlockOperation::NonBlockingLockExclusive;
 
 fn problem(error: FileError) -> Problem {
-    let remedy = if error.remedy.is_empty() { "Look at it" } else { &error.remedy };
+    let remedy = if error.remedy.is_empty() { "Check the file" } else { &error.remedy };
     if error.how == How::Failed {
         return Problem::Failed(Failure {
             doing: "use",
             thing: format!("the undo journal {}", error.path.display()),
             error: io::Error::other(error.found.clone()),
             remedy: match rustix::process::geteuid().is_root() {
-                true => "Name another with --journal, or look at its directory",
-                false => "Settings of the machine are changed as root: start it with sudo",
+                true => {
+                    "Name another file with --journal, or check the permissions of its directory"
+                }
+                false => "Changing settings of the machine needs root: start qdepth with sudo",
             },
         });
     }
@@ -181,18 +183,18 @@ fn failed(path: &Path, error: io::Error) -> Problem {
         doing: "use",
         thing: format!("the undo journal {}", path.display()),
         error,
-        remedy: "Name another with --journal, or look at its directory",
+        remedy: "Name another file with --journal, or check the permissions of its directory",
     })
 }
 
 fn not_understood(path: &Path, why: &str) -> Problem {
-    let found = format!("the undo journal {} is not understood: {why}", path.display());
-    let remedy = "Take back by hand what it tells, with the version of qdepth that wrote it, then \
-                  remove it";
+    let found = format!("the undo journal {} cannot be read: {why}", path.display());
+    let remedy = "Run `qdepth host undo` of the version that wrote it, or undo its steps by hand, \
+                  then remove it";
     Refusal::new(Guard::G8Ownership, found, remedy).into()
 }
 
-/// True if an undo may be open there. An unreadable journal counts as open.
+/// True if the journal may have entries that are not undone. An unreadable journal counts as open.
 pub fn is_open(path: &Path) -> bool {
     match Kept::open(path, Trust::Orders, false) {
         Ok(None) => false,
@@ -204,7 +206,7 @@ pub fn is_open(path: &Path) -> bool {
     }
 }
 
-/// Open undo entries of these lines, the last one first.
+/// Entries of these lines that are not undone, the last one first.
 fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
     let mut open: Vec<(u64, Entry)> = Vec::new();
     let mut done = BTreeSet::new();
@@ -228,16 +230,16 @@ fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
     Ok(open)
 }
 
-/// All whole lines; why not, where one of them is not understood.
+/// Parses all complete lines; fails if a line is not understood.
 fn lines(text: &str) -> Result<Vec<Line>, String> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut all = Vec::new();
     for (number, line) in whole.lines().enumerate() {
         let line = serde_json::from_str(line)
-            .map_err(|_| format!("line {} is none of version {VERSION}", number + 1))?;
+            .map_err(|_| format!("line {} is not of format version {VERSION}", number + 1))?;
         match (number, &line) {
             (0, Line::Version { journal: VERSION }) => {}
-            (0, _) => return Err(format!("it is not of version {VERSION}")),
+            (0, _) => return Err(format!("it is not of format version {VERSION}")),
             _ => {}
         }
         all.push(line);

@@ -1,9 +1,9 @@
-//! Preparation: steps that change a machine before a measurement, each with its way back.
+//! Preparation: steps that change a machine before a measurement, each with its undo.
 //!
-//! A step is data ([`Step`]). What it would run ([`Step::actions`]) and what takes it back
-//! ([`Step::undo`]) are pure functions, so that a person sees both before anything is touched.
-//! [`apply`] is the one place that acts: it writes the way back to the [`journal`] and syncs it
-//! before each action, so that [`undo_all`] finds it after a kill at any moment.
+//! A step is data ([`Step`]). Its commands ([`Step::actions`]) and its undo ([`Step::undo`]) are
+//! pure functions, so that the user sees both before anything is changed. Only [`apply`] acts: it
+//! writes the undo to the [`journal`] and syncs it before each action, so that [`undo_all`] finds
+//! it after a kill at any moment.
 
 mod apply;
 mod devices;
@@ -29,7 +29,7 @@ pub use word::{MountPoint, Name, Node, Text, Word};
 
 use serde::{Deserialize, Serialize};
 
-/// The programs that prepare a machine, and none else.
+/// The only programs that prepare a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
@@ -37,43 +37,43 @@ pub enum Tool {
     Blkdiscard,
     /// Makes logical volumes.
     Lvcreate,
-    /// Arrays.
+    /// Manages MD arrays.
     Mdadm,
-    /// Makes a btrfs.
+    /// Makes a btrfs file system.
     #[serde(rename = "mkfs.btrfs")]
     MkfsBtrfs,
-    /// Makes an ext4.
+    /// Makes an ext4 file system.
     #[serde(rename = "mkfs.ext4")]
     MkfsExt4,
-    /// Makes an XFS.
+    /// Makes an XFS file system.
     #[serde(rename = "mkfs.xfs")]
     MkfsXfs,
-    /// Mounts.
+    /// Mounts file systems.
     Mount,
-    /// A drive's own commands.
+    /// Sends NVMe commands.
     Nvme,
-    /// Partitions.
+    /// Makes partitions.
     Parted,
     /// Makes physical volumes.
     Pvcreate,
-    /// Takes them away.
+    /// Removes physical volumes.
     Pvremove,
-    /// Lists them.
+    /// Lists physical volumes.
     Pvs,
-    /// Unmounts.
+    /// Unmounts file systems.
     Umount,
     /// Makes volume groups.
     Vgcreate,
-    /// Takes them away.
+    /// Removes volume groups.
     Vgremove,
-    /// Lists them.
+    /// Lists volume groups.
     Vgs,
-    /// Takes signatures away.
+    /// Removes signatures.
     Wipefs,
 }
 
 impl Tool {
-    /// True if it takes a device for itself alone before it touches it.
+    /// True if the program claims its device exclusively before it changes anything.
     pub const fn opens_exclusively(self) -> bool {
         !matches!(self, Self::Blkdiscard | Self::Nvme | Self::Parted)
     }
@@ -102,20 +102,20 @@ impl Tool {
     }
 }
 
-/// Something that is done to the machine.
+/// A change of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// A program with its words.
+    /// Runs a program.
     Run {
-        /// Which.
+        /// The program.
         tool: Tool,
-        /// Its words.
+        /// Its arguments.
         words: Vec<Word>,
     },
-    /// A kernel setting: a file of one value.
+    /// Sets a kernel setting: a file with one value.
     Set(Setting),
-    /// Waits until a drive says that its sanitize completed.
+    /// Waits until a drive reports the end of its sanitize.
     AwaitSanitize {
         /// The drive.
         device: Node,
@@ -130,60 +130,60 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// A device is there.
+    /// The device exists.
     Exists(Node),
-    /// A directory is there.
+    /// The directory exists.
     Place(MountPoint),
-    /// This device is mounted there.
+    /// The device is mounted at this place.
     Mounted {
-        /// Where.
+        /// Mount point.
         at: MountPoint,
-        /// What.
+        /// Device.
         device: Node,
     },
-    /// A volume group is there, on none but these devices.
+    /// The volume group exists, and uses no devices but these.
     Group {
         /// Its name.
         group: Name,
         /// The devices.
         on: Vec<Node>,
     },
-    /// A command succeeds.
+    /// The command succeeds.
     Succeeds {
         /// Its program.
         tool: Tool,
-        /// Its words.
+        /// Its arguments.
         words: Vec<Word>,
     },
-    /// A setting has this value: nobody else changed it since.
+    /// The setting has this value: nobody else has changed it.
     Holds(Setting),
-    /// A setting is there, whatever it is.
+    /// The setting exists, with any value.
     Readable(Setting),
 }
 
-/// One action of the way back.
+/// One undo action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
-    /// When.
+    /// Condition under which the action runs.
     pub only_if: Condition,
-    /// What.
+    /// Action.
     pub action: Action,
 }
 
 impl Undo {
-    /// An action of the way back.
+    /// An undo action with its condition.
     pub fn new(only_if: Condition, action: Action) -> Self {
         Self { only_if, action }
     }
 }
 
 impl Action {
-    /// A command from its words.
+    /// A command with its arguments.
     pub fn run(tool: Tool, words: impl IntoIterator<Item = Word>) -> Self {
         Self::Run { tool, words: words.into_iter().collect() }
     }
 
-    /// For a person, as one would type it.
+    /// Text for the user, as it would be typed.
     pub fn text(&self) -> String {
         match self {
             Self::Run { tool, words } => {
@@ -193,7 +193,7 @@ impl Action {
             Self::Set(setting) => format!("echo {} > {}", setting.value(), setting.path()),
             Self::AwaitSanitize { device } => {
                 let device = device.as_str();
-                format!("nvme sanitize-log {device} -o json (until it says that it completed)")
+                format!("nvme sanitize-log {device} -o json (until it reports completion)")
             }
             Self::MakeDirectory(path) => format!("mkdir -p {}", path.as_str()),
             Self::RemoveDirectory(path) => format!("rmdir {}", path.as_str()),

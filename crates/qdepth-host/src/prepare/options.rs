@@ -1,11 +1,11 @@
-//! Options of mkfs and mount that a preparation may give: those that shape a file system. An option
-//! that names a file or another device is not among them.
+//! Options of mkfs and mount that a preparation may use: those that shape a file system. Options
+//! that name a file or another device are not allowed.
 
 use serde::{Deserialize, Serialize};
 
 use super::word::Text;
 
-/// A file system that can be made.
+/// A file system that a preparation can create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name.
+    /// Name of the file system.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Xfs => "xfs",
@@ -28,16 +28,16 @@ impl Kind {
     }
 }
 
-/// Value form of an option.
+/// Form of an option's value.
 #[derive(Clone, Copy)]
 enum Form {
-    /// Nothing.
+    /// No value.
     Alone,
-    /// One word, as a size or a label.
+    /// A single word, for example a size or a label.
     Word,
-    /// `key` or `key=value`, separated by commas; the keys that are known.
+    /// `key` or `key=value`, separated by commas; only these keys.
     Keys(&'static [&'static str]),
-    /// Names of features, separated by commas, each perhaps with a `^` before it.
+    /// Names of features, separated by commas, each optionally preceded by `^`.
     Features,
 }
 
@@ -139,10 +139,10 @@ const BTRFS: &[(&str, Form)] = &[
     ("--checksum", Word),
 ];
 
-/// The words of these options for mkfs.
+/// Arguments of mkfs for these options.
 ///
 /// # Errors
-/// The first that a preparation may not give, and what is possible.
+/// The first option that is not allowed, with the allowed ones.
 pub(super) fn for_mkfs(kind: Kind, options: &[String]) -> Result<Vec<Text>, String> {
     let known = match kind {
         Kind::Xfs => XFS,
@@ -156,7 +156,10 @@ pub(super) fn for_mkfs(kind: Kind, options: &[String]) -> Result<Vec<Text>, Stri
     while let Some(name) = given.next() {
         let form = known.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
         let form = form.ok_or_else(|| {
-            format!("`{name}` is not an option of {tool} for a preparation: must be {}", all())
+            format!(
+                "a preparation does not allow the option `{name}` of {tool}: must be one of {}",
+                all()
+            )
         })?;
         words.push(Text::try_from(name.to_owned())?);
         if matches!(form, Alone) {
@@ -190,7 +193,7 @@ impl Form {
                 let (key, value) =
                     part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
                 if !keys.contains(&key) {
-                    return Err(format!("`{key}` is not among {}", keys.join(", ")));
+                    return Err(format!("`{key}` must be one of {}", keys.join(", ")));
                 }
                 match value {
                     Some(value) if !is_word(value) => no(value),
@@ -201,7 +204,7 @@ impl Form {
     }
 }
 
-/// Options of a mount, as `noatime,logbufs=8`.
+/// Options of a mount, for example `noatime,logbufs=8`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MountOptions(Text);
@@ -310,7 +313,7 @@ impl TryFrom<String> for MountOptions {
                 && !(key == "errors" && value == Some("panic"));
             if !fits {
                 return Err(format!(
-                    "`{option}` is not an option of a mount for a preparation; must be {}",
+                    "a preparation does not allow the mount option `{option}`: must be one of {}",
                     MOUNT.join(", ")
                 ));
             }

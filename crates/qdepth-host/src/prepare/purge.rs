@@ -18,22 +18,21 @@ use crate::system::System;
 
 /// OACS, bit 1: Format NVM is supported (5.17.2.1).
 const CAN_FORMAT: u64 = 1 << 1;
-/// OACS, bit 3: namespaces are managed, so that some may be there and attached to nobody
-/// (5.17.2.1).
+/// OACS, bit 3: the drive manages namespaces, so that unattached ones may exist (5.17.2.1).
 const MANAGES_NAMESPACES: u64 = 1 << 3;
-/// FNA, bit 0: a format of one namespace is one of all. Bit 1: a secure erase is (5.17.2.1).
+/// FNA, bit 0: a format applies to all namespaces; bit 1: a secure erase does (5.17.2.1).
 const ERASES_ALL: u64 = 0b11;
 /// SANICAP, bits 0 to 2, with the names of section 5.24.
 const SANITIZES_BY: [(u64, &str); 3] =
     [(1, "crypto erase"), (CAN_BLOCK_ERASE, "block erase"), (1 << 2, "overwrite")];
 const CAN_BLOCK_ERASE: u64 = 1 << 1;
 
-/// Asks the drive of each step that purges by `format` or `sanitize` whether it can, and whether it
-/// would erase more than the namespace that is named. Nothing is changed.
+/// Checks for each step that purges by `format` or `sanitize` that the drive supports it, and that
+/// it would erase no more than the named namespace. Changes nothing.
 ///
 /// # Errors
-/// [`Guard::G16Purge`] for the first step that cannot be done, or would reach further; also where
-/// the drive cannot be asked.
+/// [`Guard::G16Purge`] for the first step that is not supported or would erase more, and if the
+/// drive cannot be asked.
 pub fn can_purge(system: &System, steps: &[Step]) -> Result<(), Refusal> {
     for step in steps {
         match step {
@@ -53,7 +52,7 @@ fn refused(found: String, remedy: impl Into<String>) -> Refusal {
     Refusal::new(Guard::G16Purge, found, remedy)
 }
 
-/// Alternatives that are always available.
+/// Methods that every drive supports.
 const INSTEAD: &str = "`method = \"discard\"` or `method = \"overwrite\"`";
 
 fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
@@ -62,11 +61,11 @@ fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
     if abilities.oacs & CAN_FORMAT == 0 {
         return Err(refused(
             format!(
-                "{device} says that it has no Format NVM command (OACS {:#x}, bit 1 is 0), which \
-                 `method = \"format\"` needs",
+                "{device} reports no Format NVM command (OACS {:#x}, bit 1 is 0), which `method = \
+                 \"format\"` needs",
                 abilities.oacs
             ),
-            format!("Give {INSTEAD} for it"),
+            format!("Use {INSTEAD} instead"),
         ));
     }
     if abilities.fna & ERASES_ALL != 0 {
@@ -87,27 +86,27 @@ fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
             .map(|by| by.1)
             .collect();
         let others =
-            if others.is_empty() { "no other way either".to_owned() } else { others.join(" and ") };
+            if others.is_empty() { "no other method".to_owned() } else { others.join(" and ") };
         let format = if abilities.oacs & CAN_FORMAT == 0 {
             ""
         } else {
-            "`method = \"format\"`, which it has, or "
+            "`method = \"format\"`, which it supports, or "
         };
         return Err(refused(
             format!(
-                "{device} says that it cannot be sanitized by block erase (SANICAP {:#x}, bit 1 is \
-                 0), which `method = \"sanitize\"` needs; it has {others}",
+                "{device} reports no sanitize by block erase (SANICAP {:#x}, bit 1 is 0), which \
+                 `method = \"sanitize\"` needs; it supports {others}",
                 abilities.sanicap
             ),
-            format!("Give {format}{INSTEAD} for it"),
+            format!("Use {format}{INSTEAD} instead"),
         ));
     }
-    // Sanitize is a command to the whole NVM subsystem (5.24).
-    is_alone(system, device, &name, &abilities, "a sanitize erases all of the drive")?;
+    // A sanitize applies to the whole NVM subsystem (5.24).
+    is_alone(system, device, &name, &abilities, "a sanitize erases the whole drive")?;
     match Sanitized::read(system, device) {
         Ok(Sanitized::Working { .. }) => Err(refused(
             format!("{device} is being sanitized already"),
-            format!("Wait until `nvme sanitize-log {device}` says that it completed"),
+            format!("Wait until `nvme sanitize-log {device}` reports that it has completed"),
         )),
         Ok(_) => Ok(()),
         Err(why) => Err(refused(
@@ -115,13 +114,13 @@ fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
                 "{device} does not report the progress of a sanitize, so qdepth could not \
                  wait for it: {why}"
             ),
-            format!("Give {INSTEAD} for it"),
+            format!("Use {INSTEAD} instead"),
         )),
     }
 }
 
-/// The kernel's name of an NVMe namespace. A partition is none: the command would reach the whole
-/// namespace, whose other partitions nobody gave up.
+/// Kernel name of an NVMe namespace. A partition is refused: the command would erase the whole
+/// namespace, including other partitions.
 fn namespace(system: &System, device: &str, method: &str) -> Result<String, Refusal> {
     let name = system.block_node(device).and_then(|number| sysfs::kernel_name(system, number));
     let Some(name) = name else {
@@ -130,7 +129,7 @@ fn namespace(system: &System, device: &str, method: &str) -> Result<String, Refu
                 "{device} is not a block device, and `method = \"{method}\"` needs an NVMe \
                  namespace"
             ),
-            "Give the path of a namespace, as /dev/nvme0n1",
+            "Use the path of a namespace, for example /dev/nvme0n1",
         ));
     };
     if let Some(whole) = sysfs::whole_of(system, &name) {
@@ -138,19 +137,19 @@ fn namespace(system: &System, device: &str, method: &str) -> Result<String, Refu
             format!(
                 "{device} is a partition, and `method = \"{method}\"` erases all of /dev/{whole}"
             ),
-            format!("Purge /dev/{whole}, or give {INSTEAD} for the partition"),
+            format!("Purge /dev/{whole}, or use {INSTEAD} for the partition"),
         ));
     }
     if sysfs::nvme_controllers(system, &name).is_empty() {
         return Err(refused(
             format!("{device} is not an NVMe namespace, which `method = \"{method}\"` needs"),
-            format!("Give {INSTEAD} for it"),
+            format!("Use {INSTEAD} instead"),
         ));
     }
     Ok(name)
 }
 
-/// Abilities from Identify Controller (5.17.2.1).
+/// Capabilities from Identify Controller (5.17.2.1).
 struct Abilities {
     oacs: u64,
     fna: u64,
@@ -161,8 +160,8 @@ impl Abilities {
     fn query(system: &System, device: &str) -> Result<Self, Refusal> {
         let cannot = |why: String| {
             refused(
-                format!("{device} could not be asked which of its own commands erase it: {why}"),
-                "Install nvme-cli and be root, or give `method = \"discard\"`",
+                format!("{device} did not report which erase commands it supports: {why}"),
+                "Install nvme-cli and run qdepth as root, or use `method = \"discard\"`",
             )
         };
         let answer = nvme_json(system, &["id-ctrl", device, "-o", "json"]).map_err(cannot)?;
@@ -173,7 +172,7 @@ impl Abilities {
     }
 }
 
-/// The answer of nvme-cli.
+/// JSON output of nvme-cli.
 fn nvme_json(system: &System, args: &[&str]) -> Result<Value, String> {
     let output = system.run("nvme", args).map_err(|error| error.to_string())?;
     if output.status != Some(0) {
@@ -182,7 +181,7 @@ fn nvme_json(system: &System, args: &[&str]) -> Result<Value, String> {
     serde_json::from_str(&output.stdout).map_err(|_| complaint("nvme", &output))
 }
 
-/// Refuses unless the drive holds no namespace but this one: consent names one namespace only.
+/// Refuses unless this is the only namespace of the drive: the consent names only this one.
 fn is_alone(
     system: &System,
     device: &str,
@@ -192,14 +191,14 @@ fn is_alone(
 ) -> Result<(), Refusal> {
     let unknown = |what: String| {
         refused(
-            format!("{why}, and which namespaces {device} has is not known: {what}"),
-            format!("Give {INSTEAD}, which erase this namespace alone"),
+            format!("{why}, and the namespaces of {device} are unknown: {what}"),
+            format!("Use {INSTEAD}, which erase only this namespace"),
         )
     };
     let own = sysfs::number_attribute(system, name, "nsid")
         .ok_or_else(|| unknown(format!("/sys/class/block/{name}/nsid cannot be read")))?;
     let mut args = vec!["list-ns", device, "-o", "json"];
-    // Those that are attached to nobody (CNS 10h) are listed only by drives that manage them.
+    // Unattached namespaces (CNS 10h) are listed only by drives that manage namespaces.
     if abilities.oacs & MANAGES_NAMESPACES != 0 {
         args.push("--all");
     }
@@ -216,8 +215,8 @@ fn is_alone(
     Err(refused(
         format!("{why}, and {device} shares its drive with namespace {}", others.join(", ")),
         format!(
-            "Give {INSTEAD}, which erase this namespace alone; or, if nobody needs the others, \
-             `nvme delete-ns` them first"
+            "Use {INSTEAD}, which erase only this namespace; or, if the others are no longer \
+             needed, delete them first (`nvme delete-ns`)"
         ),
     ))
 }
@@ -225,23 +224,23 @@ fn is_alone(
 /// Result of the most recent sanitize: SSTAT, bits 2:0, of the Sanitize Status log (5.16.1.25).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sanitized {
-    /// 0: there was none.
+    /// 0: no sanitize so far.
     Never,
-    /// 1, or 4 where blocks were to stay allocated: it completed.
+    /// 1, or 4 if blocks stay allocated: completed.
     Done,
-    /// 2: it is at work.
+    /// 2: in progress.
     Working {
-        /// SPROG, of 65536.
+        /// SPROG, of 65,536.
         progress: u64,
-        /// Seconds that a block erase takes, as the drive estimates; `None` if it does not.
+        /// Estimated seconds for a block erase; `None` if the drive gives no estimate.
         estimate: Option<u64>,
     },
-    /// 3: it failed.
+    /// 3: failed.
     Failed,
 }
 
 impl Sanitized {
-    /// Reads the log.
+    /// Reads the Sanitize Status log.
     fn read(system: &System, device: &str) -> Result<Self, String> {
         Self::from_document(&nvme_json(system, &["sanitize-log", device, "-o", "json"])?)
     }
@@ -264,7 +263,7 @@ impl Sanitized {
             Some(1 | 4) => Ok(Self::Done),
             Some(2) => Ok(Self::Working {
                 progress: log["sprog"].as_u64().unwrap_or(0),
-                // All ones: it does not estimate.
+                // All ones: no estimate.
                 estimate: log["time_block_erase"].as_u64().filter(|s| *s < u64::from(u32::MAX)),
             }),
             Some(3) => Ok(Self::Failed),
@@ -273,19 +272,19 @@ impl Sanitized {
     }
 }
 
-/// Interval and time limit for asking a drive.
+/// Interval and time limit for polling a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     /// Between two polls.
     pub(super) pause: Duration,
     /// Number of polls.
     pub(super) polls: u32,
-    /// A person is told how far it is at the first poll and then at each of this many.
+    /// A line of progress is printed at the first poll and then at each of this many.
     pub(super) polls_per_line: u32,
 }
 
 impl Patience {
-    /// Four hours, as any command of a preparation has; a line a minute.
+    /// Four hours, the time limit of all commands of a preparation; a line per minute.
     pub(super) const REAL: Self =
         Self { pause: Duration::from_secs(2), polls: 4 * 3600 / 2, polls_per_line: 30 };
 }
@@ -293,14 +292,14 @@ impl Patience {
 /// Receiver of progress, which may end the wait.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    /// Tells a person.
+    /// Prints a line for the user.
     pub print_line: &'a dyn Fn(&str),
-    /// True if the wait is to end.
+    /// True to end the wait.
     pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Watch<'_> {
-    /// Nobody.
+    /// No receiver.
     pub const NOBODY: Watch<'static> = Watch { print_line: &|_| {}, stop: &|| false };
 }
 
@@ -310,11 +309,11 @@ impl std::fmt::Debug for Watch<'_> {
     }
 }
 
-/// Waits until the drive says that its sanitize completed: the command returns when it has begun
-/// (8.21).
+/// Waits until the drive reports the end of its sanitize: the command itself returns when the
+/// sanitize begins (8.21).
 ///
 /// # Errors
-/// If it failed, gives no status, took longer than that, or the wait was cancelled; each with a
+/// If the sanitize failed, gives no status or took too long, or the wait was cancelled; each with a
 /// remedy. The drive may still be working.
 pub(super) fn wait_for_sanitize(
     system: &System,
@@ -325,26 +324,26 @@ pub(super) fn wait_for_sanitize(
     let log = format!("`nvme sanitize-log {device}`");
     for poll in 0..patience.polls {
         let seen = Sanitized::read(system, device).map_err(|why| {
-            io::Error::other(format!("{why}. Ask {log} whether the sanitize goes on"))
+            io::Error::other(format!("{why}. {log} shows whether the sanitize continues"))
         })?;
         match seen {
             Sanitized::Done => return Ok(()),
             Sanitized::Failed => {
                 return Err(io::Error::other(format!(
-                    "{device} says that the sanitize failed (SSTAT 3); it answers no reads and \
-                     writes until one succeeds: look at {log}, then sanitize it again"
+                    "{device} reports that the sanitize failed (SSTAT 3). It refuses reads and \
+                     writes until a sanitize succeeds: check {log}, then sanitize it again"
                 )));
             }
             Sanitized::Never => {
                 return Err(io::Error::other(format!(
-                    "{device} took the command and says that it was never sanitized (SSTAT 0): \
-                     look at {log}, and purge it in another way"
+                    "{device} accepted the command but reports that it was never sanitized (SSTAT \
+                     0): check {log}, and use another purge method"
                 )));
             }
             Sanitized::Working { progress, estimate } if poll % patience.polls_per_line == 0 => {
                 let percent = progress.min(65536) * 100 / 65536;
                 let whole = estimate
-                    .map_or_else(String::new, |s| format!(", {s} s in all as it estimates"));
+                    .map_or_else(String::new, |s| format!(", {s} s in total by its own estimate"));
                 (watch.print_line)(&format!("sanitize   {device}: {percent} %{whole}"));
             }
             Sanitized::Working { .. } => {}
@@ -352,7 +351,9 @@ pub(super) fn wait_for_sanitize(
         if (watch.stop)() {
             return Err(io::Error::new(
                 io::ErrorKind::Interrupted,
-                format!("interrupted, and {device} goes on sanitizing: {log} says how far it is"),
+                format!(
+                    "interrupted, but {device} continues the sanitize: {log} shows its progress"
+                ),
             ));
         }
         std::thread::park_timeout(patience.pause);
@@ -360,8 +361,8 @@ pub(super) fn wait_for_sanitize(
     Err(io::Error::new(
         io::ErrorKind::TimedOut,
         format!(
-            "{device} did not complete the sanitize within {} s and goes on: begin again when \
-             {log} says that it completed",
+            "{device} did not complete the sanitize within {} s and continues it: start again when \
+             {log} reports that it has completed",
             patience.pause.as_secs() * u64::from(patience.polls)
         ),
     ))

@@ -1,11 +1,11 @@
-//! Settings of the kernel that a preparation may change: a list, each with the values that it may
-//! have. Nothing else is ever written.
+//! Kernel settings that a preparation may change: a list of settings with their allowed values.
+//! Nothing else is ever written.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-/// A setting and the value that it is to have. There is none outside of the list.
+/// A setting from the list, with its new value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Setting {
@@ -30,7 +30,7 @@ impl From<Setting> for Written {
 
 impl TryFrom<Written> for Setting {
     type Error = String;
-    /// The kernel's former value is restored whatever it was, if it is one line.
+    /// Restores any former value of the kernel, if it is a single line.
     fn try_from(written: Written) -> Result<Self, String> {
         Self::put_back(&written.path, &written.value)
     }
@@ -42,13 +42,13 @@ impl TryFrom<Written> for Setting {
 enum Values {
     /// One of these words.
     Words(Vec<&'static str>),
-    /// A name of a module of the kernel's, as of a scheduler.
+    /// Name of a kernel module, for example of a scheduler.
     Name,
-    /// A number within these limits.
+    /// A number in this range.
     Number(i64, i64),
-    /// Hexadecimal groups of CPUs.
+    /// A hexadecimal CPU mask.
     Mask,
-    /// A list, for example `0-3,8`.
+    /// A CPU list, for example `0-3,8`.
     List,
 }
 
@@ -59,7 +59,7 @@ use Values::{List, Mask, Name, Number, Words};
 struct Knob {
     path: &'static str,
     values: Values,
-    /// In our words, with the places of the path.
+    /// Name for the user, with the variable parts of the path.
     name: &'static str,
 }
 
@@ -69,15 +69,15 @@ struct Knobs {
     knob: Vec<Knob>,
 }
 
-/// A damaged list allows nothing; a test finds that first.
+/// A damaged list allows nothing; a test would detect it first.
 static KNOBS: LazyLock<Knobs> =
     LazyLock::new(|| toml::from_str(include_str!("settings.toml")).unwrap_or_default());
 
-/// Longest value of any of them, in bytes; a mask of 8192 CPUs has as many.
+/// Longest value of any setting, in bytes: a mask of 8,192 CPUs.
 const LONGEST: usize = 2400;
 
 impl Setting {
-    /// A setting of the list with a value that it may have.
+    /// A listed setting with an allowed value.
     ///
     /// # Errors
     /// If it is not on the list, or the value is not allowed.
@@ -85,12 +85,12 @@ impl Setting {
         let (knob, name) = find(path)?;
         if !knob.values.have(value) {
             let possible = knob.values.text();
-            return Err(format!("`{value}` is not a value of `{path}` ({name}): {possible}"));
+            return Err(format!("`{value}` is not a valid value of `{path}` ({name}): {possible}"));
         }
         Ok(Self { path: path.to_owned(), value: value.to_owned(), name })
     }
 
-    /// Value of a listed setting as shown by the kernel, to be restored.
+    /// A listed setting with the kernel's current value, for its undo.
     ///
     /// # Errors
     /// If it is not on the list, or the value is not one line of text.
@@ -98,12 +98,12 @@ impl Setting {
         let (_, name) = find(path)?;
         let plain = |c: char| c.is_ascii_graphic() || c == ' ';
         if value.is_empty() || value.len() > LONGEST || !value.chars().all(plain) {
-            return Err(format!("the value of `{path}` could not be written back"));
+            return Err(format!("the current value of `{path}` could not be restored later"));
         }
         Ok(Self { path: path.to_owned(), value: value.to_owned(), name })
     }
 
-    /// Its file.
+    /// Path of the setting's file.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -123,13 +123,14 @@ fn find(path: &str) -> Result<(&'static Knob, String), String> {
     let found = KNOBS.knob.iter().find_map(|knob| Some((knob, fit(knob, path)?)));
     found.ok_or_else(|| {
         format!(
-            "`{path}` is not a setting that a preparation may change: those are below /sys and \
-             /proc, and docs/preparation.md lists them"
+            "`{path}` is not a setting that a preparation may change; docs/preparation.md lists \
+             them"
         )
     })
 }
 
-/// The name with the places filled in; `None` if the path is not of this form.
+/// The name for the user, with the variable parts of the path filled in; `None` if the path does
+/// not match.
 fn fit(knob: &Knob, path: &str) -> Option<String> {
     let (mut form, mut given) = (knob.path.split('/'), path.split('/'));
     let mut name = knob.name.to_owned();
@@ -161,7 +162,7 @@ fn fit(knob: &Knob, path: &str) -> Option<String> {
     }
 }
 
-/// A name that the kernel gives to a device, or to a module.
+/// True for a name that the kernel may give to a device or module.
 fn is_name(word: &str) -> bool {
     word.len() <= 64
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -188,7 +189,7 @@ impl Values {
             Words(words) => format!("must be {}", words.join(", ")),
             Name => "must be a name, for example `none` or `mq-deadline`".to_owned(),
             Number(least, most) => format!("must be {least} to {most}"),
-            Mask => "must be a mask of CPUs in hexadecimal digits, for example 000000ff".to_owned(),
+            Mask => "must be a CPU mask in hexadecimal digits, for example 000000ff".to_owned(),
             List => "must be a list of CPUs, for example 0-3,8".to_owned(),
         }
     }
@@ -198,7 +199,7 @@ fn is_of(value: &str, allowed: impl Fn(u8) -> bool) -> bool {
     !value.is_empty() && value.len() <= LONGEST && value.bytes().all(allowed)
 }
 
-/// Every setting that a preparation may change: its file, what it may have, and what it is. For the
+/// All settings that a preparation may change: file, allowed values and description. For the
 /// documentation.
 pub fn settings() -> Vec<(&'static str, String, &'static str)> {
     KNOBS.knob.iter().map(|knob| (knob.path, knob.values.text(), knob.name)).collect()

@@ -1,4 +1,4 @@
-//! The steps, what they run, and what takes them back.
+//! Preparation steps, their commands, and their undo.
 
 use std::collections::BTreeSet;
 
@@ -15,18 +15,18 @@ use super::{Action, Condition, Tool, Undo};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurgeMethod {
-    /// `blkdiscard`: every block is told to hold nothing.
+    /// `blkdiscard`: discards all blocks.
     Discard,
     /// `nvme format`, which erases user data.
     Format,
     /// `nvme sanitize`, block erase; all namespaces of the controller lose their data.
     Sanitize,
-    /// Zeros over all of it: for drives that know nothing better.
+    /// Writes zeros to the whole drive, for drives without a better method.
     Overwrite,
 }
 
 impl PurgeMethod {
-    /// Name as written.
+    /// Name in plans.
     const fn name(self) -> &'static str {
         match self {
             Self::Discard => "discard",
@@ -37,15 +37,15 @@ impl PurgeMethod {
     }
 }
 
-/// A step of a preparation. Devices are given by their paths.
+/// A step of a preparation. Devices are given by paths.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "step", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Step {
-    /// Brings a drive back to fresh. Has no way back.
+    /// Returns a drive to the fresh state. Cannot be undone.
     Purge {
         /// The drive.
         device: Node,
-        /// How.
+        /// Method.
         method: PurgeMethod,
     },
     /// One partition over a whole device, aligned to 2 MiB.
@@ -55,16 +55,16 @@ pub enum Step {
     },
     /// An MD array.
     Array {
-        /// Its node, as `/dev/md0`.
+        /// Node of the array, for example `/dev/md0`.
         device: Node,
-        /// Its level.
+        /// RAID level.
         level: Level,
         /// The members.
         members: Vec<Node>,
-        /// Chunk, as `128KiB`. Left out: that of mdadm.
+        /// Chunk size, for example `128KiB`. Default: mdadm's.
         #[serde(default, deserialize_with = "bytes")]
         chunk: Option<u64>,
-        /// Form of the metadata, as `1.2`, `imsm`. Left out: that of mdadm.
+        /// Metadata format, for example `1.2` or `imsm`. Default: mdadm's.
         #[serde(default)]
         metadata: Option<Metadata>,
     },
@@ -74,9 +74,9 @@ pub enum Step {
         group: Name,
         /// Volume.
         name: Name,
-        /// The devices; it is striped over all of them.
+        /// Devices over which the volume is striped.
         devices: Vec<Node>,
-        /// Stripe, as `128KiB`.
+        /// Stripe size, for example `128KiB`.
         #[serde(default, deserialize_with = "bytes")]
         stripe: Option<u64>,
     },
@@ -84,11 +84,11 @@ pub enum Step {
     FileSystem(FileSystem),
     /// A mount.
     Mount {
-        /// Where; the directory is made if it is missing.
+        /// Mount point; the directory is created if it does not exist.
         at: MountPoint,
-        /// From what.
+        /// Device.
         device: Node,
-        /// Options, as `noatime`.
+        /// Mount options, for example `noatime`.
         #[serde(default)]
         options: Option<MountOptions>,
     },
@@ -96,7 +96,7 @@ pub enum Step {
     Setting(Wanted),
 }
 
-/// Levels of arrays.
+/// RAID level of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Level {
     /// Striped.
@@ -133,7 +133,7 @@ impl Level {
     }
 }
 
-/// A file system that is made.
+/// A file system to create.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "FileSystemText")]
 pub struct FileSystem {
@@ -148,7 +148,7 @@ pub struct FileSystem {
 struct FileSystemText {
     kind: Kind,
     device: Node,
-    /// Options of its mkfs, as `-K`, `-d su=128k,sw=1`.
+    /// Options for mkfs, for example `-K`, `-d su=128k,sw=1`.
     #[serde(default)]
     options: Vec<String>,
 }
@@ -161,7 +161,7 @@ impl TryFrom<FileSystemText> for FileSystem {
     }
 }
 
-/// A setting that is to be.
+/// A kernel setting to change.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "WantedText")]
 pub struct Wanted {
@@ -176,7 +176,7 @@ pub struct Wanted {
 struct WantedText {
     path: String,
     value: String,
-    /// A note of its author's for other readers: what is done is told in our words.
+    /// Note of the author for other readers; not displayed.
     #[serde(default, rename = "about")]
     _about: String,
 }
@@ -199,16 +199,16 @@ struct File {
     prepare: Vec<Step>,
 }
 
-/// Why a preparation cannot be made.
+/// Error of a preparation file.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PrepareError {
-    /// The file is none.
+    /// The file cannot be parsed.
     #[error("the preparation cannot be read: {0}")]
     Unreadable(String),
     /// A value outside its limits.
     #[error("step {number}: {what}")]
     Value {
-        /// Its number, from 1.
+        /// Number of the step, from 1.
         number: usize,
         /// Problem and remedy.
         what: String,
@@ -225,7 +225,7 @@ pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
     checked(file.prepare)
 }
 
-/// The steps of a plan, as it holds them.
+/// The steps of a plan, from their JSON form.
 ///
 /// # Errors
 /// Like [`read`].
@@ -246,8 +246,8 @@ fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {
             if !steps[..index].iter().any(made) {
                 let device = device.as_str();
                 return Err(wrong(format!(
-                    "no step before makes a file system on `{device}`, and what is there already \
-                     was not given up: mount it yourself, and measure its directory"
+                    "no earlier step creates a file system on `{device}`. To measure an existing \
+                     file system, mount it yourself and use its directory as the target"
                 )));
             }
         }
@@ -255,7 +255,7 @@ fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {
     Ok(steps)
 }
 
-/// Devices whose contents the steps destroy and that no step before made: each needs consent.
+/// Devices whose contents the steps destroy and that no earlier step created: each needs consent.
 pub fn base_devices(steps: &[Step]) -> Vec<Node> {
     let (mut made, mut base) = (BTreeSet::new(), Vec::new());
     for step in steps {
@@ -277,25 +277,25 @@ impl Step {
     fn check(&self) -> Result<(), String> {
         match self {
             Self::Array { device, .. } if !device.is_of_an_array() => Err(format!(
-                "`{}` is not a node of an array: give /dev/md0 or /dev/md/NAME",
+                "`{}` is not the node of an array: use /dev/md0 or /dev/md/NAME",
                 device.as_str()
             )),
             Self::Array { level, members, .. } => {
                 let least = if *level == Level::Raid5 { 3 } else { 2 };
                 if members.len() < least {
                     let level = level.word();
-                    return Err(format!("level {level} needs {least} members or more"));
+                    return Err(format!("level {level} needs at least {least} members"));
                 }
                 Ok(())
             }
             Self::Volume { devices, .. } if devices.is_empty() => {
-                Err("a volume needs devices".to_owned())
+                Err("a volume needs at least one device".to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    /// Devices whose contents are lost.
+    /// Devices whose contents the step destroys.
     pub fn destroys(&self) -> Vec<Node> {
         match self {
             Self::Purge { device, .. }
@@ -307,7 +307,7 @@ impl Step {
         }
     }
 
-    /// Devices that come into being.
+    /// Devices that the step creates.
     pub(super) fn makes(&self) -> Vec<Node> {
         match self {
             Self::Partition { device } => vec![device.first_partition()],
@@ -322,7 +322,7 @@ impl Step {
         }
     }
 
-    /// All devices that it names.
+    /// All devices that the step names.
     pub(super) fn names(&self) -> Vec<Node> {
         let mut all = self.destroys();
         all.extend(self.makes());
@@ -332,7 +332,7 @@ impl Step {
         all
     }
 
-    /// For a person.
+    /// Description for the user.
     pub fn describe(&self) -> String {
         match self {
             Self::Purge { device, .. } => format!("purge {}", device.as_str()),
@@ -362,7 +362,7 @@ impl Step {
         }
     }
 
-    /// The same as a code with the names in it.
+    /// The step as a code with names, for events.
     pub fn phase_step(&self) -> PhaseStep {
         match self {
             Self::Purge { device, method } => PhaseStep::new(phase_step::PURGE)
@@ -421,7 +421,7 @@ impl Step {
                     Kind::Ext4 => (Tool::MkfsExt4, "-F"),
                     Kind::Btrfs => (Tool::MkfsBtrfs, "-f"),
                 };
-                // Its own question whether to overwrite is answered by the consent.
+                // The consent has answered the program's own question about overwriting.
                 let mut words = vec![Word::from(over)];
                 words.extend(options.iter().cloned().map(Word::Text));
                 words.push(device.into());
@@ -439,7 +439,7 @@ impl Step {
         }
     }
 
-    /// Undo actions, the last one first. `made` states if a mount's directory must be created.
+    /// Undo actions, the last one first. `made` is true if the directory of a mount is created.
     pub fn undo(&self, made: bool) -> Vec<Undo> {
         let wipe = |device: &Node| {
             let words = [Word::from("-a"), device.into()];
@@ -480,7 +480,7 @@ fn purge(device: &Node, method: PurgeMethod) -> Vec<Action> {
         PurgeMethod::Format => vec![run(Tool::Nvme, &["format"], &["--ses=1", "--force"])],
         PurgeMethod::Sanitize => vec![
             run(Tool::Nvme, &["sanitize"], &["--sanact=2"]),
-            // It returns when the drive has begun.
+            // The command returns when the drive has begun.
             Action::AwaitSanitize { device: device.clone() },
         ],
         PurgeMethod::Overwrite => vec![run(Tool::Blkdiscard, &["-f", "-z"], &[])],
@@ -508,7 +508,7 @@ fn array(
         return vec![Action::run(Tool::Mdadm, words), Action::run(Tool::Mdadm, create)];
     }
     create.extend(metadata.map(|metadata| Word::from(metadata.word())));
-    // A fresh array without a first synchronisation, which would be a load beside ours.
+    // Skips the initial synchronisation of a new array, which would be an additional load.
     create.extend((level != Level::Raid0).then(|| Word::from("--assume-clean")));
     create.extend(members());
     vec![Action::run(Tool::Mdadm, create)]

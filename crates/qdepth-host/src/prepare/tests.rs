@@ -1,4 +1,4 @@
-//! Steps, their ways back, and the journal, on a machine of files.
+//! Tests of steps, their undo, and the journal, on a simulated machine.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -21,7 +21,7 @@ fn read_step(keys: &str) -> Step {
     read(&format!("[[prepare]]\n{keys}")).unwrap().remove(0)
 }
 
-/// The devices that a step takes, as if every guard had let them pass.
+/// Devices that a step needs, as if they had passed all guards.
 pub(super) fn given(machine: &FakeMachine, step: &Step) -> Devices {
     Devices::find(&machine.system, &base_devices(std::slice::from_ref(step))).unwrap()
 }
@@ -88,16 +88,16 @@ fn what_cannot_be_is_said() {
         (
             "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"5\"\n\
              members = [\"/dev/a\"]",
-            "needs 3",
+            "at least 3",
         ),
         ("[[prepare]]\nstep = \"file-system\"\nkind = \"zfs\"\ndevice = \"/dev/a\"", "xfs"),
-        ("[[prepare]]\nstep = \"mount\"\nat = \"x\"\ndevice = \"/dev/a\"", "whole path"),
-        ("[[prepare]]\nstep = \"setting\"\npath = \"/etc/passwd\"\nvalue = \"1\"", "below /sys"),
+        ("[[prepare]]\nstep = \"mount\"\nat = \"x\"\ndevice = \"/dev/a\"", "absolute path"),
         (
-            "[[prepare]]\nstep = \"mount\"\nat = \"/etc/x\"\ndevice = \"/dev/a\"",
-            "place of the system",
+            "[[prepare]]\nstep = \"setting\"\npath = \"/etc/passwd\"\nvalue = \"1\"",
+            "docs/preparation.md lists them",
         ),
-        ("[[prepare]]\nstep = \"mount\"\nat = \"/m/../etc\"\ndevice = \"/dev/a\"", "whole path"),
+        ("[[prepare]]\nstep = \"mount\"\nat = \"/etc/x\"\ndevice = \"/dev/a\"", "system directory"),
+        ("[[prepare]]\nstep = \"mount\"\nat = \"/m/../etc\"\ndevice = \"/dev/a\"", "absolute path"),
         (
             "[[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/a\"",
             "mount it yourself",
@@ -105,7 +105,7 @@ fn what_cannot_be_is_said() {
         (
             "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/sda\"\nlevel = \"0\"\n\
              members = [\"/dev/a\", \"/dev/b\"]",
-            "not a node of an array",
+            "not the node of an array",
         ),
         ("[[prepare]]\nstep = \"dance\"", "dance"),
     ] {
@@ -114,7 +114,7 @@ fn what_cannot_be_is_said() {
     }
 }
 
-/// Hole 3: a setting is one of the list, with a value that it may have.
+/// Hole 3: a setting must be on the list, with an allowed value.
 #[test]
 fn a_setting_is_one_of_the_list() {
     let set = |path: &str, value: &str| {
@@ -156,13 +156,13 @@ fn a_setting_is_one_of_the_list() {
         let no = set(path, value).unwrap_err().to_string();
         assert!(no.contains(possible), "{path}: {no}");
     }
-    // Our words describe the change, whatever its author says of it.
+    // The description is qdepth's, whatever the author of the step writes.
     let steps = set("/proc/sys/vm/dirty_ratio", "5").unwrap();
     assert_eq!(steps[0].describe(), "dirty pages at which writers wait, %: 5");
     assert_eq!(lines(&steps[0]), ["echo 5 > /proc/sys/vm/dirty_ratio"]);
 }
 
-/// Hole 3: a link in procfs or sysfs, or a mount over one of their files, leads nowhere else.
+/// Hole 3: links in procfs or sysfs, and mounts over their files, lead nowhere else.
 #[test]
 fn a_setting_is_the_kernels_own_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ fn a_setting_is_the_kernels_own_file() {
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "kept\n");
     let ratio = crate::kernel_file::read(root, true, Path::new("/proc/sys/vm/dirty_ratio"));
     assert!(ratio.unwrap().parse::<u32>().is_ok());
-    // Bytes that are no text, or more than a value, are not taken for a value.
+    // Bytes that are not text, or are too long, are not accepted as a value.
     let machine = FakeMachine::new().with_file("/sys/long", &"1".repeat(5000));
     std::fs::write(machine.system.path("/sys/raw"), [0x1b, b'[', 0xff]).unwrap();
     for path in ["/sys/long", "/sys/raw"] {
@@ -195,7 +195,7 @@ fn a_setting_is_the_kernels_own_file() {
     }
 }
 
-/// Hole 3: without its value before there would be no way back.
+/// Hole 3: a setting without a readable value could not be undone.
 #[test]
 fn a_setting_that_shows_no_value_is_left() {
     let machine = machine();
@@ -207,12 +207,12 @@ fn a_setting_that_shows_no_value_is_left() {
     let failed =
         apply(&machine.system, &step, &mut Devices::default(), &mut journal, Watch::NOBODY)
             .unwrap_err();
-    assert!(failed.to_string().contains("no text"), "{failed}");
+    assert!(failed.to_string().contains("does not contain text"), "{failed}");
     assert_eq!(std::fs::read(machine.system.path(path)).unwrap(), [0xff, 0xfe, 0x1b]);
     assert!(journal.open_entries().unwrap().is_empty());
 }
 
-/// Hole 4: no option reaches another device or a file.
+/// Hole 4: no option can name another device or a file.
 #[test]
 fn an_option_names_no_file_and_no_device() {
     let make = |kind: &str, option: &str| {
@@ -270,7 +270,7 @@ fn an_option_names_no_file_and_no_device() {
     }
 }
 
-/// Hole 4, of all other words.
+/// Hole 4, for all other words.
 #[test]
 fn no_other_word_names_a_file_or_a_device() {
     for options in [
@@ -295,7 +295,7 @@ fn no_other_word_names_a_file_or_a_device() {
             "step = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/a\"\noptions = \"{options}\""
         );
         let no = read(&format!("[[prepare]]\n{text}")).expect_err(options).to_string();
-        assert!(no.contains("not an option of a mount"), "{options}: {no}");
+        assert!(no.contains("does not allow the mount option"), "{options}: {no}");
     }
     for keys in [
         "step = \"volume\"\ngroup = \"../x\"\nname = \"v\"\ndevices = [\"/dev/a\"]",
@@ -312,7 +312,7 @@ fn no_other_word_names_a_file_or_a_device() {
 }
 
 proptest::proptest! {
-    /// Whatever is asked for, what is run has no word with a `/` but devices and mount points.
+    /// Whatever is requested, only devices and mount points have a `/` in a command.
     #[test]
     fn no_text_becomes_a_path(
         kind in "xfs|ext4|btrfs",
@@ -338,7 +338,7 @@ proptest::proptest! {
     }
 }
 
-/// The page for people names every setting.
+/// The documentation page names every setting.
 #[test]
 fn the_settings_are_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/preparation.md");
@@ -378,7 +378,7 @@ fn machine() -> FakeMachine {
         .with_file("/proc/irq/41/smp_affinity", "000000ff\n")
 }
 
-/// Every file of the machine with its text.
+/// All files of the machine with their contents.
 fn state(root: &Path) -> Vec<(String, String)> {
     let (mut all, mut left) = (Vec::new(), vec![root.to_owned()]);
     while let Some(path) = left.pop() {
@@ -423,7 +423,7 @@ fn each_queue_gets_what_its_drive_can() {
         let steps = tuning(&machine.system, &[disk.to_owned()]);
         steps.iter().map(Step::describe).filter(|line| line.contains(disk)).collect()
     };
-    // A disk that turns keeps its scheduler, which has room for more requests.
+    // A rotational disk keeps its scheduler, which has room for more requests.
     let disk = FakeMachine::new()
         .disk("sda", "8:0")
         .attribute("sda", "queue/rotational", "1\n")
@@ -431,8 +431,8 @@ fn each_queue_gets_what_its_drive_can() {
         .attribute("sda", "queue/nr_requests", "64\n")
         .attribute("sda", "queue/io_poll", "0\n");
     assert_eq!(described(&disk, "sda"), ["requests in the queue of sda: 64 → 512"]);
-    // Without a scheduler there are as many as the drive has tags. Whether it can be polled is the
-    // kernel's to say.
+    // Without a scheduler, the number of requests is that of the drive's tags. Only the kernel
+    // decides if it can be polled.
     let nvme = |poll_queues: &str| {
         FakeMachine::new()
             .disk("nvme0n1", "259:0")
@@ -454,7 +454,7 @@ fn each_queue_gets_what_its_drive_can() {
     assert_eq!(described(&full, "nvme0n1"), always[1..]);
 }
 
-/// The kernel brings another number of requests with another scheduler.
+/// The kernel sets another number of requests with another scheduler.
 #[test]
 fn the_number_of_requests_comes_back_with_its_scheduler() {
     let machine = machine();
@@ -483,7 +483,7 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
     );
 }
 
-/// Applied up to every boundary between two steps, then undone by another process's eyes.
+/// Applies steps up to every boundary between two actions, and then undoes them in a new process.
 #[test]
 fn what_was_done_when_it_was_killed_is_undone() {
     for killed_after in 0..=7 {
@@ -491,7 +491,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("undo.jsonl");
         let steps = tuning(&machine.system, &["sda".to_owned()]);
-        // A real kernel shows a choice in brackets; this one shows what was written.
+        // A real kernel shows a choice in brackets; this one shows the written text.
         let written = |path: &str, text: &str| {
             std::fs::write(machine.system.path(path), text).unwrap();
         };
@@ -506,7 +506,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
         drop(journal);
         assert_eq!(before == state(machine.root()), killed_after == 0);
         let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
-        // The fourth is the scheduler, which takes the number of requests with it.
+        // The fourth step is the scheduler, which also changes the number of requests.
         assert_eq!(outcomes.len(), killed_after + usize::from(killed_after > 3));
         assert!(outcomes.iter().all(|undone| matches!(undone, Undone::Done(_))), "{outcomes:?}");
         assert_eq!(before, state(machine.root()), "killed after {killed_after}");
@@ -514,7 +514,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
     }
 }
 
-/// A purge has no way back: after it nothing is to be taken back, and a run may begin.
+/// A purge cannot be undone: afterwards nothing is left to undo, and a run may begin.
 #[test]
 fn steps_without_a_way_back_leave_nothing_open() {
     let machine = machine().with_output("blkdiscard", 0, "");
@@ -594,7 +594,7 @@ fn a_command_that_fails_stays_in_the_journal() {
     assert_eq!(journal.open_entries().unwrap().len(), 1);
 }
 
-/// Hole 8: what a step would make is not another's already.
+/// Hole 8: a step does not create what already exists, and its undo does not remove it.
 #[test]
 fn what_is_there_already_is_not_made_nor_taken_back() {
     let machine = machine().disk("sdb", "8:16").disk("md0", "9:0").with_output("vgs", 0, "");
@@ -615,7 +615,7 @@ fn what_is_there_already_is_not_made_nor_taken_back() {
     }
 }
 
-/// Hole 5: a device that was neither consented to nor made by a step before is given to no program.
+/// Hole 5: a device without a consent, which no earlier step created, is given to no program.
 #[test]
 fn no_program_gets_a_device_that_no_guard_was_asked_about() {
     let machine = machine().with_output("blkdiscard", 0, "");
@@ -624,15 +624,15 @@ fn no_program_gets_a_device_that_no_guard_was_asked_about() {
     let purge = read_step("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut none = Devices::default();
     let failed = apply(&machine.system, &purge, &mut none, &mut journal, Watch::NOBODY);
-    assert!(failed.unwrap_err().to_string().contains("neither consented to nor made"));
-    // Nor one that is another by now.
+    assert!(failed.unwrap_err().to_string().contains("no step created it"));
+    // Nor is a device that has been replaced.
     for (key, text) in [("diskseq", "9\n"), ("size", "4096\n"), ("device/serial", "OTHER1\n")] {
         let machine = machine_of("7");
         let mut devices = given(&machine, &purge);
         machine.file(&format!("/sys/class/block/sda/{key}"), text);
         let failed = apply(&machine.system, &purge, &mut devices, &mut journal, Watch::NOBODY);
         let failed = failed.unwrap_err().to_string();
-        assert!(failed.contains("/dev/sda is not the device it was"), "{key}: {failed}");
+        assert!(failed.contains("/dev/sda is no longer the same device"), "{key}: {failed}");
     }
 }
 
@@ -646,7 +646,7 @@ fn machine_of(diskseq: &str) -> FakeMachine {
         .with_output("wipefs", 0, "")
 }
 
-/// Hole 8: what is taken back is what was done, or nothing.
+/// Hole 8: an undo undoes exactly what was done, or nothing.
 #[test]
 fn another_device_in_its_place_is_left() {
     let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
@@ -676,7 +676,7 @@ fn another_device_in_its_place_is_left() {
     assert!(other.contains("Nothing"), "{other}");
 }
 
-/// Hole 8: a journal says what is done as root, so it is nobody's but ours.
+/// Hole 8: the journal is executed as root, so only its owner may write to it.
 #[test]
 fn a_journal_that_others_could_write_is_refused() {
     use std::os::unix::fs::PermissionsExt;
@@ -697,7 +697,7 @@ fn a_journal_that_others_could_write_is_refused() {
     assert!(begin("{\"journal\":1}\n", 0o600).unwrap_err().contains("version"));
     let old = "{\"id\":0,\"undo\":{\"only_if\":{\"exists\":\"/dev/sda\"},\
                \"action\":{\"run\":[\"rm\"]}}}\n";
-    assert!(begin(old, 0o600).unwrap_err().contains("not understood"));
+    assert!(begin(old, 0o600).unwrap_err().contains("cannot be read"));
     let unknown = "{\"journal\":2}\n{\"run\":\"rm\"}\n{\"undone\":0}\n";
     assert!(begin(unknown, 0o600).unwrap_err().contains("line 2"));
     if rustix::process::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! The settings of a machine that is to be measured: as fast and as even as it can be.
+//! Kernel settings for a machine under measurement: as fast and as even as possible.
 
 use super::apply::chosen;
 use super::setting::Setting;
@@ -7,19 +7,19 @@ use crate::environment::cpu;
 use crate::sysfs;
 use crate::system::System;
 
-/// An idle state that takes longer to leave than this, µs, is turned off. The shallow ones cost
-/// nothing that a drive's latency shows.
+/// Exit latency of an idle state, µs, above which it is disabled. Shorter ones do not show in a
+/// drive's latency.
 const IDLE_MAX_US: u64 = 2;
 
-/// The most outstanding I/Os of the shipped plans.
+/// Largest queue depth of the shipped plans.
 const OUTSTANDING_MAX: u64 = 512;
 
 fn setting(system: &System, path: &str) -> Option<String> {
     Some(chosen(&system.read_trimmed(path)?))
 }
 
-/// The settings that differ from what a measurement should have, for the machine and for these
-/// devices, by the kernel's names. Each knows its value now, so that it can be put back.
+/// Settings of the machine and of these devices (kernel names) that differ from those recommended
+/// for a measurement. Each step includes the current value, for its undo.
 pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
     let mut wanted = Vec::new();
     for number in cpu::numbers(system) {
@@ -38,7 +38,7 @@ pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
     let cpu = "/sys/devices/system/cpu";
     wanted.push((format!("{cpu}/intel_pstate/no_turbo"), "0"));
     wanted.push((format!("{cpu}/cpufreq/boost"), "1"));
-    // The engine's buffers ask for huge pages, and where nobody may have them get small ones.
+    // The engine's buffers request huge pages, and get small ones if huge pages are disabled.
     let huge = "/sys/kernel/mm/transparent_hugepage/enabled".to_owned();
     if setting(system, &huge).as_deref() == Some("never") {
         wanted.push((huge, "madvise"));
@@ -56,20 +56,20 @@ pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
     steps
 }
 
-/// The settings of a disk's request queue.
+/// Settings of a disk's request queue.
 fn of_queue(system: &System, disk: &str) -> Vec<Step> {
     let queue = format!("/sys/block/{disk}/queue");
     let read = |key: &str| setting(system, &format!("{queue}/{key}"));
     let number = |key: &str| read(key).and_then(|text| text.parse::<u64>().ok());
     let mut wanted = Vec::new();
-    // A disk that turns gains by the order of its requests.
+    // A rotational disk benefits from sorted requests.
     let turns = read("rotational").as_deref() != Some("0");
     if !turns {
         wanted.push(("scheduler", "none".to_owned()));
     }
-    // More requests than this wait outside of the queue, where nobody counts them. A scheduler has
-    // room for any number; without one there are as many as the drive has tags, which is what the
-    // kernel sets itself when the scheduler goes.
+    // Further requests wait outside the queue, where they are not counted. With a scheduler the
+    // number is free. Without one it is the number of the drive's tags, which the kernel sets
+    // itself when the scheduler is removed.
     let room = match read("scheduler").as_deref() {
         Some("none") => system.read_trimmed(format!("/sys/block/{disk}/mq/0/nr_tags")),
         _ if turns => Some(OUTSTANDING_MAX.to_string()),
@@ -80,21 +80,21 @@ fn of_queue(system: &System, disk: &str) -> Vec<Step> {
     wanted.push(("nomerges", "2".to_owned()));
     wanted.push(("rq_affinity", "2".to_owned()));
     wanted.push(("wbt_lat_usec", "0".to_owned()));
-    // Not `io_poll`: the kernel sets it where the drive has queues for it, and elsewhere answers
-    // EINVAL, also where the driver was asked for such queues and the drive had none to spare.
+    // `io_poll` is not set: the kernel sets it if the drive has poll queues. Otherwise it returns
+    // EINVAL, even if the driver was asked for poll queues that the drive did not have.
     let step = |(key, value): (&str, String)| differing(system, &format!("{queue}/{key}"), &value);
     wanted.into_iter().filter_map(step).collect()
 }
 
-/// None where it is so already, or is not there to be set.
+/// A step that sets the value; `None` if it is set already, or cannot be set.
 fn differing(system: &System, path: &str, value: &str) -> Option<Step> {
     let before = setting(system, path).filter(|before| before != value)?;
     let before = Setting::put_back(path, &before).ok()?;
     Some(Step::Setting(Wanted { setting: Setting::new(path, value).ok()?, before: Some(before) }))
 }
 
-/// Interrupts of NVMe queues, to the CPUs that their driver names; those whose place the kernel
-/// manages itself cannot be set and name none.
+/// Interrupts of NVMe queues that are not on the CPUs that their driver suggests. Interrupts whose
+/// placement the kernel manages cannot be set, and have no suggestion.
 pub(crate) fn misplaced_interrupts(system: &System) -> Vec<Step> {
     let text = system.read_file("/proc/interrupts").unwrap_or_default();
     let nvme = text

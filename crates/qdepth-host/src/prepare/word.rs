@@ -1,27 +1,27 @@
-//! The words of a command. There is no way from a text that somebody wrote to a word, but through
-//! one of these types, and none of them can name a file or device that no guard was asked about.
+//! Arguments of a command. Text from the user becomes an argument only through these types. None of
+//! them can name a file or device that has not passed the guards.
 
 use serde::{Deserialize, Serialize};
 
-/// A word that names no file and no device: it has no `/`.
+/// A word that names neither a file nor a device: it has no `/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Text(String);
 
 impl Text {
-    /// A word of ours.
+    /// A constant word.
     pub fn ours(word: &'static str) -> Self {
         debug_assert!(!word.contains('/'), "{word} names a file");
         Self(word.to_owned())
     }
 
-    /// A word of ours and a number.
+    /// A constant word followed by a number.
     pub fn number(word: &'static str, number: impl Into<u128>) -> Self {
         debug_assert!(!word.contains('/'), "{word} names a file");
         Self(format!("{word}{}", number.into()))
     }
 
-    /// The word with a word of ours behind it.
+    /// The word with a constant word appended.
     #[must_use]
     pub fn followed_by(self, word: &'static str) -> Self {
         debug_assert!(!word.contains('/'), "{word} names a file");
@@ -45,13 +45,17 @@ impl TryFrom<String> for Text {
     fn try_from(word: String) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_graphic() && c != '/';
         if word.is_empty() || word.len() > 200 || !word.chars().all(plain) {
-            return Err(format!("`{word}` is not a plain word: it would name a file or a device"));
+            return Err(format!(
+                "`{word}` is not a plain word: it must not contain `/`, spaces or control \
+                 characters"
+            ));
         }
         Ok(Self(word))
     }
 }
 
-/// A name of what is made, as of a volume: it begins with a letter or digit, and is no path.
+/// Name of something to create, for example a volume: it begins with a letter or digit, and has no
+/// `/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(Text);
@@ -81,13 +85,13 @@ impl TryFrom<String> for Name {
             && name.len() <= 100
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+.-".contains(c));
         if !plain {
-            return Err(format!("`{name}` is not a name: use letters, digits and _ + . -"));
+            return Err(format!("`{name}` is not a valid name: use letters, digits and _ + . -"));
         }
         Ok(Self(Text(name)))
     }
 }
 
-/// The node of a device as somebody spelled it, below `/dev`.
+/// Path of a device node below `/dev`, as given by the user.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Node(String);
@@ -98,7 +102,7 @@ impl Node {
         &self.0
     }
 
-    /// True if it is one that mdadm makes: `/dev/md0`, `/dev/md/NAME`.
+    /// True for a node that mdadm creates: `/dev/md0`, `/dev/md/NAME`.
     pub(super) fn is_of_an_array(&self) -> bool {
         let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
         let name = |rest: &str| Name::try_from(rest.to_owned()).is_ok();
@@ -107,19 +111,19 @@ impl Node {
             .is_some_and(|rest| rest.strip_prefix('/').map_or_else(|| number(rest), name))
     }
 
-    /// Name of the first partition: after a digit, it has a `p` before its number.
+    /// Node of the first partition. After a digit, its number is preceded by `p`.
     pub fn first_partition(&self) -> Self {
         let p = if self.0.ends_with(|c: char| c.is_ascii_digit()) { "p" } else { "" };
         Self(format!("{}{p}1", self.0))
     }
 
-    /// The array that Intel's firmware knows lies in a container of its own.
+    /// Node of the container of an array with Intel's firmware metadata.
     pub fn container(&self) -> Self {
         let name = self.0.rsplit('/').next().unwrap_or(&self.0);
         Self(format!("/dev/md/{name}-imsm"))
     }
 
-    /// The node of a volume.
+    /// Node of a logical volume.
     pub fn of_volume(group: &Name, name: &Name) -> Self {
         Self(format!("/dev/{}/{}", group.as_str(), name.as_str()))
     }
@@ -142,13 +146,13 @@ impl TryFrom<String> for Node {
         };
         let named = path.strip_prefix("/dev/").is_some_and(|name| name.split('/').all(part));
         if !named {
-            return Err(format!("`{path}` is not a device: give its path below /dev"));
+            return Err(format!("`{path}` is not a device: use its path below /dev"));
         }
         Ok(Self(path))
     }
 }
 
-/// A directory where something is mounted: a whole path, in no place of the system.
+/// A directory to mount at: an absolute path outside of system directories.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MountPoint(String);
@@ -174,20 +178,22 @@ impl TryFrom<String> for MountPoint {
         };
         let whole = path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(part));
         if !whole {
-            return Err(format!("`{path}` is not a place to mount: give a whole path"));
+            return Err(format!("`{path}` is not a mount point: use an absolute path"));
         }
         if crate::guard::is_system_path(std::path::Path::new(&path)) {
-            return Err(format!("`{path}` is a place of the system: mount it elsewhere"));
+            return Err(format!(
+                "`{path}` is a system directory: mount elsewhere, for example below /mnt"
+            ));
         }
         Ok(Self(path))
     }
 }
 
-/// A word of a command.
+/// An argument of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
-    /// Names nothing.
+    /// Text that names nothing.
     Text(Text),
     /// A device.
     Device(Node),
@@ -196,7 +202,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// For a person, as one would type it.
+    /// Text for the user, as it would be typed.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text.as_str(),

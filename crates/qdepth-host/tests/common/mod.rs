@@ -1,4 +1,4 @@
-//! A bench of real loop devices, undone in the reverse order whatever happens.
+//! Test bench of real loop devices, always undone in reverse order.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Runs a shell line; its output, or what went wrong.
+/// Runs a shell line; returns its output, or the error text.
 pub(crate) fn sh(line: &str) -> Result<String, String> {
     let output = System::real().run("sh", &["-c", line]).map_err(|error| error.to_string())?;
     match output.status {
@@ -60,7 +60,7 @@ impl Bench {
 
     pub(crate) fn undo_all(&self) {
         while let Some(line) = self.undo.borrow_mut().pop() {
-            // What another process looks at for a moment is busy.
+            // Another process, for example udev, may keep the device busy for a moment.
             let again = format!("for i in $(seq 30); do {{ {line}; }} && exit 0; sleep 0.1; done");
             if let Err(error) = sh(&format!("{again}; exit 1")) {
                 println!("UNDO FAILED: {error}");
@@ -89,8 +89,8 @@ impl Bench {
         PathBuf::from(node)
     }
 
-    /// A loop device whose number no search for a free one gives to another test while it is
-    /// detached and attached again.
+    /// Loop device with a high number, so that another test's search for a free device does not
+    /// take it while it is detached and attached again.
     pub(crate) fn attach_apart(&self, image: &Path) -> PathBuf {
         *self.count.borrow_mut() += 1;
         let number = 1000 + std::process::id() % 50_000 * 20 + *self.count.borrow() % 20;
@@ -115,7 +115,7 @@ impl Bench {
         place
     }
 
-    /// A GPT with two partitions, known to the kernel; each partition's node.
+    /// Creates a GPT with two partitions that the kernel knows; returns their nodes.
     pub(crate) fn partition(&self, device: &Path) -> (PathBuf, PathBuf) {
         let node = device.display();
         sh(&format!("sgdisk -n 1:1M:+40M -n 2:0:+10M {node} && partx -u {node}")).unwrap();
@@ -146,8 +146,8 @@ impl Bench {
         claim_for_writing(&self.system, &target, consent.as_ref(), &self.writing())
     }
 
-    /// The other names of a device or file: what each is called, its path, and a descriptor that
-    /// keeps it alive.
+    /// Other names of a device or file: description, path, and a descriptor that keeps the path
+    /// valid.
     pub(crate) fn spellings(&self, path: &Path) -> Vec<(&'static str, PathBuf, Option<OwnedFd>)> {
         let (link, chain) = (self.fresh("by-id-link"), self.fresh("link-to-a-link"));
         symlink(path, &link).unwrap();
@@ -157,7 +157,7 @@ impl Bench {
         let relative = up.join(path.strip_prefix("/").unwrap());
         let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).unwrap();
-        // By number and not `self`: a child of this process has the same names.
+        // By process id instead of `self`, so that child processes can use the names.
         let process = format!("/proc/{}", std::process::id());
         let by_fd = PathBuf::from(format!("{process}/fd/{}", fd.as_raw_fd()));
         let by_root = PathBuf::from(format!("{process}/root{}", path.display()));
@@ -209,7 +209,7 @@ pub(crate) fn checksum(path: &Path) -> String {
     }
 }
 
-/// The guard that refused, and the message; anything else is a failed case.
+/// Guard that refused, and its message; any other outcome is an error.
 pub(crate) fn refused(result: Result<Claim, Problem>) -> Result<(Guard, String), String> {
     match result {
         Err(Problem::Refused(refusal)) => Ok((refusal.guard, refusal.to_string())),

@@ -1,4 +1,4 @@
-//! What must be refused, and by which guard.
+//! Cases that must be refused, each with the guard that refuses.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,13 +12,13 @@ use qdepth_host::target::inspect;
 
 use super::common::{Bench, MIB, sh};
 
-/// A target made ready to be refused.
+/// Target in a state that must be refused.
 pub(crate) struct Prepared {
-    /// What is given to the guards, in every spelling.
+    /// Target to test, under every name.
     pub(crate) target: PathBuf,
-    /// Whose bytes must not change; none for a disk too large to read.
+    /// Device or file whose bytes must not change; `None` for a disk too large to read.
     pub(crate) bytes: Option<PathBuf>,
-    /// True if the right consent is given (it must not help).
+    /// True if the correct consent is given, which must not help.
     pub(crate) consent: bool,
 }
 
@@ -130,7 +130,8 @@ pub(crate) const CASES: &[Case] = &[
         locked_file(b, "fcntl.lockf(f, fcntl.LOCK_SH, 1, 100)")
     }),
     case("file with another program's OFD lock", Guard::G2Exclusive, &["python3"], |b| {
-        // F_OFD_SETLK of struct flock: read lock on byte 100, as a virtual machine's image has.
+        // F_OFD_SETLK with struct flock: a read lock on byte 100, as on the image of a virtual
+        // machine.
         locked_file(b, "fcntl.fcntl(f, 37, struct.pack('hhqqi4x', 0, 0, 100, 1, 0))")
     }),
     case("file of the system", Guard::G14Place, &[], |_| {
@@ -150,7 +151,7 @@ fn root_disk(bench: &Bench) -> Result<Prepared, String> {
     if bench.system.block_node(&source).is_none() {
         return Err(format!("the root file system is on `{source}`"));
     }
-    // Never with consent: should G11 fail, G9 still stands before the disk.
+    // Never with consent: if G11 failed, G9 would still protect the disk.
     Ok(Prepared { target: PathBuf::from(source), bytes: None, consent: false })
 }
 
@@ -186,20 +187,21 @@ fn mounted_partition(bench: &Bench, give_whole: bool) -> Result<Prepared, String
 fn second_btrfs_member(bench: &Bench) -> Result<Prepared, String> {
     let (first, second) = (bench.device(128 * MIB), bench.device(128 * MIB));
     let both = format!("{} {}", first.display(), second.display());
-    // Without names each device of the machine is read: others' tests count that as foreign I/O.
+    // Without names, every device of the machine would be read, which other tests count as foreign
+    // I/O.
     sh(&format!("mkfs.btrfs -q {both} && btrfs device scan {both} >/dev/null"))?;
     bench.mount(&first);
     Prepared::new(second)
 }
 
-/// Runs a shell line beside the case until the bench is undone.
+/// Runs a shell line in the background until the bench is undone.
 fn beside(bench: &Bench, line: String) -> Result<(), String> {
     let (ready, stop, gone) = (bench.fresh("ready"), bench.fresh("stop"), bench.fresh("gone"));
     let line = line.replace("READY", &ready.display().to_string());
     let line = line.replace("STOP", &stop.display().to_string());
     let gone_path = gone.clone();
     std::thread::spawn(move || {
-        // As long as a case may take that is tried by every command under every name.
+        // Longer than a case that every command tests under every name.
         let hour = Duration::from_secs(3600);
         let _ = System::real().run_for("sh", &["-c", &line], hour);
         let _ = File::create(gone_path);
@@ -301,8 +303,8 @@ fn luks(bench: &Bench) -> Result<Prepared, String> {
 fn lvm(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     let path = device.display();
-    // Without the filter LVM reads 128 KiB of every device, also of those that another test
-    // measures and wants to itself.
+    // Without the filter, LVM would read 128 KiB of every device, including those that other tests
+    // measure or hold exclusively.
     let devices = format!(r#"use_devicesfile=0 global_filter=["a|^{path}$|","r|.*|"]"#);
     let config =
         format!("devices{{{devices}}} global{{event_activation=0}} backup{{backup=0 archive=0}}");
@@ -310,7 +312,7 @@ fn lvm(bench: &Bench) -> Result<Prepared, String> {
     Prepared::new(device)
 }
 
-/// A device of 64 MiB with these bytes at these places.
+/// Device of 64 MiB with these bytes at these offsets.
 fn magic(bench: &Bench, parts: &[(u64, &[u8])]) -> Result<Prepared, String> {
     let image = bench.image(64 * MIB);
     let file = File::options().write(true).open(&image).unwrap();
@@ -379,7 +381,7 @@ while not os.path.exists('STOP'): time.sleep(0.05)
     )
 }
 
-/// Opens it for writing in another process, without a claim and without a lock.
+/// Another process opens the path for writing, without a claim or a lock.
 fn opened(bench: &Bench, path: &Path) -> Result<(), String> {
     let line = format!(
         "exec 7<>{} && touch READY && while [ ! -e STOP ]; do sleep 0.05; done",
@@ -406,7 +408,7 @@ fn hard_link(bench: &Bench) -> Result<Prepared, String> {
     Ok(prepared)
 }
 
-/// A measurement file of ours, which would be accepted but for what is done to it.
+/// Measurement file of qdepth that would be accepted without the case's change.
 fn own_file(bench: &Bench, break_label: bool) -> Result<Prepared, String> {
     let place = bench.fresh("own-file");
     fs::create_dir(&place).unwrap();

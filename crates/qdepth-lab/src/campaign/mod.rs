@@ -1,5 +1,5 @@
-//! Runs that answer one question: which columns, in what order, and where each run stands among
-//! them. Everything that takes a campaign up again is kept beside each of its runs.
+//! Campaigns: runs that answer one question. Defines the columns, their order, and the position of
+//! each run. Each run stores everything needed to resume its campaign.
 
 pub mod repeat;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::repeat::Repeat;
 use crate::request::PlanRequest;
 
-/// Subject of the facts.
+/// Subject of the facts that store a campaign.
 const SUBJECT: &str = RunRecord::CAMPAIGN_REQUEST.0;
 const ID: &str = "campaign";
 const INDEX: &str = "campaign_place";
@@ -28,9 +28,9 @@ pub struct Campaign {
     pub request: CampaignRequest,
 }
 
-/// Complete request of a campaign: no file is read again after the start, because it may have been
-/// edited. Consent is not part of it. Unknown fields are refused, since they would change the
-/// measurement.
+/// Complete request of a campaign. No file is read again after the start, because it may have been
+/// edited. Consent is not part of the request. Unknown fields are refused, because they would
+/// change the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignRequest {
@@ -38,16 +38,16 @@ pub struct CampaignRequest {
     pub repeat: Repeat,
     /// Seed of the order and of each block.
     pub seed: u64,
-    /// Columns that each block measures, in random order.
+    /// Columns that each block measures once, in random order.
     pub columns: Vec<CampaignColumn>,
-    /// By which interface of the kernel.
+    /// Kernel interface that issues the I/Os.
     #[serde(with = "engine")]
     pub engine: EngineChoice,
-    /// The emulated medium that is put beside each point.
+    /// Emulated device whose results are shown next to each point.
     pub expect: Option<String>,
 }
 
-/// An engine by its name, as the logbook has it.
+/// Serialises an engine by its name, as the logbook does.
 mod engine {
     use qdepth_linux::EngineChoice;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -63,25 +63,26 @@ mod engine {
         input: D,
     ) -> Result<EngineChoice, D::Error> {
         let name = String::deserialize(input)?;
-        let unknown = || D::Error::custom(format!("this version knows no engine `{name}`"));
+        let unknown =
+            || D::Error::custom(format!("this version does not support the engine `{name}`"));
         EngineChoice::from_name(&name).ok_or_else(unknown)
     }
 }
 
-/// One measurement of a block.
+/// A column of a campaign, measured once per block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignColumn {
-    /// For people: the target, the name that was given, or the plan.
+    /// Name for the user: the given name, the target, or the plan.
     pub name: String,
-    /// The plan on its targets; each block has a seed of its own.
+    /// The plan and its targets; each block has its own seed.
     pub plan: PlanRequest,
-    /// The words that ask for the same, but for the seed.
+    /// Command line that requests the same run, without the seed.
     pub command: Vec<String>,
 }
 
 impl CampaignColumn {
-    /// Request of one block.
+    /// Request of a run in a block with this seed.
     pub fn plan_with(&self, seed: u64) -> PlanRequest {
         let mut plan = self.plan.clone();
         plan.choices.seed = Some(seed);
@@ -92,29 +93,29 @@ impl CampaignColumn {
 /// Position of a run in a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// The campaign that it is of.
+    /// The campaign.
     pub campaign: &'a Campaign,
-    /// From 0, in the order of measuring.
+    /// Position in the order of measurement, from 0.
     pub index: u32,
-    /// Index of the target.
+    /// Index of the column.
     pub column: u32,
 }
 
-/// A run of a campaign, as the logbook has it.
+/// A run of a campaign, as stored in the logbook.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// UUID of the run.
     pub run: String,
-    /// From 0, in the order of measuring.
+    /// Position in the order of measurement, from 0.
     pub index: u32,
-    /// Index of the target.
+    /// Index of the column.
     pub column: u32,
-    /// All its points are there.
+    /// True if all of its points were measured.
     pub whole: bool,
 }
 
 impl Campaign {
-    /// The columns of a block in the order in which they are measured.
+    /// Indices of the columns of a block, in the order of measurement.
     pub fn order(&self, block: u32) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.request.columns.len() as u32).collect();
         for index in (1..order.len()).rev() {
@@ -124,13 +125,13 @@ impl Campaign {
         order
     }
 
-    /// The seed of a block's requests: all its columns are asked the same.
+    /// Seed of a block: all of its columns get the same requests.
     pub fn seed_of(&self, block: u32) -> u64 {
-        // What a person types has no sign and few digits.
+        // A seed that people type has no sign and few digits.
         Seed(self.request.seed).derive(&format!("block {block}")).0 >> 32
     }
 
-    /// Its runs, in the order of measuring.
+    /// The runs of the campaign in the logbook, in the order of measurement.
     pub fn kept(&self, logbook: &Logbook) -> anyhow::Result<Vec<Kept>> {
         let mut all = Vec::new();
         for headline in logbook.listed(usize::MAX, 0, |_| true)? {
@@ -151,17 +152,17 @@ impl Campaign {
         Ok(all)
     }
 
-    /// The campaign that a run is part of.
+    /// The campaign that a run belongs to.
     ///
     /// # Errors
-    /// If what it asked for cannot be read: it was begun by another version.
+    /// If the stored request cannot be read, because another version began the campaign.
     pub fn from_run(run: &RunRecord) -> Option<anyhow::Result<Self>> {
         let id = value(run, ID)?.to_owned();
         let request = value(run, RunRecord::CAMPAIGN_REQUEST.1).unwrap_or_default();
         let request = serde_json::from_str(request).with_context(|| {
             format!(
-                "campaign {id} was begun by qdepth {}, which kept its request in another form: \
-                 begin it anew",
+                "campaign {id} was started by qdepth {}, which stored its request in a different \
+                 format: start a new campaign",
                 run.qdepth_version
             )
         });
@@ -202,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// A fact of a run that is kept.
+    /// A stored fact of a run of the campaign.
     fn kept(key: &str, value: &str) -> Observation {
         Observation {
             subject: SUBJECT.to_owned(),
@@ -251,7 +252,7 @@ mod tests {
             let facts = [kept(ID, "7"), kept(RunRecord::CAMPAIGN_REQUEST.1, &other)];
             let run = RunRecord { environment: facts.to_vec(), ..RunRecord::default() };
             let why = format!("{:#}", Campaign::from_run(&run).unwrap().unwrap_err());
-            assert!(why.contains("begin it anew"), "{is}: {why}");
+            assert!(why.contains("start a new campaign"), "{is}: {why}");
         }
     }
 
@@ -280,7 +281,7 @@ mod tests {
             sorted.sort_unstable();
             assert_eq!(sorted, [0, 1, 2]);
         }
-        // Each of the three is as often the first: 200, and five standard errors are 58.
+        // Each of the three is first equally often: 200 times; five standard errors are 58.
         for column in 0..3 {
             let first = orders.iter().filter(|order| order[0] == column).count();
             assert!(first.abs_diff(200) < 58, "{column}: {first}");

@@ -5,18 +5,18 @@ use std::str::FromStr;
 use qdepth_measure::Tolerance;
 use serde::{Deserialize, Serialize};
 
-/// More repetitions than this are a slip of the finger.
+/// Largest number of repetitions: more are a typing error.
 const TIMES_MAX: u32 = 1000;
 
 /// Number of repetitions of a plan, as in `--repeat`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Repeat {
-    /// So often.
+    /// This number of times.
     Times(u32),
-    /// Until the answer is known within this.
+    /// Until every result is known within this tolerance.
     Until(Tolerance),
-    /// Rounds, until the rates of the last five are steady by SNIA's rule; 25 at most.
+    /// Repeats rounds until the rates of the last five are steady by SNIA's rule; at most 25.
     UntilSteady,
 }
 

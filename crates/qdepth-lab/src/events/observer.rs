@@ -1,34 +1,34 @@
-//! Observers of the lab: terminal, output of another tool, a page. Besides a run's record, events
-//! are the only output of the lab.
+//! Observers of a run: terminal, output of another tool, a web page. Besides the record of the run,
+//! events are the only output of this crate.
 
 use qdepth_measure::{Instant, Nanos};
 use qdepth_record::PhaseStep;
 use qdepth_record::event::{Message, Phase, PhaseEnded, PhaseProgress, PhaseStarted, RunEvent};
 
-/// Between two events of progress.
+/// Interval between progress events.
 const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
 
-/// A front end, as the lab sees it.
+/// A front end, as this crate sees it.
 pub trait Observer {
-    /// Something happened.
+    /// Receives an event.
     fn event(&self, event: &RunEvent);
-    /// Asks the user for a line; `None` if nobody can answer.
+    /// Asks the user for a line of input; `None` if there is no user to answer.
     fn ask(&self, question: &str) -> Option<String>;
 }
 
 impl<'a> dyn Observer + 'a {
-    /// A line for people.
+    /// Sends a line for people.
     pub(crate) fn message(&self, text: impl Into<String>) {
         self.event(&RunEvent::Message(Message { text: text.into(), is_warning: false }));
     }
 
-    /// A line that must reach a person, whoever reads the others: something is left behind.
+    /// Sends a warning that must reach a person, for example that something is left behind.
     pub(crate) fn warn(&self, text: impl Into<String>) {
         self.event(&RunEvent::Message(Message { text: text.into(), is_warning: true }));
     }
 }
 
-/// Tells an observer of a phase before the first point, and of its end in any case.
+/// Reports a phase before the first point, its progress, and in any case its end.
 pub(crate) struct Progress<'a> {
     observer: &'a dyn Observer,
     bytes: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// The phase begins; `bytes` are written in all, where that is known before.
+    /// Reports the start of the phase. `bytes` is the total to write, if known in advance.
     pub(crate) fn begin(
         observer: &'a dyn Observer,
         phase: Phase,
@@ -47,7 +47,7 @@ impl<'a> Progress<'a> {
         Self { observer, bytes: 0, reported_at: qdepth_linux::now() }
     }
 
-    /// So many bytes in all.
+    /// Reports the total number of bytes written so far.
     pub(crate) fn reach(&mut self, bytes: u64) {
         self.bytes = bytes;
         let now = qdepth_linux::now();
@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// So many bytes more.
+    /// Reports further bytes.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.reach(self.bytes + bytes);
     }

@@ -1,4 +1,4 @@
-//! Running estimate of a point's rate, computed like that of its record.
+//! Running estimate of a point's rate, computed like the estimate in its record.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use qdepth_engine::Interval;
 use qdepth_measure::{Nanos, series_mean, visits_mean};
 use qdepth_workload::Point;
 
-/// Slices that some worker may not have told yet, while others have.
+/// Number of latest samples that may be incomplete, because workers report at different times.
 const LAG: usize = 2;
-/// A visit below this is too short for an interval without what its queue does
+/// Length below which a segment has no interval, because the state of the queue affects its rate
 /// (`qdepth_record::PointSummary`).
 const VISIT_LEAST: Nanos = Nanos::from_millis(500);
 
-/// The rate of a point up to now.
+/// Running estimate of the rate of a point.
 #[derive(Debug, Default)]
 pub(crate) struct RateSoFar {
     is_in_visits: bool,
-    /// True if the record gives an interval of another kind, wider than ours would be.
+    /// True if the record will have an interval of another kind, wider than this estimate's.
     is_unknown: bool,
-    /// Rates of the visits that are over.
+    /// Rates of the completed segments.
     visits: Vec<f64>,
-    /// I/Os of the slices of the visit that goes on, by their start.
+    /// I/Os of the samples of the current segment, by start.
     slices: BTreeMap<u64, u64>,
-    /// Length of a slice, but for the last of a window.
+    /// Length of a sample, except for the last one of a window.
     length: Nanos,
 }
 
@@ -35,13 +35,13 @@ impl RateSoFar {
         Self { is_in_visits, is_unknown, ..Self::default() }
     }
 
-    /// A worker's share of a slice.
+    /// Adds a worker's part of a sample.
     pub(crate) fn push(&mut self, slice: &Interval) {
         self.length = self.length.max(slice.length);
         *self.slices.entry(slice.start.0).or_default() += slice.completed.iter().sum::<u64>();
     }
 
-    /// Others are measured before it goes on.
+    /// Ends the current segment, because other points are measured before the next one.
     pub(crate) fn visit_ended(&mut self) {
         let count = self.slices.len() as f64;
         let ios: u64 = self.slices.values().sum();
@@ -51,7 +51,7 @@ impl RateSoFar {
         self.slices.clear();
     }
 
-    /// The 95 % interval, I/Os per second; `None` if none can be given honestly yet.
+    /// The 95 % interval, I/Os per second; `None` if none can be computed honestly yet.
     pub(crate) fn interval(&self) -> Option<[f64; 2]> {
         let estimate = if self.is_unknown {
             return None;
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn two_workers_of_a_point_make_one_series_that_narrows() {
         let mut rate = RateSoFar::default();
-        // Draws of a congruential generator: from 40 to 60, without order.
+        // A linear congruential generator: values from 40 to 60 without order.
         let mut seed = 1_u64;
         let mut drawn = || {
             seed = seed

@@ -5,16 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
-/// From now on a limit on the size of files (`RLIMIT_FSIZE`) answers with an error that can be
-/// told, where its signal would end the program without a word. Others cannot be: SIGPIPE is
-/// ignored by the language's runtime already.
+/// Ignores SIGXFSZ, so that a limit on file sizes (`RLIMIT_FSIZE`) gives an error that can be
+/// reported, instead of ending the program silently. Rust's runtime already ignores SIGPIPE.
 pub fn outlive_limits() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(|_| ())
         .context("cannot watch for signals")
 }
 
-/// The signal that asked to stop: its number, and the flag that the loop looks at.
+/// Signals that ask to stop: the flag that the loop checks, and the number of the signal.
 #[derive(Debug, Default)]
 pub struct Signals {
     stop: Arc<AtomicBool>,
@@ -22,13 +21,15 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// From now on SIGINT and SIGTERM ask to stop; the second one ends the program at once.
+    /// Installs the handlers: SIGINT and SIGTERM ask to stop, and the second one ends the program
+    /// at once.
     pub fn watch() -> Result<Self> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         use signal_hook::flag::{register, register_conditional_shutdown};
         let signals = Self::default();
         for signal in [SIGINT, SIGTERM] {
-            // The order matters: the shutdown looks at the flag before it is set.
+            // The order matters: the conditional shutdown must check the flag before the flag is
+            // set.
             register_conditional_shutdown(signal, 128 + signal, signals.stop.clone())
                 .and_then(|_| register(signal, signals.stop.clone()))
                 .context("cannot watch for signals")?;
@@ -42,7 +43,7 @@ impl Signals {
         &self.stop
     }
 
-    /// The number of the signal that came, if one came.
+    /// Number of the signal that arrived; `None` if none did.
     pub fn caught(&self) -> Option<i32> {
         let stopped = self.stop.load(Ordering::Relaxed);
         let terminated = self.terminated.load(Ordering::Relaxed);

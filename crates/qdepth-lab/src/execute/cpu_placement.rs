@@ -1,5 +1,5 @@
-//! On which CPUs the workers of a group are kept, and what is told of it: their numbers, their NUMA
-//! nodes, and drives that are on another one.
+//! CPU placement of workers, and what is reported about it: the CPUs, their NUMA nodes, and drives
+//! on another node.
 
 use anyhow::{Result, bail};
 use qdepth_host::environment::with_all_below;
@@ -19,18 +19,19 @@ use crate::target::prepare::{Prepared, Real};
 /// Placement of workers.
 #[derive(Clone, Copy)]
 pub(crate) enum CpuPlacement<'a> {
-    /// Placement by the scheduler.
+    /// By the scheduler.
     Anywhere,
-    /// Several on a CPU each, those near the device first.
+    /// One worker per CPU, those near the device first, if there are several workers.
     Near,
-    /// On a CPU of these each, in turn.
+    /// One worker per CPU, round-robin over these CPUs.
     InTurn(&'a [u32]),
-    /// Each on any of these.
+    /// Each worker on any of these CPUs.
     Among(&'a [u32]),
 }
 
 impl<'a> CpuPlacement<'a> {
-    /// Placement requested by the user. Ranks of one machine do not know each other's workers.
+    /// Placement requested by the user. Ranks of one machine do not know each other's workers, so
+    /// they cannot place theirs near the device.
     pub(crate) fn from_lab(lab: Lab<'a>) -> Self {
         match &lab.request.pinning {
             Pinning::Among(cpus) => Self::Among(cpus),
@@ -41,16 +42,18 @@ impl<'a> CpuPlacement<'a> {
     }
 }
 
-/// Refuses CPUs that cannot be used.
+/// Refuses CPUs that the process cannot use.
 pub(crate) fn can_be_used(lab: Lab<'_>) -> Result<()> {
     let Some(cpus) = lab.request.pinning.named() else { return Ok(()) };
     match unusable(lab.system, cpus, &allowed_cpus()) {
-        Some(why) => bail!(Missing(format!("{why}. Nothing was changed; name other CPUs"))),
+        Some(why) => {
+            bail!(Missing(format!("{why}; nothing was changed. Name other CPUs with --cpus")))
+        }
         None => Ok(()),
     }
 }
 
-/// The CPUs of each worker; nothing where the scheduler places them.
+/// CPUs of each worker; empty if the scheduler places them.
 pub(crate) fn worker_cpus(
     system: &System,
     devices: &[Option<String>],
@@ -68,8 +71,8 @@ pub(crate) fn worker_cpus(
     }
 }
 
-/// A CPU for each of several workers, those near the device first; `None` if there are fewer CPUs
-/// than workers, or one worker, whom the scheduler places better than we do.
+/// A CPU for each worker, those near the device first. Empty if there are fewer CPUs than workers,
+/// and for a single worker, because the scheduler places it better.
 fn near(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
     let allowed = allowed_cpus();
     if workers < 2 || workers as usize > allowed.len() {
@@ -82,7 +85,7 @@ fn near(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
     cpus
 }
 
-/// The places of the workers of the group that has most of them.
+/// The group with the most workers, and their CPUs.
 struct Largest<'a> {
     group: &'a [Point],
     cpus: Vec<Vec<u32>>,
@@ -102,7 +105,7 @@ fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<La
     })
 }
 
-/// Environment facts of the plan.
+/// Facts about the placement of the plan's workers.
 pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
     let Some(Largest { cpus, .. }) = largest(lab, plan, prepared) else { return Vec::new() };
     let mut kept = cpus.concat();
@@ -127,8 +130,8 @@ pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Obs
     facts
 }
 
-/// Drives that are on another NUMA node than the workers that load them: one of them where they are
-/// kept in their place, all that they may run on where they are not.
+/// Findings about drives on another NUMA node than the workers that load them. A worker that is
+/// kept on CPUs counts if one of them is far away, any other only if all of its CPUs are.
 pub(crate) fn far_drives(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     let Some(Largest { group, cpus }) = largest(lab, plan, prepared) else { return Vec::new() };
     let (mut findings, mut cpus) = (Vec::<Finding>::new(), cpus.into_iter());
@@ -160,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_worker_on_the_other_socket_is_remarked() {
-        // Two sockets; the drive hangs on node 0, which has the CPUs 0 to 3 and 8 to 11.
+        // Two sockets. The drive is on node 0, which has the CPUs 0 to 3 and 8 to 11.
         let machine = include_str!("../../../qdepth-host/tests/machines/server-p3700.machine");
         let system = System::recorded(Recording::parse(machine).unwrap());
         let all: Vec<u32> = (0..16).collect();

@@ -1,5 +1,5 @@
-//! Emulated points that no run is made of: figures that are put beside others. How long such a
-//! point is measured is told here; what comes out depends on no number of processors.
+//! Emulated points outside of a run, for comparison with other figures. Defines how long such a
+//! point is measured. The results do not depend on the number of processors.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -12,14 +12,15 @@ use qdepth_workload::Point;
 use crate::execute::virtual_time;
 use crate::target::prepare::{Prepared, emulation};
 
-/// Virtual time before the window: many times what fills the write buffer of a drive.
+/// Virtual time before the window, many times the time that fills the write buffer of a drive.
 pub const WARM_UP: Nanos = Nanos::from_millis(300);
-/// A window ends after this many requests: the share of reads is then within 0.5 %.
+/// Number of requests after which a window ends: the share of reads is then within 0.5 %.
 const REQUESTS: u64 = 40_000;
-/// Large requests end it after this many bytes, but not before each slot had twenty.
+/// Number of bytes after which a window of large requests ends, if each slot had at least twenty
+/// requests.
 const BYTES: u64 = 4 << 30;
 const ROUNDS: u64 = 20;
-/// … or after so long.
+/// Virtual time after which a window ends in any case.
 pub const WINDOW: Nanos = Nanos::from_secs(60);
 
 /// Bytes after which the window of a point ends.
@@ -29,10 +30,11 @@ pub fn window_bytes(point: &Point) -> u64 {
     (REQUESTS * size).min(BYTES.max(rounds))
 }
 
-/// Does the work for each, in as many threads as there are processors; in any order.
+/// Runs `work` for each item, on as many threads as there are processors. The results have no
+/// particular order.
 ///
 /// # Errors
-/// If one of them panicked: a bug.
+/// If a thread panicked, which is a bug.
 pub fn on_all_processors<T: Sync, R: Send>(
     all: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -52,15 +54,17 @@ pub fn on_all_processors<T: Sync, R: Send>(
     });
     let mut done = Vec::new();
     for part in parts {
-        done.extend(part.map_err(|_| anyhow::anyhow!("a worker ended by a bug of qdepth"))?);
+        done.extend(
+            part.map_err(|_| anyhow::anyhow!("a worker ended because of an internal error"))?,
+        );
     }
     Ok(done)
 }
 
-/// Measures loads at the same time, each on the medium that its target is the index of.
+/// Measures loads at the same time. The target of each load is the index of its emulated device.
 ///
 /// # Errors
-/// If a medium cannot be opened for its load.
+/// If a device cannot be opened for its load.
 pub fn measure(
     media: &[TargetExpression],
     points: &[Point],

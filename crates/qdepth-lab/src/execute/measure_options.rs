@@ -11,13 +11,13 @@ use crate::ranks::all_ranks::AllRanks;
 #[derive(Clone, Copy)]
 pub(crate) struct MeasureOptions<'a> {
     pub(crate) engine: EngineChoice,
-    /// Stamp of verified writes.
+    /// Stamp of writes that later reads verify.
     pub(crate) stamp: u64,
-    /// Those writes, place by place.
+    /// Register of those writes, by position.
     pub(crate) written: &'a Written,
     /// Placement of workers.
     pub(crate) placement: CpuPlacement<'a>,
-    /// The ranks that share its streams, where there are several.
+    /// The ranks that share the streams of the group; `None` without MPI.
     pub(crate) all_ranks: Option<&'a AllRanks>,
     pub(crate) observer: &'a dyn Observer,
 }

@@ -1,5 +1,5 @@
-//! Runs the points of a group at the same time, each on workers of its own with one start, and
-//! hands the intervals to the screen. Where time is virtual, one worker holds all.
+//! Runs the points of a group at the same time, each on its own workers with a common start, and
+//! passes samples to the observer. In virtual time one worker runs all of them.
 
 pub(crate) mod cpu_placement;
 pub mod emulated;
@@ -49,11 +49,11 @@ use crate::target::identity::Identity;
 use crate::target::left_behind;
 use crate::target::prepare::{Prepared, PreparedStorage};
 
-/// From the moment when every worker is ready to their common start: longer than it takes to wake
-/// the last of them.
+/// Time from the moment when every worker is ready to the common start. It is longer than waking
+/// the last of them takes.
 const START_DELAY: Nanos = Nanos::from_millis(5);
 
-/// The results of a point's workers.
+/// Combined result of a point's workers.
 struct PointResult {
     outcome: Outcome,
     stood: Stood,
@@ -64,7 +64,7 @@ struct PointResult {
 /// State shared by the workers of a group.
 struct Common<'a> {
     engine: EngineChoice,
-    /// Stamp of this run's writes, if they are verified.
+    /// Stamp of this run's writes, for verification.
     stamp: u64,
     written: &'a Written,
     stop: &'a AtomicBool,
@@ -73,7 +73,7 @@ struct Common<'a> {
 }
 
 impl Common<'_> {
-    /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
+    /// Waits for the workers, agrees on a start with the other ranks, and releases the workers.
     fn begin(&self, all_ranks: Option<&AllRanks>, observer: &dyn Observer) {
         self.ready.wait();
         let alone = qdepth_linux::now() + START_DELAY;
@@ -83,7 +83,7 @@ impl Common<'_> {
                 clocks(&offsets).iter().for_each(|line| observer.message(line));
                 start
             }
-            // Whoever is lost: nothing is issued.
+            // If any rank is lost, no I/O is issued.
             Some(Err(_)) => {
                 self.stop.store(true, Ordering::Relaxed);
                 alone
@@ -94,7 +94,7 @@ impl Common<'_> {
     }
 }
 
-/// Measures the points of a group at the same time. `seen` is told what is seen meanwhile.
+/// Measures the points of a group at the same time. `seen` receives the progress.
 pub(crate) fn execute(
     system: &System,
     targets: &[Prepared],
@@ -113,7 +113,7 @@ pub(crate) fn execute(
     }
 }
 
-/// The points of a group whose targets are there are measured; those whose target is gone say so.
+/// Measures the points whose targets exist. Points with a missing target fail.
 fn real(
     system: &System,
     targets: &[Prepared],
@@ -124,12 +124,14 @@ fn real(
 ) -> Result<Vec<Measured>> {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for (index, point) in group.iter().enumerate() {
-        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        let real = targets[point.target as usize]
+            .real()
+            .context("an emulated device among real storage (internal error)")?;
         let _limit = left_behind::unless_it_answers();
         match Identity::check(system, real) {
             Identity::Same => there.push(index),
             Identity::Gone(why) => gone.push((index, Measured::nothing(point, why))),
-            // In the middle of a run this is a failure: earlier points may have written.
+            // During a run this is a failure and not a refusal: earlier points may have written.
             Identity::Changed(changed) => return Err(changed.into()),
         }
     }
@@ -157,7 +159,9 @@ fn measure_storage(
 ) -> Result<Vec<Measured>> {
     let mut storage = Vec::new();
     for point in group {
-        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        let real = targets[point.target as usize]
+            .real()
+            .context("an emulated device among real storage (internal error)")?;
         storage.push(Storage::ready(system, real, point, options)?);
     }
     if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.is_leader()) {
@@ -193,7 +197,7 @@ fn measure_storage(
             }
         }
         monitored.summarize(&samples, &below[index]);
-        // The drives below a target are asked once a group, however many of its loads are theirs.
+        // Once per group and target: several loads of a group may share the drives.
         if group[..index].iter().all(|earlier| earlier.target != group[index].target) {
             let health = &mut *real.health.borrow_mut();
             let mut ask = || health.ask_again(system);
@@ -214,8 +218,8 @@ fn measure_storage(
     Ok(measured)
 }
 
-/// Closes the files of a point and notes how long that took. Closing asks the server: where it does
-/// not answer that is left out, unless a length must be restored, and the target counts as gone.
+/// Closes the files of a point and notes the time. Closing asks the server. If the server does not
+/// answer, the files stay open, unless a length must be restored, and the target counts as gone.
 fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -> Option<Identity> {
     let unanswering = match outcome.abandoned {
         0 => None,
@@ -226,17 +230,17 @@ fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -
         return unanswering;
     }
     let _limit = left_behind::unless_it_answers();
-    // Those of other ranks come behind our own.
+    // Results of other ranks follow this rank's own.
     for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
         (rank.opened, rank.closed) = (opened, closed);
     }
     unanswering
 }
 
-/// Gives what this rank found of its machine to the leader, who keeps what the others found of
-/// theirs. Nothing is waited for once one is lost, since the points have failed then, and nothing
-/// once the leader is to stop, since they are interrupted; a rank that is asked for its findings
-/// alone has done its work, and is not lost because a stop came meanwhile.
+/// Sends this rank's findings about its machine to the leader; the leader collects the findings of
+/// the others. Waits for nothing if a rank is lost, because the points have failed then, or if the
+/// leader was asked to stop, because they are interrupted. Other ranks have done their work, and
+/// must not be lost because of a stop request at this moment.
 fn share_findings(
     all_ranks: &AllRanks,
     targets: &[Prepared],
@@ -264,7 +268,8 @@ fn share_findings(
     Ok(())
 }
 
-/// The devices below each target, down to the drives, whose health is asked for the first time.
+/// The devices below each target, down to the drives. Also reads the health of the drives for the
+/// first time.
 fn ask_below(
     system: &System,
     storage: &[Storage<'_>],
@@ -284,10 +289,11 @@ fn ask_below(
     storage.iter().map(ask).collect()
 }
 
-/// A thread that measures a part.
+/// Thread of a worker.
 type Worker<'scope> = ScopedJoinHandle<'scope, Result<(Outcome, Used)>>;
 
-/// Bytes read and written by a load, outside its window too; what is outside is split as inside.
+/// Bytes that a load read and wrote, including those outside its window, which are split in the
+/// same proportion as those inside.
 fn all_of(outcome: &Outcome) -> (u64, u64) {
     let inside = u128::from(outcome.bytes().max(1));
     let [reads, writes, ..] = outcome.directions.each_ref().map(|direction| {
@@ -309,7 +315,7 @@ fn in_real_time(
     let (show, shown) = sync_channel(SCREEN_LAG);
     let shards: Vec<Vec<(usize, Shard<'_>)>> =
         own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
-    // The workers, and this thread, which says when they start.
+    // All workers, and this thread, which gives the start.
     let ready = Gate::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
     let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
     let MeasureOptions { engine, stamp, written, .. } = options;
@@ -329,7 +335,7 @@ fn in_real_time(
                 };
                 let cpu = cpus.next();
                 let work = move || {
-                    // A worker that cannot be kept in its place measures all the same.
+                    // Without the requested CPUs a worker measures nevertheless.
                     let _ = cpu.map(|cpus| pin(cpus));
                     work(common, &shard, file, &mut see)
                 };
@@ -343,10 +349,10 @@ fn in_real_time(
             }
             running.push(of_point);
         }
-        // The workers hold the only ends that are left.
+        // Only the workers still hold senders.
         drop(show);
         common.begin(options.all_ranks, options.observer);
-        // From here on nothing but the target is waited for: other ranks are only before and after.
+        // From here on only the target is waited for. Other ranks are waited for before and after.
         let limit = left_behind::unless_workers_end(group);
         watch(&shown, seen, &|| {
             options.all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop))
@@ -371,8 +377,8 @@ fn no_thread(why: &std::io::Error) -> anyhow::Error {
     anyhow!("a worker cannot be started ({why}): {THREAD_LIMIT}")
 }
 
-/// Results of the workers of each point, and the largest share of time that one of them waited for
-/// a CPU.
+/// Results of the workers of each point; the engine; and for each point the largest share of time
+/// that a worker waited for a CPU.
 fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
     let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
     for of_point in running {
@@ -390,8 +396,8 @@ fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, 
     Ok((results, used, waited))
 }
 
-/// Gives this rank's results to the leader; at the leader adds those of the others, and says who is
-/// lost.
+/// Sends this rank's results to the leader. The leader adds those of the others, and learns which
+/// rank is lost.
 fn share(
     all_ranks: &AllRanks,
     results: &mut ShardResults,
@@ -424,7 +430,7 @@ fn point_result(
         outcome.ended = Ended::Failure;
         outcome.failure = Some(fault(lost).into());
     }
-    // A rank without a stream of this group has no engine, and its results go nowhere.
+    // A rank without a stream of this group has no engine, and nobody uses its results.
     let used = used.unwrap_or_else(|| Used {
         engine: Engine::Sync,
         probe: Probe::default(),
@@ -434,7 +440,7 @@ fn point_result(
     Ok(PointResult { outcome, stood: Stood::default(), used, ranks })
 }
 
-/// A rank that is lost, as what its points failed by.
+/// Failure of the points of a group when a rank is lost.
 fn fault(Lost { rank, why, .. }: &Lost) -> Fault {
     let (cause, message) = match why {
         Loss::Silent(_) => (label::RANK_SILENT, ""),
@@ -445,7 +451,7 @@ fn fault(Lost { rank, why, .. }: &Lost) -> Fault {
     Fault::RankLost { rank: *rank, cause: cause.to_owned(), message: message.to_owned() }
 }
 
-/// Share of a point that this rank's workers measure, each with its number among all workers.
+/// Shards of a point that this rank's workers measure, each with its number among all workers.
 fn shares<'p>(
     own: &'p [Point],
     point: &Point,
@@ -456,7 +462,7 @@ fn shares<'p>(
         .collect()
 }
 
-/// The streams of a point, dealt to its workers.
+/// Distributes the streams of a point to its workers.
 fn shards(point: &Point) -> Vec<Shard<'_>> {
     let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
     let from = |worker: u64| (worker * streams / workers) as u32;
@@ -464,8 +470,8 @@ fn shards(point: &Point) -> Vec<Shard<'_>> {
     (0..workers).map(shard).collect()
 }
 
-/// One worker: its own engine, since a ring belongs to the thread that made it, and the common
-/// start.
+/// Main function of a worker. It has its own engine, because a ring belongs to the thread that
+/// created it.
 fn work(
     common: &Common<'_>,
     shard: &Shard<'_>,
@@ -475,14 +481,14 @@ fn work(
     let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
     let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
     let opened = open(shard, file, common.engine);
-    // Each comes here, whatever became of its engine: the others wait for it.
+    // Every worker gets here even if its engine failed, because the others wait for it.
     if !(common.ready.wait() && common.ready.wait()) {
         bail!("another worker could not be started");
     }
     let mut target = opened?;
     let (began, before) = (qdepth_linux::now(), waited_for_cpu());
     let start = common.start.get().copied().unwrap_or_default();
-    let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
+    let outcome = if let Some(writes) = writes.context("cannot get the status of the file")? {
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
         let unwritten = shard.point.verify_unwritten;
         let mut verifying = if unwritten { verifying } else { verifying.only_written() };
@@ -504,8 +510,8 @@ fn work(
     Ok((outcome, used))
 }
 
-/// Share of the time since then in which this thread was ready and had no CPU, where it had waited
-/// `before` until then; 0 where the kernel does not say.
+/// Share of the time since `began` in which this thread was ready and had no CPU. `before` is its
+/// waiting time until then. 0 if the kernel does not report it.
 fn share_waited(began: Instant, before: Option<Nanos>, now: Instant) -> f64 {
     let waited =
         waited_for_cpu().zip(before).map(|(after, before)| Nanos(after.0.saturating_sub(before.0)));
@@ -534,9 +540,9 @@ fn open(
     let Some(priorities) = &point.priorities else {
         return Ok(KernelTarget::open(file, &options)?);
     };
-    // Before the engine starts threads, which inherit it.
+    // Before the engine starts threads, because they inherit the priority.
     let usual = priorities.usual.map_or(Ok(()), take_priority);
-    usual.context("the kernel refuses the priority")?;
+    usual.context("the kernel refused the priority")?;
     let mut target = KernelTarget::open(file, &options)?;
     target.prioritise(priorities, seed)?;
     Ok(target)

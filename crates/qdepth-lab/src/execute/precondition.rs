@@ -1,5 +1,5 @@
-//! Preconditioning: the targets are written before the first point, by the measuring loop itself.
-//! An emulated medium is put into the state that this would leave it in.
+//! Preconditioning: writes the targets before the first point, with the measuring loop itself. An
+//! emulated device is set to the resulting state of wear instead.
 
 use anyhow::{Context, Result, bail};
 use qdepth_linux::EngineChoice;
@@ -20,7 +20,7 @@ use crate::execute::written::Written;
 use crate::outcome::measured::Measured;
 use crate::target::prepare::{Prepared, PreparedStorage};
 
-/// Does what the plan says of it, and says what was done.
+/// Executes the plan's preconditioning, and returns the facts and findings about it.
 pub(crate) fn precondition(
     lab: Lab<'_>,
     plan: &Plan,
@@ -47,7 +47,7 @@ pub(crate) fn precondition(
         all_ranks: None,
         observer: lab.observer,
     };
-    // A run is in real time or in virtual time.
+    // All targets are real or all are emulated.
     let put = !done.facts.is_empty();
     for group in plan.precondition_groups() {
         if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
@@ -61,7 +61,7 @@ pub(crate) fn precondition(
     Ok(done)
 }
 
-/// Writes the loads of a step, those of all targets at the same time.
+/// Writes the loads of one step on all targets at the same time.
 fn written(
     lab: Lab<'_>,
     targets: &[Prepared],
@@ -79,15 +79,16 @@ fn written(
     for (point, measured) in group.iter().zip(&measured?) {
         let index = point.target as usize;
         let target = &targets[index];
-        ended(point, measured)
-            .with_context(|| format!("{} is not preconditioned", target.expression.display()))?;
+        ended(point, measured).with_context(|| {
+            format!("{} could not be preconditioned", target.expression.display())
+        })?;
         let value = done_in(point, measured.outcome.duration);
         done.push((index, fact(target, value.stored(), source::WRITTEN)));
     }
     Ok(done)
 }
 
-/// Fact for a target: passes and their duration.
+/// Fact about a target: its passes, and how long they took.
 fn done_in(point: &Point, took: Nanos) -> Figures {
     Figures::new(PASSES)
         .text("load", &point.profile)
@@ -97,7 +98,7 @@ fn done_in(point: &Point, took: Nanos) -> Figures {
         .figure("took_ns", took.0 as f64)
 }
 
-/// The same before they begin.
+/// The same as a step, before the passes begin.
 fn passes_step(point: &Point) -> PhaseStep {
     PhaseStep::new(phase_step::PASSES)
         .label("load", &point.profile)
@@ -106,12 +107,12 @@ fn passes_step(point: &Point) -> PhaseStep {
         .value("area_bytes", point.area.length_bytes as f64)
 }
 
-/// Number of passes over its area.
+/// Number of passes over the area.
 fn passes(point: &Point) -> u64 {
     (point.bytes_of_streams() / point.area.length_bytes).max(1)
 }
 
-/// A step that did not come to its end leaves the target in no state that has a name.
+/// Fails if a step did not complete, because that leaves the target in an undefined state of wear.
 fn ended(point: &Point, measured: &Measured) -> Result<()> {
     is_there(measured)?;
     let outcome = &measured.outcome;
@@ -121,13 +122,17 @@ fn ended(point: &Point, measured: &Measured) -> Result<()> {
             "{} of {} were written{}",
             Bytes(written),
             Bytes(point.bytes_of_streams()),
-            if outcome.interrupted { ", then it was interrupted" } else { "; other writes failed" }
+            if outcome.interrupted {
+                "before the interruption"
+            } else {
+                "; the other writes failed"
+            }
         );
     }
     Ok(())
 }
 
-/// `sequential 128KiB, 2 passes of 64GiB`.
+/// Description of a step, for example `sequential 128KiB, 2 passes of 64GiB`.
 pub fn what(point: &Point) -> String {
     if let Some(asked) = point.stop.until_steady {
         return rounds_text(point, asked);

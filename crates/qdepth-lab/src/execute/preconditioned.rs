@@ -7,7 +7,7 @@ use qdepth_record::Observation;
 use crate::outcome::measured::Measured;
 use crate::target::prepare::Prepared;
 
-/// Work done on the targets.
+/// Results of the preconditioning.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     /// Facts of a target, by its index.

@@ -1,4 +1,4 @@
-//! Descriptors on which workers measure a point in real time.
+//! Open files with which workers measure a point in real time.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,29 +16,29 @@ use crate::execute::measure_options::MeasureOptions;
 use crate::ranks::all_ranks::AllRanks;
 use crate::target::prepare::Real;
 
-/// The storage of a point, ready for its workers.
+/// Open files of a point.
 pub(crate) struct Storage<'a> {
     pub(crate) real: &'a Real,
     /// True if direct I/O is in effect.
     pub(crate) direct: bool,
-    /// One for all workers, or one for each.
+    /// One file for all workers, or one for each.
     files: Vec<Opened>,
-    /// Length of the file, for a point that moves its end.
+    /// Original length of the file, if the point changes it.
     length: Option<u64>,
-    /// The namespace whose commands they take, where the engine sends commands.
+    /// The NVMe namespace, if the engine sends commands.
     namespace: Option<Namespace>,
 }
 
-/// A descriptor, and how long it took to open: nothing where it was open before.
+/// An open file, and how long opening took; zero if it was open before.
 struct Opened {
-    /// Owner; the first if all share it.
+    /// Number of the worker; the first if all share the file.
     stream: usize,
     file: OwnedFd,
     took: Nanos,
 }
 
 impl<'a> Storage<'a> {
-    /// Makes or opens the files of a point that has its own, and sets direct I/O as it asks.
+    /// Creates or opens the files of a point, and sets direct I/O as requested.
     pub(crate) fn ready(
         system: &System,
         real: &'a Real,
@@ -66,16 +66,17 @@ impl<'a> Storage<'a> {
         }
         let moves_end = !point.operation.is_transfer() && !point.operation.is_of_entries();
         let length = match files.first().filter(|_| moves_end) {
-            Some(opened) => Some(fstat(&opened.file).context("cannot look at the file")?),
+            Some(opened) => Some(fstat(&opened.file).context("cannot get the status of the file")?),
             None => None,
         };
         let length = length.and_then(|stat| u64::try_from(stat.st_size).ok());
         Ok(Self { real, direct, files, length, namespace: None })
     }
 
-    /// The way of commands to a device, beside the claim that holds it.
+    /// The character device for the commands of an NVMe namespace, next to the claim on its block
+    /// device.
     fn of_commands(system: &System, real: &'a Real) -> Result<Self> {
-        let claim = real.claim().context("commands need a device")?;
+        let claim = real.claim().context("NVMe commands need a device")?;
         let commands = Commands::find(system, &real.inspected)?;
         let Commands { namespace: id, block_bytes, .. } = commands;
         let file = commands.open(system, claim)?;
@@ -89,7 +90,7 @@ impl<'a> Storage<'a> {
         })
     }
 
-    /// The descriptor of the worker with this number, and the namespace where it takes commands.
+    /// The file of the worker with this number, and the namespace if it takes commands.
     pub(crate) fn file(&self, worker: usize) -> io::Result<(OwnedFd, Option<Namespace>)> {
         let own = self.files.iter().find(|opened| opened.stream == worker);
         let file = own.or(self.files.first());
@@ -97,16 +98,16 @@ impl<'a> Storage<'a> {
         Ok((file.file.try_clone()?, self.namespace))
     }
 
-    /// True if its file gets its length back when it is closed.
+    /// True if closing restores the length of the file.
     pub(crate) fn restores_length(&self) -> bool {
         self.length.is_some()
     }
 
-    /// Times for opening and closing the file of each worker. A file whose end was moved gets its
-    /// former length, which later points rely on.
+    /// Closes the files, and returns the times for opening and closing each. A file whose end was
+    /// moved gets its original length back, which later points rely on.
     pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
         if let (Some(length), Some(opened)) = (self.length, self.files.first()) {
-            // Where that fails, the guard that asks next says that it has another length.
+            // If that fails, the next guard reports the changed length.
             let _ = ftruncate(&opened.file, length);
         }
         let close = |Opened { file, took, .. }| {
@@ -118,11 +119,12 @@ impl<'a> Storage<'a> {
     }
 }
 
-/// The files of a point: made anew by one that writes, opened by one that reads. One that is not
-/// there, since the run was taken up again after it had been written, is filled without measuring.
+/// The files of a point that has its own: a point that writes creates them, a point that reads
+/// opens them. A missing file is filled without measuring, for example if the run was resumed after
+/// it had been written.
 fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Result<Vec<Opened>> {
     let names: Vec<(String, u64)> = match point.layout {
-        Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
+        Layout::Area => bail!("the point has no files of its own (internal error)"),
         Layout::Entries => return entries(files, point),
         Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
         Layout::FilePerStream => {
@@ -140,13 +142,13 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
         if !shared && all_ranks.is_some_and(|all_ranks| !all_ranks.has(point, stream)) {
             continue;
         }
-        // The leader makes what all share before it tells the others to begin.
+        // The leader creates a shared file before it tells the others to begin.
         let makes = point.writes() && (!shared || all_ranks.is_none_or(AllRanks::is_leader));
         if !point.writes() && !files.has(&name) {
             if point.verify {
                 bail!(
-                    "{name} is gone, which this point holds against what the run wrote: an \
-                     interrupted run removes its files. Start a new run, or keep them (ior -k)"
+                    "{name} is gone, but this point verifies it against what the run wrote: an \
+                     interrupted run removes its files. Start a new run, or keep the files (ior -k)"
                 );
             }
             let file = files.create(&name, point.direct)?;
@@ -163,7 +165,8 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
     Ok(opened)
 }
 
-/// The directory of a point whose requests are of entries, with those that are to be there.
+/// The directory of a point whose operations are on directory entries, with the entries that must
+/// exist.
 fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
     let size = u64::from(point.request_size.max());
     let count = if point.operation.needs_entries() { point.area.length_bytes / size } else { 0 };
@@ -173,8 +176,8 @@ fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
     Ok(vec![Opened { stream: 0, file, took: Nanos::ZERO }])
 }
 
-/// The same open file with writes that return when they are durable, which only an open can ask
-/// for: through the descriptor that was claimed, and by no name.
+/// Reopens the file for durable writes (`O_SYNC`, `O_DSYNC`), which only an open can request. It
+/// uses the claimed descriptor, not a name.
 fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
     let flag = match durability {
         Durability::None | Durability::Fsync | Durability::Fdatasync => return Ok(file),
@@ -187,12 +190,12 @@ fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
         .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
 }
 
-/// Sets direct I/O, and says whether it is in effect, as the kernel says.
+/// Sets direct I/O, and returns whether it is in effect according to the kernel.
 fn set_direct(file: &OwnedFd, asked: bool) -> Result<bool> {
     let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
     let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
     if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
-        bail!("cannot turn direct I/O off");
+        bail!("cannot turn off direct I/O");
     }
     let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
     Ok(flags.contains(OFlags::DIRECT))

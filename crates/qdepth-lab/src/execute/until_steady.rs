@@ -1,6 +1,6 @@
-//! Preconditioning until steady: a load goes on in rounds until the rule says that its rate is
-//! steady, or that it goes up and down, or until there were enough rounds. What is not steady is no
-//! error: the run goes on, and says so.
+//! Preconditioning until steady: a load runs in rounds until the rule finds its rate steady or
+//! cyclic, or until the maximum number of rounds. A rate that is not steady is not an error: the
+//! run continues with a finding.
 
 use anyhow::{Context, Result, bail};
 use qdepth_measure::{Bytes, Nanos, SteadyRounds, SteadyRule, SteadyState, SteadyVerdict};
@@ -19,7 +19,8 @@ use crate::outcome::findings::not_steady;
 use crate::outcome::measured::Measured;
 use crate::target::prepare::Prepared;
 
-/// `random 4KiB over 64GiB until steady by our own rule, 1440 rounds of 60 s at most`.
+/// Description, for example `random 4KiB over 64GiB until steady by our own rule, 1440 rounds of 60
+/// s at most`.
 pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
     format!(
         "{} {} over {} until steady by {} rule, {} rounds of {} at most",
@@ -32,7 +33,7 @@ pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
     )
 }
 
-/// The same for whoever is told of it.
+/// The same as a step, for observers.
 fn rounds_step(point: &Point, asked: UntilSteady) -> PhaseStep {
     PhaseStep::new(phase_step::ROUNDS)
         .label("load", &point.profile)
@@ -50,9 +51,9 @@ fn whose(rule: SteadyRule) -> &'static str {
     }
 }
 
-/// Carries out rounds of the loads of all targets at the same time until each is settled, or there
-/// were enough; `put`: emulated media were put into the steady state, so that nothing must be
-/// written before it is believed.
+/// Runs rounds of the loads on all targets at the same time, until each is settled or has the
+/// maximum number of rounds. `put` is true if emulated devices were set to the steady state: then
+/// nothing has to be written before a verdict.
 pub(crate) fn rounds(
     lab: Lab<'_>,
     targets: &[Prepared],
@@ -78,7 +79,11 @@ pub(crate) fn rounds(
         for (index, (point, measured)) in round.iter().zip(&measured).enumerate() {
             let target = &targets[point.target as usize];
             let written = whole(measured).with_context(|| {
-                format!("{} is not steady: round {}", target.expression.display(), number + 1)
+                format!(
+                    "{} did not reach steady state: round {}",
+                    target.expression.display(),
+                    number + 1
+                )
             })?;
             bytes[index] += written;
             all[index].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
@@ -100,12 +105,12 @@ pub(crate) fn rounds(
     Ok(done)
 }
 
-/// Bytes that a round wrote, where it was a whole one.
+/// Bytes that a round wrote. Fails if the round is incomplete.
 fn whole(measured: &Measured) -> Result<u64> {
     is_there(measured)?;
     let outcome = &measured.outcome;
     if outcome.interrupted {
-        bail!("it was interrupted");
+        bail!("interrupted");
     }
     if outcome.failed() > 0 || outcome.failed_outside > 0 {
         bail!("{} writes failed", outcome.failed() + outcome.failed_outside);
@@ -118,7 +123,8 @@ pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
     intervals.iter().map(|slice| (slice.completed.iter().sum(), slice.length)).collect()
 }
 
-/// Progress line after a round: `round 7   45210 IOPS: drifting down (range 12.1 %, slope -9.3 %)`.
+/// Progress line after a round, for example `round 7   45210 IOPS: drifting down (range 12.1 %,
+/// slope -9.3 %)`.
 fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
     let verdict = rounds.verdict();
     format!(
@@ -126,7 +132,7 @@ fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
         rounds.count(),
         rounds.last_rate(),
         match verdict.state {
-            // Before the last round that is no verdict.
+            // Before the last round this is not a verdict.
             SteadyState::NeverSteady => format!("not steady{}", figures(&verdict)),
             state => format!("{}{}", state_text(state, rounds, rule), figures(&verdict)),
         }
@@ -158,10 +164,10 @@ fn state_text(state: SteadyState, rounds: &SteadyRounds, rule: SteadyRule) -> St
     }
 }
 
-/// Fact for the target.
+/// Fact about the target.
 fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> Figures {
     let SteadyVerdict { state, level, range_share, slope_share, period_rounds } = rounds.verdict();
-    // Digits that nobody reads are not kept.
+    // Rounded, because nobody reads more digits.
     let rounded = |figure: f64, digits: i32| {
         let scale = 10_f64.powi(digits);
         (figure * scale).round() / scale

@@ -1,5 +1,5 @@
-//! Runs the loads of a group on emulated media: one worker holds all, since there the order of
-//! events is total.
+//! Runs the loads of a group on emulated devices. One worker runs all of them, because in virtual
+//! time the order of events is total.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
@@ -18,13 +18,15 @@ use crate::ranks::all_ranks::AllRanks;
 use crate::ranks::other_ranks::OtherRanks;
 use crate::target::prepare::{Emulation, Prepared, PreparedStorage};
 
-/// A medium that answers within this time is no storage: it shows what the loop costs.
+/// Service time, µs, up to which an emulated device does not represent storage: a point on it shows
+/// the cost of the loop.
 const NO_TIME_US: f64 = 0.1;
-/// Requests of a point on such a medium: its virtual time would last hours of ours.
+/// Largest number of requests of a point on such a device: its virtual time would last hours of
+/// real time.
 const REQUESTS_MAX: u64 = 1_000_000;
 
-/// A group as it can be measured: on a medium that takes no time, points end after a million
-/// requests, without a lead-in.
+/// The group in a form that can be measured. On a device that takes no time, points end after a
+/// million requests, without a warm-up.
 pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
     let takes_no_time = |target: &Prepared| {
         let PreparedStorage::Emulated(emulation) = &target.storage else { return false };
@@ -48,8 +50,8 @@ pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
     group.iter().map(bounded).collect()
 }
 
-/// The loads of one medium share its time, and media that are on one host share that; others share
-/// nothing, so each goes through a time of its own.
+/// Measures the loads. Loads of one device share its time, and so do devices of one emulated host.
+/// All others are independent, and each runs through a virtual time of its own.
 pub(crate) fn measure(
     targets: &[Prepared],
     group: &[Point],
@@ -59,17 +61,18 @@ pub(crate) fn measure(
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
     if group.iter().any(|point| point.priorities.is_some()) {
-        let what = "an emulated medium takes requests in their order, and knows no priorities";
+        let what = "an emulated device does not support priorities: it serves I/Os in their order";
         return Err(Usage(what.to_owned()).into());
     }
     if group.iter().any(|point| !point.operation.is_transfer()) {
-        let what = "an emulated medium moves data, and has neither files nor directories";
+        let what =
+            "an emulated device only reads, writes and trims; it has no files or directories";
         return Err(Usage(what.to_owned()).into());
     }
     let hosts = on_one_host(targets, group);
     if hosts.len() > 1 && group.iter().any(|point| point.flow.is_some()) {
-        let what = "loads that are tied to each other are on media of one host: each other medium \
-                    goes through a time of its own";
+        let what = "loads with a `flow` must be on emulated devices of one host, because other \
+                    devices have separate virtual times";
         return Err(Usage(what.to_owned()).into());
     }
     for loads in hosts {
@@ -99,10 +102,10 @@ pub(crate) fn measure(
     Ok(measured.into_iter().flatten().collect())
 }
 
-/// A medium with the places of its loads in the group.
+/// An emulated device, and the indices in the group of its loads.
 type Loaded<'a> = (&'a Emulation, Vec<usize>);
 
-/// The loaded media, host by host.
+/// The devices with a load, grouped by emulated host.
 fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'a>>> {
     let mut hosts: Vec<Vec<Loaded<'a>>> = Vec::new();
     for (index, target) in targets.iter().enumerate() {
@@ -123,8 +126,8 @@ fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'
     hosts
 }
 
-/// Thermal throttling of emulated drives, counted as for real ones. The first load of a device is
-/// reported.
+/// Thermal throttling of emulated drives, counted like that of real ones. It is reported for the
+/// first load of a device.
 fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
     let of_medium = |((emulation, points), times): (&(&Emulation, Vec<&Point>), &u32)| {
         let mut seen = vec![Seen::default(); points.len()];
@@ -137,7 +140,7 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
     media.iter().zip(throttles).flat_map(of_medium).collect()
 }
 
-/// On a thread of its own as well, so that the screen lives while virtual time flies.
+/// Runs on a separate thread, so that the screen is updated meanwhile.
 fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
     all_ranks: Option<&AllRanks>,
@@ -166,7 +169,8 @@ fn in_virtual_time(
                 .collect();
             let start = target.now();
             let mut see = |driver: usize, interval: &Interval| {
-                // Virtual time waits for whoever looks on: every slice is told.
+                // Blocks until the observer has taken the sample: in virtual time no sample is
+                // dropped.
                 let _ = show.send((driver, *interval));
             };
             let outcomes = target.measure_together(&shards, start, stop, &mut see);

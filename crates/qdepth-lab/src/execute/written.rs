@@ -1,4 +1,4 @@
-//! Register of the last writes of this run, file by file, for points that verify.
+//! Register of this run's latest writes by file, for points that verify reads.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,18 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use qdepth_workload::{BLOCKS_MAX, Generations, Plan, Point};
 use rustix::fs::fstat;
 
-/// The writes of all points of a run, by this process: a later point reads what an earlier wrote.
+/// The writes of all points of a run in this process: a later point may read the data of an earlier
+/// one.
 #[derive(Default)]
 pub(crate) struct Written {
     block_bytes: u64,
     end_bytes: u64,
     base: u32,
-    /// By device and number of the file.
+    /// By device and inode.
     files: Mutex<BTreeMap<(u64, u64), Arc<Generations>>>,
 }
 
 impl Written {
-    /// For the points of a plan that verify: every request of them is of whole blocks.
+    /// For the verifying points of a plan, all of whose requests are whole blocks.
     pub(crate) fn from_plan(plan: &Plan) -> Self {
         let verified = || plan.points.iter().filter(|point| point.verify);
         let lengths = |point: &Point| {
@@ -32,13 +33,13 @@ impl Written {
         Self {
             block_bytes: verified().flat_map(lengths).fold(0, divisor),
             end_bytes: ends.max().unwrap_or(0),
-            // Another for each process that writes for the run, ranks and resumed ones among them.
+            // Different for each process that writes for the run, such as ranks and resumed runs.
             base: uuid::Uuid::new_v4().as_u128() as u32,
             files: Mutex::default(),
         }
     }
 
-    /// The writes of a file, whichever worker opened it.
+    /// The writes of a file, shared by all workers that opened it.
     pub(crate) fn of_file(&self, file: &OwnedFd) -> io::Result<Arc<Generations>> {
         let stat = fstat(file.as_fd())?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +56,7 @@ impl Written {
     }
 }
 
-/// The greatest common divisor; of 0 and a number that number.
+/// The greatest common divisor; for 0 and a number, the number.
 fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }

@@ -1,4 +1,5 @@
-//! qdepth beside fio: the same reads of one file, in turn, and what each says that one took.
+//! Comparison with fio: both read the same file, interleaved, and their mean latencies are
+//! compared.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -18,23 +19,24 @@ use serde_json::Value;
 use crate::instrument::calibrate::null_point;
 use crate::instrument::proof::{judged, not_tried};
 
-/// The file, and the reads of it.
+/// Size of the file, of its pieces, and of a read; queue depths.
 const SIZE: u64 = 64 << 20;
 const PIECE: usize = 1 << 20;
 const READ: u32 = 4096;
 const OUTSTANDING: [u32; 2] = [1, 8];
-/// Pairs at each, in turn, the second first in every other one.
+/// Number of interleaved pairs at each queue depth. Every second pair starts with fio.
 const PAIRS: u32 = 10;
 const WARM_UP: Nanos = Nanos::from_millis(50);
-/// Shortest and longest measurement of a pair.
+/// Shortest and longest measurement of one side of a pair.
 const LEAST: Nanos = Nanos::from_millis(50);
 const MOST: Nanos = Nanos::from_secs(1);
-/// Share by which the mean latencies may differ, and how uncertain a quotient says nothing.
+/// Share by which the mean latencies may differ, and share by which the ends of the interval may
+/// deviate from its centre; a wider interval gives no verdict.
 const BAR: f64 = 0.05;
 const TOO_WIDE: f64 = 0.25;
 
-/// Compares with fio, where it is installed, on a nameless file of 64 MiB in this folder;
-/// `duration` is about what it takes.
+/// Compares with fio, if it is installed, on an unnamed file of 64 MiB in `folder`. `duration` is
+/// about the total time.
 pub(crate) fn beside_fio(
     system: &System,
     folder: &Path,
@@ -101,7 +103,7 @@ fn queues(engine: Engine) -> bool {
     matches!(engine, Engine::IoUring | Engine::LinuxAio)
 }
 
-/// A file with something in it, past the cache.
+/// Creates a file with data that is not in the page cache.
 fn file_in(folder: &Path) -> Result<File> {
     let folder = Folder::open(if folder == Path::new("") { Path::new(".") } else { folder })?;
     let file = folder.nameless()?;
@@ -111,11 +113,12 @@ fn file_in(folder: &Path) -> Result<File> {
         bytes.copy_from_slice(&drawn[..bytes.len()]);
     }
     for at in (0..SIZE).step_by(PIECE) {
-        file.write_all_at(&piece, at).context("cannot fill a file of 64 MiB for it")?;
+        file.write_all_at(&piece, at).context("cannot fill a file of 64 MiB")?;
     }
     file.sync_all()?;
     let flags = fcntl_getfl(&file)?;
-    fcntl_setfl(&file, flags | OFlags::DIRECT).context("there is no direct I/O here")?;
+    fcntl_setfl(&file, flags | OFlags::DIRECT)
+        .context("this file system does not support direct I/O")?;
     Ok(file)
 }
 
@@ -142,7 +145,7 @@ fn load(outstanding: u32, pair: u32, each: Nanos) -> Result<Point> {
     })
 }
 
-/// Mean from submission to completion, ns, by our loop.
+/// Mean latency from submission to completion by qdepth's loop, ns.
 fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
     let options = OpenOptions {
         slots: load.in_flight_max(),
@@ -158,12 +161,12 @@ fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
     let descriptor: OwnedFd = file.as_fd().try_clone_to_owned()?;
     let outcome = KernelTarget::open(descriptor, &options)?.measure(load);
     if outcome.failure.is_some() || outcome.failed() > 0 {
-        bail!("reads of the file failed");
+        bail!("reading the file failed");
     }
     outcome.directions[0].service_time.mean().context("nothing was read")
 }
 
-/// The same by fio's word: `lat_ns` of a job with these reads of this file.
+/// The same by fio: `lat_ns` of a job with the same reads of this file.
 fn their_latency(system: &System, load: &Point, engine: Engine, file: &File) -> Result<f64> {
     let name = match engine {
         Engine::IoUring => "io_uring",
@@ -183,9 +186,9 @@ fn their_latency(system: &System, load: &Point, engine: Engine, file: &File) -> 
         ms(load.stop.duration_ns),
     );
     let output = system.run("fio", &words.split_whitespace().collect::<Vec<_>>())?;
-    let complaint = || output.stderr.lines().next().unwrap_or("it says nothing").to_owned();
+    let complaint = || output.stderr.lines().next().unwrap_or("no message").to_owned();
     if output.status != Some(0) {
-        bail!("fio did not succeed: {}", complaint());
+        bail!("fio failed: {}", complaint());
     }
     let text = &output.stdout[output.stdout.find('{').unwrap_or(0)..];
     let document: Value =
@@ -198,7 +201,7 @@ fn their_latency(system: &System, load: &Point, engine: Engine, file: &File) -> 
 mod tests {
     use super::*;
 
-    /// Pairs with noise of 2 %, fio's latencies `factor` times ours.
+    /// Pairs with noise of 2 %. fio's latencies are `factor` times qdepth's.
     fn pairs(factor: f64, noise: f64) -> Vec<[f64; 2]> {
         let draw = |n: u32| Seed(u64::from(n)).derive("pairs").0 as f64 / u64::MAX as f64 - 0.5;
         let pair = |n: u32| {

@@ -11,18 +11,19 @@ use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, Point, TargetShape, resolve, shipped_plan_text,
 };
 
-/// Requests in flight at which the null target is measured for the record.
+/// Queue depths at which the null target is measured for the record.
 const IN_FLIGHT: [u32; 3] = [1, 32, 128];
 
-/// The costs of the loop's parts, and null rates of one worker and of more.
+/// Costs of the loop's parts, and null rates of one worker and of several.
 pub struct Calibration {
     costs: Costs,
     engine: Engine,
     rates: Vec<NullRate>,
 }
 
-/// Measures all of it `rounds` times, each a third of a second, and keeps the highest rates: what
-/// else runs here only ever lowers them. `workers` are those besides one.
+/// Measures everything `rounds` times, a third of a second each, and keeps the highest rates,
+/// because other activity of the machine can only lower them. `workers` are the numbers of workers
+/// in addition to one.
 pub fn calibrate(engine: Engine, workers: &[u32], rounds: u32) -> Result<Calibration> {
     let zero = zero()?;
     let point = null_point()?;
@@ -38,8 +39,7 @@ pub fn calibrate(engine: Engine, workers: &[u32], rounds: u32) -> Result<Calibra
     Ok(Calibration { costs: costs(), engine, rates })
 }
 
-/// The calibration as facts of the environment, to be stored with a run; where it cannot be had,
-/// why.
+/// The calibration as facts about the environment, or the reason why there is none.
 pub(crate) fn facts(engine: Engine, workers: &[u32]) -> Vec<Observation> {
     match calibrate(engine, workers, 1) {
         Ok(calibration) => calibration.facts(),
@@ -59,7 +59,7 @@ fn observation(key: &str, value: Result<String, Reason>) -> Observation {
     }
 }
 
-/// The generator's rate for each number in flight, with the engine that is used.
+/// Ceiling of the generator for each number of requests in flight, with the engine in use.
 pub(crate) fn ceilings<'a>(
     points: impl Iterator<Item = &'a Point>,
     engine: Engine,
@@ -77,10 +77,10 @@ pub(crate) fn ceilings<'a>(
     ceilings
 }
 
-/// The rate of one worker where storage costs nothing, once; some 40 ms.
+/// Rate of one worker without storage, measured once; takes about 40 ms.
 pub(crate) fn null_rate(engine: Engine) -> Result<f64> {
     let rate = ceiling(&null_point()?, engine, zero()?.as_fd());
-    Ok(rate.context("the generator could not be measured with this engine")?.io_per_s)
+    Ok(rate.context("the load generator could not be measured with this engine")?.io_per_s)
 }
 
 /// Number of CPUs available to this process.
@@ -90,10 +90,10 @@ pub fn cpus() -> u32 {
 
 #[expect(clippy::disallowed_methods, reason = "the device without a cost, by its one name")]
 fn zero() -> Result<File> {
-    File::open("/dev/zero").context("cannot open /dev/zero to calibrate the generator")
+    File::open("/dev/zero").context("cannot open /dev/zero to calibrate the load generator")
 }
 
-/// Any point will do: its load is taken, and what it would do to storage is not done.
+/// A point of a shipped plan. Its load is used, but without any storage.
 pub(crate) fn null_point() -> Result<Point> {
     let file: PlanFile = shipped_plan_text("standard").unwrap_or_default().parse()?;
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
@@ -124,7 +124,7 @@ impl Calibration {
         facts
     }
 
-    /// For a person.
+    /// Text for the user.
     pub fn text(&self) -> String {
         let Costs { clock, clock_read_ns, record_ns, ring } = &self.costs;
         let mut lines = vec![
@@ -137,8 +137,8 @@ impl Calibration {
             lines.push(format!("reap its completion        {:>8.1} ns", ring.reap_ns));
         }
         lines.push(String::new());
-        lines.push(format!("storage that costs nothing, {}", self.engine.name()));
-        lines.push("workers  in flight each        IOPS  of one worker  CPU ns per I/O".to_owned());
+        lines.push(format!("without storage, engine {}", self.engine.name()));
+        lines.push("workers  in flight each        IOPS   × one worker  CPU ns per I/O".to_owned());
         for rate in &self.rates {
             let alone = self.rates.iter().find(|r| r.workers == 1 && r.in_flight == rate.in_flight);
             lines.push(format!(

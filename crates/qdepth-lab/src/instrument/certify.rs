@@ -23,31 +23,32 @@ use crate::instrument::proof::{judged, not_tried};
 
 /// Share by which the clock may differ from the kernel's (docs/method/thresholds.md).
 const CLOCK: f64 = 0.000_5;
-/// Shares by which a rate, and a median, may miss a known truth.
+/// Shares by which a rate and a median may deviate from the known values.
 const RATE: f64 = 0.001;
 const MEDIAN: f64 = 0.005;
-/// The scripted medium: number of servers, service time.
+/// Servers and service time of the scripted target.
 const SERVERS: u32 = 8;
 const SERVICE: Nanos = Nanos::from_micros(100);
-/// A generator that reaches less cannot load a hard disk.
+/// Least rate of an engine, below which it could not load a hard disk.
 const CEILING: f64 = 10_000.0;
 const ENGINES: [Engine; 4] = [Engine::IoUring, Engine::LinuxAio, Engine::Threads, Engine::Sync];
-/// Samples of an engine's own rate, 45 ms each.
+/// Samples of an engine's rate, 45 ms each.
 const SAMPLES: usize = 9;
-/// Visits of an interval, runs a side of a comparison, and fewest of either to judge by.
+/// Segments for an interval, runs a side of a comparison, and fewest intervals or comparisons for a
+/// verdict.
 const VISITS: usize = 5;
 const RUNS: usize = 5;
 const JUDGED: usize = 20;
-/// Comparisons that are made of all samples, where there are enough.
+/// Number of comparisons made from all samples, if there are enough.
 const COMPARISONS: usize = 40;
-/// Standard errors beyond which a share is not what it should be.
+/// Number of standard errors by which a share may deviate from its expected value.
 const ERRORS: f64 = 3.0;
 
-/// Proves what can be proved here; `duration` is that of the longest part, `folder` where there may
-/// be a file for some seconds.
+/// Runs all tests that are possible on this machine. `duration` is the time of the longest part;
+/// `folder` may hold a file for some seconds.
 ///
 /// # Errors
-/// If the shipped plan that lends its load cannot be read.
+/// If the shipped plan whose load is used cannot be read.
 pub fn certify(
     system: &System,
     observer: &dyn Observer,
@@ -58,19 +59,22 @@ pub fn certify(
     let began = both_clocks();
     let point = null_point()?;
     let mut proofs = known_truth(&point, SERVICE, SERVICE);
-    observer.message("each engine's own rate");
+    observer.message("measuring the maximum rate of each engine");
     let rates = ENGINES.map(|engine| {
         (engine, (0..SAMPLES).filter_map(|_| null_rate(engine).ok()).collect::<Vec<_>>())
     });
     proofs.extend(rates.iter().map(|(engine, rates)| ceiling(engine.name(), rates)));
-    observer.message(format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
+    observer.message(format!(
+        "measuring the load generator repeatedly for {:.0} s",
+        duration.as_secs_f64()
+    ));
     let engine = rates.iter().find(|(_, rates)| !rates.is_empty()).map(|(engine, _)| *engine);
     let (mut samples, end) = (Vec::new(), both_clocks().1 + duration.0);
     while let Some(engine) = engine.filter(|_| both_clocks().1 < end) {
         samples.extend(null_rate(engine));
     }
     if let Some(engine) = engine {
-        observer.message("comparison with fio, if it is installed");
+        observer.message("comparing with fio, if it is installed");
         proofs.extend(beside_fio(system, folder, engine, Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));
@@ -108,7 +112,8 @@ fn worst(proofs: &[ProofRecord]) -> ProofOutcome {
     proofs.iter().map(|proof| proof.outcome).max().unwrap_or(ProofOutcome::NotTried)
 }
 
-/// Our clock and the kernel's at one moment: of some tries the one with the least between.
+/// qdepth's clock and the kernel's at the same moment: the reading of several with the smallest
+/// uncertainty.
 fn both_clocks() -> (u64, u64) {
     let once = |_| {
         let before = Clocks::read().monotonic;
@@ -127,8 +132,8 @@ fn same_time(ours: u64, kernel: u64) -> ProofRecord {
     judged("clock", "", apart <= CLOCK, values)
 }
 
-/// The loop on a scripted medium, in virtual time, against what follows from queueing: rate and
-/// median at each depth. `truth` is the service that is believed, `scripted` the one that is.
+/// Compares the loop on a scripted target in virtual time with queueing theory: rate and median at
+/// each queue depth. `truth` is the service time used in theory, `scripted` that of the target.
 fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord> {
     let (mut of_rate, mut of_median) = (0.0_f64, 0.0_f64);
     for outstanding in [1, 2, 4, 8, 16, 64, 512] {
@@ -154,7 +159,7 @@ fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord>
     vec![proof("known-rates", of_rate, RATE), proof("known-medians", of_median, MEDIAN)]
 }
 
-/// The rate of an engine where storage costs nothing, one request in flight.
+/// Compares the rate of an engine without storage, at queue depth 1, with the least useful rate.
 fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
     let code = "own-rate";
     let missed = SAMPLES - rates.len().min(SAMPLES);
@@ -170,7 +175,8 @@ fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
     judged(code, engine, best >= CEILING, values)
 }
 
-/// Intervals from visits over the whole time, held against the mean of all samples.
+/// Checks how many intervals, each from segments spread over the whole time, contain the mean of
+/// all samples.
 fn coverage(samples: &[f64]) -> ProofRecord {
     let code = "intervals";
     let count = samples.len() / VISITS;
@@ -189,8 +195,8 @@ fn coverage(samples: &[f64]) -> ProofRecord {
     judged(code, "", held >= bar, [("share", held), ("count", count as f64), ("bar", bar)])
 }
 
-/// Comparisons of the generator with itself, runs in turn: how many call it different. `forged`
-/// makes one side so many times as fast.
+/// Compares the generator with itself in interleaved runs, and counts the comparisons that find a
+/// difference. `forged` is a factor on the rate of one side, for tests.
 fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
     let code = "same-against-same";
     let of_run = (samples.len() / (2 * RUNS * COMPARISONS)).max(1);
@@ -204,7 +210,7 @@ fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
     }
     let differs = |runs: &&[f64]| {
         let side = |parity: usize| -> Vec<f64> {
-            // A B B A: a drift is the same for both.
+            // Order A B B A, so that a drift affects both sides equally.
             let mine =
                 |(index, run): (usize, &f64)| (index.div_ceil(2) % 2 == parity).then_some(*run);
             runs.iter().enumerate().filter_map(mine).collect()
@@ -268,7 +274,7 @@ mod tests {
     fn intervals_and_comparisons_pass_on_noise_and_fail_where_it_is_forged() {
         let calm = noise(1200);
         assert_eq!(coverage(&calm).outcome, ProofOutcome::Passed, "{:?}", coverage(&calm));
-        // Samples that repeat over the visits look precise and are not.
+        // Samples that repeat in every segment look precise, but are not.
         let mut stuck = noise(240);
         stuck = (0..5).flat_map(|_| stuck.clone()).collect();
         assert_eq!(coverage(&stuck).outcome, ProofOutcome::Failed, "{:?}", coverage(&stuck));

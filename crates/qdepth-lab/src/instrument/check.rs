@@ -1,4 +1,5 @@
-//! `qdepth host check`: the machine at rest, its settings, and how well its generator repeats.
+//! `qdepth host check`: the idle machine, its settings, and the repeatability of its load
+//! generator.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -16,9 +17,9 @@ use serde_json::json;
 use crate::events::observer::Observer;
 use crate::instrument::calibrate::{calibrate, null_rate};
 
-/// Runs of each side for which the smallest difference is said (docs/method/thresholds.md).
+/// Runs a side for which the smallest difference is given (docs/method/thresholds.md).
 const RUNS: u32 = 5;
-/// The generator's figure is a mean over this time.
+/// Time over which a figure of the generator is averaged.
 const FIGURE: Nanos = Nanos::from_secs(1);
 
 /// Result of a check.
@@ -29,7 +30,7 @@ pub struct Checked {
     scatter: Scatter,
 }
 
-/// Looks for so long: half of it at the idle machine, half at the generator.
+/// Checks for `duration`: half of it observes the idle machine, half measures the generator.
 pub fn check(
     system: &System,
     observer: &dyn Observer,
@@ -38,30 +39,32 @@ pub fn check(
 ) -> Result<Checked> {
     let mut items = settings(system, &inventory(system));
     let half = Duration::from_nanos(duration.0 / 2);
-    observer.message(format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
+    observer.message(format!("observing the idle machine for {:.0} s", half.as_secs_f64()));
     let devices = storage(system);
     let before = Sample::take(system, &devices);
     rest(half);
     items.extend(quiet(system, &before, &Sample::take(system, &devices)));
-    observer.message(format!("repeating the generator for {:.0} s", half.as_secs_f64()));
+    observer.message(format!(
+        "measuring the load generator repeatedly for {:.0} s",
+        half.as_secs_f64()
+    ));
     let now = || Clocks::read().monotonic;
     let end = now() + duration.0 / 2;
     let scatter = Scatter::until(end, now, || null_rate(engine).ok());
     if scatter.taken == scatter.missed {
-        // Not one of them: then it is the engine, and it says what is wrong with it.
+        // No sample succeeded, so the engine itself reports its problem.
         null_rate(engine)?;
     }
     let generator = calibrate(engine, &[], 3)?.text();
     Ok(Checked { items, generator, repeats: repeatability(&scatter.figures, RUNS), scatter })
 }
 
-/// Variation of the load generator: its mean rate over each second, and the seconds that could not
-/// be measured.
+/// Variation of the load generator: its mean rate in each second, and the samples that failed.
 struct Scatter {
     figures: Vec<f64>,
-    /// Samples that were tried, of which several make a figure.
+    /// Number of samples that were tried. Several give one figure.
     taken: u32,
-    /// Those that gave nothing: on a loaded machine a worker may get no CPU for all of one.
+    /// Number of failed samples: on a loaded machine a worker may get no CPU during a whole sample.
     missed: u32,
 }
 
@@ -92,7 +95,7 @@ fn rest(time: Duration) {
 }
 
 impl Checked {
-    /// For a person: what disturbs first. `words` are those of a reason.
+    /// Text for the user, with the interferences first. `words` words a reason.
     pub fn text(&self, words: impl Fn(&Reason) -> String) -> String {
         let width = self.items.iter().map(|item| item.what.chars().count()).max().unwrap_or(0);
         let mut lines = Vec::new();
@@ -113,11 +116,13 @@ impl Checked {
         lines.push(self.generator.clone());
         lines.push(String::new());
         lines.push(match &self.repeats {
-            None => "too few repetitions to estimate the variation: observe longer".to_owned(),
+            None => {
+                "too few repetitions to estimate the variation: use a longer --duration".to_owned()
+            }
             Some(Repeatability { variation, smallest_difference }) => format!(
-                "the generator scatters by {:.2} % from second to second: without any storage, \
-                 {RUNS} runs a side tell\na difference of {:.2} % from none (5 % false, 80 % \
-                 found); storage adds its own scatter",
+                "the load generator varies by {:.2} % from second to second. Without storage, \
+                 {RUNS} runs per side detect\na difference of {:.2} % (5 % significance, 80 % \
+                 power); storage adds its own variation",
                 variation * 100.0,
                 smallest_difference * 100.0
             ),
@@ -125,14 +130,14 @@ impl Checked {
         let Scatter { taken, missed, .. } = self.scatter;
         if missed > 0 {
             lines.push(format!(
-                "{missed} of {taken} samples of the generator gave nothing (no CPU in time): they \
-                 are left out"
+                "{missed} of {taken} samples of the load generator are missing (no CPU in time) \
+                 and not included"
             ));
         }
         lines.join("\n")
     }
 
-    /// For machines.
+    /// Machine-readable output.
     pub fn json(&self) -> String {
         let item = |item: &Item| {
             json!({
@@ -164,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Each sample takes 100 ms of an invented clock.
+    /// Each sample takes 100 ms of a simulated clock.
     fn scatter(mut gives: impl FnMut(u64) -> bool) -> Scatter {
         let clock = Cell::new(0);
         let sample = || {
@@ -181,7 +186,7 @@ mod tests {
         let every_third = scatter(|n| n % 3 > 0);
         assert_eq!((every_third.figures.len(), every_third.missed), (10, 33));
         assert!(every_third.figures.iter().all(|figure| (figure - 5.0).abs() < 1e-9));
-        // A second without any has no figure, and the others keep theirs.
+        // A second without a sample has no figure; the others keep theirs.
         let gap = scatter(|n| !(31..=50).contains(&n));
         assert_eq!((gap.figures.len(), gap.missed), (8, 20));
         assert_eq!(scatter(|_| false).missed, 100);

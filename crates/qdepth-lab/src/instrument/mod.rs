@@ -1,4 +1,5 @@
-//! Capability of the load generator on this machine, and its uncertainty.
+//! Self-tests of the load generator on this machine: its ceiling, its agreement with fio, and its
+//! repeatability.
 
 pub(crate) mod beside_fio;
 pub mod calibrate;

@@ -1,10 +1,10 @@
-//! A proof of a certificate: what was found beside what was asked.
+//! Proofs of a certificate: measured values next to their thresholds.
 
 use std::collections::BTreeMap;
 
 use qdepth_record::{ProofOutcome, ProofRecord, Reason};
 
-/// A proof with this code, of this subject.
+/// A proof with this code, about this subject.
 pub(crate) fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRecord {
     ProofRecord {
         code: code.to_owned(),
@@ -15,7 +15,7 @@ pub(crate) fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRe
     }
 }
 
-/// One that was tried: what was found, and under `bar` what was asked.
+/// A proof with a result: measured values, and the threshold under `bar`.
 pub(crate) fn judged<const N: usize>(
     code: &str,
     subject: &str,
@@ -27,7 +27,7 @@ pub(crate) fn judged<const N: usize>(
     ProofRecord { values, ..proof(code, subject, outcome) }
 }
 
-/// One that was not.
+/// A proof that could not be tried, with the reason.
 pub(crate) fn not_tried(code: &str, subject: &str, bar: f64, why: &Reason) -> ProofRecord {
     let values = [("bar".to_owned(), bar)].into();
     ProofRecord { values, why: Some(why.into()), ..proof(code, subject, ProofOutcome::NotTried) }

@@ -1,4 +1,4 @@
-//! Activity of the machine during a point: sampled before and after it.
+//! Activity of the machine during a point, sampled before, during and after it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,10 +20,10 @@ use qdepth_record::{KernelCounts, MonitorRecord};
 use crate::monitor::sight::MachineNews;
 use crate::monitor::standstill::Stood;
 
-/// From one sample to the next.
+/// Interval between samples.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Looks at the machine each second, on a thread of its own, from its start to its end.
+/// Samples the machine once per second on its own thread.
 pub(crate) struct Sampler {
     end: Sender<()>,
     thread: Option<JoinHandle<Vec<Sample>>>,
@@ -31,7 +31,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Takes the first sample at once; `below` are the devices of each target.
+    /// Starts, and takes the first sample at once. `below` are the devices of each target.
     pub(crate) fn start(system: &System, below: &[Vec<String>]) -> Self {
         let mut devices = below.concat();
         devices.sort();
@@ -55,12 +55,12 @@ impl Sampler {
         Self { end, thread: Some(thread), news }
     }
 
-    /// News of the last sample, once.
+    /// Changes in the latest sample, once.
     pub(crate) fn news(&self) -> Option<MachineNews> {
         self.news.lock().ok()?.take()
     }
 
-    /// Takes the last sample.
+    /// Takes the last sample, and returns all.
     pub(crate) fn stop(mut self) -> Vec<Sample> {
         let _ = self.end.send(());
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
@@ -75,7 +75,7 @@ pub(crate) struct DriveHealth {
 }
 
 impl DriveHealth {
-    /// Asks each drive once, and no more those that do not answer.
+    /// Reads each drive's health once. Drives that do not answer are not asked again.
     pub(crate) fn ask_first(&mut self, system: &System, below: &[String]) {
         if std::mem::replace(&mut self.asked, true) {
             return;
@@ -87,7 +87,7 @@ impl DriveHealth {
         self.last = drives.filter(|(_, health)| counts_trouble(health)).collect();
     }
 
-    /// The counters of trouble that rose since they were last asked: drive, counter, by how much.
+    /// Counters of trouble that rose since the last reading: drive, counter, increase.
     pub(crate) fn ask_again(&mut self, system: &System) -> Vec<(String, &'static str, f64)> {
         let mut rose = Vec::new();
         for (name, then) in &mut self.last {
@@ -110,14 +110,14 @@ fn counts_trouble(health: &Health) -> bool {
 }
 
 impl Seen {
-    /// Summary of the samples of the machine and of these devices.
+    /// Adds a summary of the samples of the machine and of these devices.
     pub(crate) fn summarize(&mut self, samples: &[Sample], devices: &[String]) {
         let own: Vec<Sample> = samples.iter().map(|sample| sample.restricted_to(devices)).collect();
         self.interference = interference(&own);
         self.series = series(&own);
     }
 
-    /// Takes what another load of ours read and wrote, in bytes, out of the kernel's counts.
+    /// Subtracts the bytes that another load of this run read and wrote from the kernel's counts.
     pub(crate) fn without(&mut self, read: u64, written: u64) {
         self.shared = true;
         if let Some(kernel) = &mut self.kernel {
@@ -128,8 +128,8 @@ impl Seen {
 }
 
 impl Seen {
-    /// Adds a later segment that began `offset` after the first and had this share of the total
-    /// time until its end. Shares refer to the total time, counts are sums.
+    /// Adds a later segment that began `offset` after the first and is this share of the total time
+    /// so far. Shares refer to the total time, counts are sums.
     pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
         let Self {
             kernel,
@@ -202,7 +202,7 @@ impl Seen {
     }
 }
 
-/// One sample.
+/// Counters of the machine at one moment.
 pub(crate) struct Monitors {
     cpu: io::Result<CpuTimes>,
     device: Option<io::Result<KernelStat>>,
@@ -211,27 +211,27 @@ pub(crate) struct Monitors {
     clocks: Clocks,
 }
 
-/// Comparison of two samples.
+/// Difference between two samples.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Kernel counters of the single device below.
+    /// Kernel counters of the device below, if there is a single one.
     pub(crate) kernel: Option<KernelCounts>,
-    /// Other programs that used the CPUs or the disks, in words; empty if none did.
+    /// Other programs that used CPUs or disks, as text; empty if none did.
     pub(crate) processes: String,
     /// Bytes that any program wrote to the page cache.
     pub(crate) dirtied_bytes: Option<u64>,
-    /// Share of CPU time stolen by the hypervisor.
+    /// Share of CPU time that the hypervisor took.
     pub(crate) steal: Option<f64>,
     /// Divergence of the kernel's clocks.
     pub(crate) clocks: Disagreement,
-    /// True if another load of ours was on the same device: then the kernel's number of I/Os is
-    /// not this load's.
+    /// True if another load of this run used the same device: the kernel's I/O count is then not
+    /// this load's.
     pub(crate) shared: bool,
-    /// Interferences over all samples.
+    /// Interferences during all samples.
     pub(crate) interference: Interference,
-    /// The samples, by the second.
+    /// The samples as time series.
     pub(crate) series: Vec<MonitorRecord>,
-    /// Counters of a drive's health that rose: drive, counter, by how much.
+    /// Health counters of drives that rose: drive, counter, increase.
     pub(crate) troubles: Vec<(String, &'static str, f64)>,
     /// Pauses of the load generator.
     pub(crate) stood: Stood,
@@ -240,7 +240,7 @@ pub(crate) struct Seen {
 }
 
 impl Monitors {
-    /// Looks at the CPUs, the clocks, and the counters of one device.
+    /// Reads the CPUs, the clocks, and the counters of one device.
     pub(crate) fn sample(system: &System, device: Option<&str>) -> Self {
         Self {
             cpu: CpuTimes::read(system),
@@ -251,7 +251,7 @@ impl Monitors {
         }
     }
 
-    /// Changes from this sample to a later one.
+    /// Difference between this sample and a later one.
     pub(crate) fn until(&self, after: &Self) -> Seen {
         let mut missing = Vec::new();
         let mut lacks = |what, error: &io::Error| missing.push((what, unread(error)));
@@ -279,7 +279,7 @@ impl Monitors {
     }
 }
 
-/// Why a monitor could not be read: the name of the kernel's answer, or a code.
+/// Reason why a monitor could not be read: the name of the kernel's error, or a code.
 fn unread(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(|| label::NOT_IN_ITS_FORM.to_owned(), errno_name)
 }
@@ -355,7 +355,7 @@ mod tests {
         assert!(!whole.clocks.suspended && whole.clocks.drift < 0.1, "{whole:?}");
     }
 
-    /// The hypervisor took part of 1000 ticks between the samples.
+    /// The hypervisor took some of 1,000 ticks between the samples.
     #[test]
     fn stolen_time_reaches_the_findings() {
         let root = tempfile::tempdir().unwrap();

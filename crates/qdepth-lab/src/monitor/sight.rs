@@ -5,24 +5,25 @@ use qdepth_host::monitor::{Sample, between};
 use qdepth_measure::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// From look to look, at least: the kernel counts CPU time in ticks of 10 ms.
+/// Least time between two samples: the kernel counts CPU time in ticks of 10 ms.
 const NEWS_MIN: Nanos = Nanos::from_millis(200);
-/// Slices of one sign of life, at most: what a screen cannot show is no reason to hold memory.
+/// Largest number of samples in one heartbeat: a screen could not show more, so they need no
+/// memory.
 const SLICES_MAX: usize = 4096;
 
-/// Something that is seen by whoever waits for the workers.
+/// Progress event for the thread that waits for the workers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sight<'a> {
-    /// A slice of the load at this place of the group, by one worker.
+    /// A sample of the load with this index in the group, from one worker.
     Slice(usize, &'a Interval),
-    /// Sample of the machine.
+    /// A sample of the machine.
     Machine(&'a MachineNews),
     /// Some time has passed.
     Tick,
 }
 
 impl Sight<'_> {
-    /// Bytes that were written.
+    /// Bytes written in the sample.
     pub(crate) fn written(&self) -> u64 {
         match self {
             Sight::Slice(_, slice) => slice.bytes[1],
@@ -31,14 +32,14 @@ impl Sight<'_> {
     }
 }
 
-/// Changes of a machine between two samples, a second apart.
+/// Changes of a machine between two samples one second apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MachineNews {
     /// Name of the machine.
     pub(crate) host: String,
-    /// From look to look, ns.
+    /// Time between the samples, ns.
     pub(crate) length_ns: u64,
-    /// Quantity with its unit, and value; as in the series of a point's monitors.
+    /// Quantities with their units, and values, like in the series of a point's monitors.
     pub(crate) values: Vec<(String, f64)>,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn hostname() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// News of a rank, sent to the leader with its heartbeat.
+/// Progress of a rank, sent to the leader with its heartbeat.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RankNews {
     pub(crate) slices: Vec<(usize, Interval)>,
@@ -79,13 +80,13 @@ impl RankNews {
         }
     }
 
-    /// Message; empty if there is nothing to report.
+    /// The message, which empties the progress; no bytes if there is nothing to report.
     pub(crate) fn taken(&mut self) -> Vec<u8> {
         let news = std::mem::take(self);
         if news.slices.is_empty() && news.machine.is_none() {
             return Vec::new();
         }
-        // Numbers and texts cannot fail to be encoded.
+        // Numbers and strings always encode.
         postcard::to_allocvec(&news).unwrap_or_default()
     }
 }

@@ -1,23 +1,24 @@
-//! Standstills of the generator itself.
+//! Pauses of the load generator itself.
 
 use qdepth_linux::Standstill;
 use qdepth_measure::{Instant, Nanos};
 
-/// Pauses are counted from these lengths on, as gaps between completions are.
+/// Lengths from which pauses are counted, the same as for gaps between completions.
 const LENGTHS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
 
 /// Pauses of the load generator in the window of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stood {
     pub(crate) longest: Nanos,
-    /// Over 100 ms, 1 s, 10 s.
+    /// Number of pauses over 100 ms, 1 s, 10 s.
     pub(crate) over: [u64; 3],
-    /// Share of the time in which the worker that waited most was ready and had no CPU.
+    /// Share of the time in which a worker was ready and had no CPU, for the worker that waited
+    /// most.
     pub(crate) waited: f64,
 }
 
 impl Stood {
-    /// Part of the pauses between these moments.
+    /// The pauses between these two moments.
     pub(crate) fn within(all: &[Standstill], from: Instant, to: Instant, waited: f64) -> Self {
         let mut stood = Self { waited, ..Self::default() };
         for standstill in all {

@@ -1,4 +1,4 @@
-//! Watches the workers from the thread that waits for them.
+//! Loop of the thread that waits for the workers.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use qdepth_engine::Interval;
 
 use crate::monitor::sight::Sight;
 
-/// Intervals that the screen may lag behind; later ones are not shown.
+/// Number of samples that the screen may lag behind; further ones are dropped.
 pub(crate) const SCREEN_LAG: usize = 64;
 
-/// Shows slices until the last worker has ended, and between them that time has passed.
+/// Passes on samples until the last worker has ended, and ticks between them.
 pub(crate) fn watch(
     shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
     seen: &mut dyn FnMut(Sight<'_>),
@@ -28,5 +28,5 @@ pub(crate) fn watch(
 }
 
 pub(crate) fn bug() -> anyhow::Error {
-    anyhow::anyhow!("a worker ended by a bug of qdepth")
+    anyhow::anyhow!("a worker ended because of an internal error")
 }

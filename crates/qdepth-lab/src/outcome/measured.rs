@@ -1,4 +1,4 @@
-//! A point as measured, before it is sealed.
+//! A point as measured, before its record is created.
 
 use qdepth_engine::{Absence, Ended, Outcome, in_turn, unrecorded};
 use qdepth_linux::{ClockCheck, Engine, Probe};
@@ -10,7 +10,7 @@ use crate::ranks::other_ranks::OtherRanks;
 use crate::request::worker_result::WorkerResult;
 use crate::target::identity::{Changed, Identity};
 
-/// A point as measured, with what else was seen.
+/// Results of a point, with observations of the machine.
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
     /// Results of its workers; empty in virtual time.
@@ -28,7 +28,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Nothing, since the target is gone.
+    /// A point without I/Os, because its target is gone.
     pub(crate) fn nothing(point: &Point, why: Absence) -> Self {
         Self {
             outcome: Outcome {
@@ -45,7 +45,7 @@ impl Measured {
         }
     }
 
-    /// Adds the current identity of the target.
+    /// Adds the identity of the target after the point.
     pub(crate) fn with(mut self, identity: Identity) -> Self {
         match identity {
             Identity::Same => {}
@@ -59,13 +59,13 @@ impl Measured {
 }
 
 impl Measured {
-    /// Warm-up part of the following measurement.
+    /// The same as warm-up of the following measurement.
     pub(crate) fn unrecorded(self) -> Self {
         let ranks = self.ranks.iter().map(|_| WorkerResult::default()).collect();
         Self { outcome: unrecorded(self.outcome), ranks, ..self }
     }
 
-    /// With a later visit of the same point, which began `offset` after the first.
+    /// Adds a later segment of the same point, which began `offset` after the first.
     pub(crate) fn followed_by(self, later: Self, offset: Nanos) -> Self {
         let (before, after) = (self.outcome.duration.0 as f64, later.outcome.duration.0 as f64);
         let share = if after > 0.0 { after / (before + after) } else { 0.0 };
@@ -93,12 +93,12 @@ impl Measured {
     }
 }
 
-/// Engine and clock that measured a point in real time.
+/// Engine and clock of a point in real time.
 #[derive(Clone)]
 pub(crate) struct Used {
     pub(crate) engine: Engine,
     pub(crate) probe: Probe,
     pub(crate) clock: ClockCheck,
-    /// Share of its time in which the worker was ready and had no CPU.
+    /// Share of the time in which the worker was ready and had no CPU.
     pub(crate) waited: f64,
 }

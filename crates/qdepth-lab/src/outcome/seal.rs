@@ -1,4 +1,4 @@
-//! From an outcome to the record that is stored: written out by hand, so that a change inside the
+//! Conversion of an outcome to the stored record. It names every field, so that a change inside the
 //! engine never silently changes the stored form.
 
 use qdepth_engine::{DirectionOutcome, Ended};
@@ -7,7 +7,7 @@ use qdepth_workload::{Durability, Point};
 
 use crate::outcome::measured::Measured;
 
-/// The record of a measured point, without what is doubted of it.
+/// The record of a measured point, without findings.
 pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
     let outcome = &measured.outcome;
     let [reads, writes, trims, syncs] = outcome.directions.each_ref().map(direction);

@@ -1,5 +1,5 @@
-//! The ranks that MPI started, where it did: rank 0 leads and keeps the logbook, the others measure
-//! their share of the streams of each point.
+//! The ranks of an MPI launch: rank 0 leads and keeps the logbook; the others measure their share
+//! of the streams of each point.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +16,14 @@ use rustix::thread::{Timespec, nanosleep};
 use crate::monitor::sight::RankNews;
 use crate::ranks::shim;
 
-/// Environment variables of launchers for the number of ranks: Open MPI, MPICH and its successors,
-/// Slurm.
+/// Environment variables in which launchers give the number of ranks: Open MPI, MPICH and its
+/// successors, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// Between two signs of life where nothing else is waited for.
+/// Interval of heartbeats while this rank waits for nothing else.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(200);
 
-/// MPI as a wire.
+/// MPI as a transport.
 pub(crate) struct MpiTransport(Mpi);
 
 impl Transport for MpiTransport {
@@ -50,12 +50,12 @@ impl Transport for MpiTransport {
 /// All ranks, as this process sees them.
 pub(crate) struct AllRanks {
     pub(crate) group: RefCell<RankGroup<MpiTransport>>,
-    /// Ranks from one that writes to the one that reads it back: on another node, where there are
-    /// several.
+    /// Distance from a rank that writes to the rank that reads the data back, which is on another
+    /// node if there are several.
     pub(crate) shift: RefCell<u32>,
-    /// News for the leader with the next heartbeat.
+    /// Progress for the leader, sent with the next heartbeat.
     pub(crate) seen: RefCell<RankNews>,
-    /// True if the others were asked to stop.
+    /// True if this leader has asked the others to stop.
     has_halted: Cell<bool>,
 }
 
@@ -65,7 +65,7 @@ pub fn launched() -> Option<u32> {
     size.filter(|size| *size > 1)
 }
 
-/// The ranks, where a launcher of MPI started several.
+/// Joins the ranks; `None` if no MPI launcher started several.
 pub(crate) fn join() -> Result<Option<AllRanks>> {
     let Some(size) = launched() else { return Ok(None) };
     let mpi = shim::load(size)?;
@@ -82,7 +82,7 @@ impl AllRanks {
         self.group.borrow().is_leader()
     }
 
-    /// True if some are not on the leader's host.
+    /// True if any rank is on another host than the leader.
     pub(crate) fn are_on_other_hosts(&self) -> bool {
         *self.shift.borrow() < self.group.borrow().size()
     }
@@ -91,17 +91,17 @@ impl AllRanks {
         self.group.borrow().lost().cloned()
     }
 
-    /// True if a stream of a point is this rank's.
+    /// True if this rank has this stream of a point.
     pub(crate) fn has(&self, point: &Point, stream: usize) -> bool {
         let group = self.group.borrow();
         let ranks = group.size().min(point.streams).max(1) as usize;
-        // Read back by another rank, so that no cache of its node answers.
+        // Data is read back by another rank, so that no cache of the writing node answers.
         let read_back = point.layout.makes_files() && !point.writes();
         let shift = if read_back { *self.shift.borrow() as usize } else { 0 };
         (stream + shift) % ranks == group.rank() as usize
     }
 
-    /// Deals the streams of each point to as many workers as there are ranks.
+    /// Gives each point as many workers as there are ranks.
     pub(crate) fn spread(&self, plan: &mut Plan) {
         let ranks = self.group.borrow().size();
         for point in &mut plan.points {
@@ -109,9 +109,9 @@ impl AllRanks {
         }
     }
 
-    /// Says that this rank lives; stops the workers where another does not, or where the leader
-    /// asks. A leader that stops, for whatever reason, asks the others once: interrupted alone it
-    /// would lose those who go on.
+    /// Sends the heartbeat. Stops the workers if another rank is lost or the leader asks to stop. A
+    /// leader that stops, for any reason, asks the others once; if it alone were interrupted, it
+    /// would lose the others.
     pub(crate) fn heartbeat(&self, stop: &AtomicBool) {
         let mut group = self.group.borrow_mut();
         group.heartbeat_with(&mut || self.seen.borrow_mut().taken());
@@ -123,8 +123,8 @@ impl AllRanks {
         }
     }
 
-    /// Does what may take long while the others hear that this rank lives: one that is silent for
-    /// 5 s is lost, and a drive may take longer to report its health.
+    /// Runs something that may take long, while heartbeats continue: a rank is lost after 5 s of
+    /// silence, and a drive may take longer to report its health.
     pub(crate) fn alive_during<T: Send>(
         &self,
         stop: &AtomicBool,
@@ -143,24 +143,24 @@ impl AllRanks {
         })
     }
 
-    /// Next news of another rank.
+    /// Next progress message of another rank, with its number.
     pub(crate) fn news(&self) -> Option<(u32, Vec<u8>)> {
         self.group.borrow_mut().news()
     }
 
-    /// The leader begins a group of points everywhere.
+    /// Tells all ranks to begin a group of points (leader only).
     pub(crate) fn begin(&self, group: u32) {
         self.group.borrow_mut().broadcast(&group.to_le_bytes());
     }
 
-    /// The common start by this rank's clock.
+    /// The common start, by this rank's clock.
     pub(crate) fn start(&self, stop: &AtomicBool) -> Result<(Instant, Vec<ClockOffset>), Lost> {
         let stopping = || stop.load(Ordering::Relaxed);
         let (start, offsets) = self.group.borrow_mut().start(&stopping)?;
         Ok((Instant(start), offsets))
     }
 
-    /// Everyone's results at the leader; the others give theirs.
+    /// Sends this rank's results to the leader; the leader returns those of all others.
     pub(crate) fn results(&self, own: &[u8], stop: &AtomicBool) -> Vec<Result<Vec<u8>, Lost>> {
         let mut group = self.group.borrow_mut();
         if group.is_leader() {
@@ -171,7 +171,7 @@ impl AllRanks {
         Vec::new()
     }
 
-    /// Ends MPI, which waits for all; where one is lost, the launcher ends the others.
+    /// Finalises MPI, which waits for all ranks. If one is lost, the launcher ends the others.
     pub(crate) fn end(self) {
         let mut group = self.group.into_inner();
         if group.is_leader() {
@@ -189,7 +189,8 @@ pub(crate) fn clocks(offsets: &[ClockOffset]) -> Option<String> {
     let error_ns = offsets.iter().map(|skew| skew.error_ns).max();
     let (worst, error_ns) = worst.zip(error_ns)?;
     Some(format!(
-        "clocks: that of rank {} is {:+.1} µs from that of rank 0; each is known to ±{:.1} µs",
+        "clocks: the clock of rank {} differs most from that of rank 0, by {:+.1} µs; the \
+         uncertainty is ±{:.1} µs",
         worst.rank,
         worst.offset_ns as f64 / 1e3,
         error_ns as f64 / 1e3

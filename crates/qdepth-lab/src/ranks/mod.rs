@@ -1,9 +1,9 @@
-//! Ranks that measure together: broadcast, gather, and a common start on clocks that are apart. A
-//! rank that dies is noticed by its silence, so that nobody waits for ever.
+//! Ranks that measure together: broadcast, gather, and a common start despite different clocks. A
+//! dead rank is detected by its silence, so that no rank waits forever.
 //!
-//! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Transport`]:
-//! MPI, or channels between threads ([`threads`]). This module reads no clock and holds no
-//! `unsafe`: both are the transport's. Start with [`RankGroup`].
+//! Rank 0 leads, and the others communicate only with it. A [`Transport`] carries the messages:
+//! MPI, or channels between threads ([`threads`]). This module reads no clock and has no `unsafe`
+//! code: both are up to the transport. Start with [`RankGroup`].
 
 pub mod all_ranks;
 pub(crate) mod other_ranks;
@@ -19,22 +19,22 @@ pub use threads::{ThreadTransport, threads};
 
 /// Transport of messages between the leader and the other ranks, in order and complete.
 pub trait Transport {
-    /// Own number, from 0.
+    /// Rank of this process, from 0.
     fn rank(&self) -> u32;
     /// Number of ranks.
     fn size(&self) -> u32;
-    /// Takes a message for a rank; never blocks.
+    /// Sends a message to a rank; never blocks.
     ///
     /// # Errors
     /// If the rank cannot be reached.
     fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String>;
-    /// The next message of a rank, if one is there; never blocks.
+    /// The next message from a rank, `None` if none has arrived; never blocks.
     ///
     /// # Errors
-    /// If none will come any more.
+    /// If no message can arrive any more.
     fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String>;
-    /// Nanoseconds of the clock that this rank measures by.
+    /// Current time of this rank's measuring clock, ns.
     fn now_ns(&self) -> u64;
-    /// Waits this many nanoseconds; a message may end the wait earlier or later.
+    /// Waits for about this many nanoseconds; a message may end the wait earlier.
     fn pause(&mut self, ns: u64);
 }

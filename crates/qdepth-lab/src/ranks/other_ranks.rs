@@ -7,18 +7,18 @@ use qdepth_record::{FindingEntry, finding_entry};
 
 use crate::monitor::sight::hostname;
 
-/// Results of the other ranks for a point, at the leader.
+/// Results of the other ranks for a point, collected by the leader.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OtherRanks {
-    /// Their findings, each with its rank.
+    /// Findings, each with its rank.
     pub(crate) findings: Vec<Finding>,
-    /// True if some measured on another host: then no host's counters, link and ceiling are those
-    /// of the whole load.
+    /// True if a rank measured on another host. Counters, link and ceiling of a single host then do
+    /// not cover the whole load.
     pub(crate) on_other_hosts: bool,
 }
 
 impl OtherRanks {
-    /// With what they found in a later visit.
+    /// Adds what the ranks found in a later segment.
     pub(crate) fn append(&mut self, later: Self) {
         let Self { findings, on_other_hosts } = later;
         self.findings.extend(findings);
@@ -42,22 +42,22 @@ impl OtherRanks {
     }
 }
 
-/// This rank's findings for each point of a group, as a message.
+/// This rank's findings for each point of a group, encoded as a message.
 ///
 /// # Errors
-/// If it cannot be one.
+/// If they cannot be encoded.
 pub(crate) fn write(findings: &[Vec<Finding>]) -> Result<Vec<u8>> {
     let entries: Vec<Vec<FindingEntry>> =
         findings.iter().map(|point| point.iter().map(finding_entry).collect()).collect();
-    serde_json::to_vec(&(hostname(), entries)).context("the findings of a rank cannot be sent")
+    serde_json::to_vec(&(hostname(), entries)).context("cannot send the findings of a rank")
 }
 
-/// Reads what the rank of this number wrote.
+/// Decodes the findings of the rank with this number.
 ///
 /// # Errors
-/// If it is something else.
+/// If the message is something else.
 pub(crate) fn read(rank: u32, bytes: &[u8]) -> Result<Vec<Vec<Finding>>> {
-    let cannot = || format!("the findings of rank {rank} cannot be read");
+    let cannot = || format!("cannot read the findings of rank {rank}");
     let (host, entries): (String, Vec<Vec<FindingEntry>>) =
         serde_json::from_slice(bytes).with_context(cannot)?;
     let who = format!("{rank} ({host})");

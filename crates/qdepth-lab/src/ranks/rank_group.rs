@@ -6,23 +6,24 @@ use thiserror::Error;
 
 use crate::ranks::Transport;
 
-/// Every rank says so often that it lives …
+/// Interval of heartbeats.
 const ALIVE_NS: u64 = 500_000_000;
-/// … and one that was silent for so long is taken for dead.
+/// Silence after which a rank is lost.
 const SILENCE_NS: u64 = 5_000_000_000;
-/// The leader also prepares, seals and tells, and is given longer.
+/// Silence after which the leader is lost. It is longer, because the leader also prepares, writes
+/// and reports.
 const LEADER_SILENCE_NS: u64 = 60_000_000_000;
-/// Once it was asked to stop, what has not come by then does not come, whoever it is waited for: a
-/// launcher that ends a job leaves its ranks a second, and one that is asked to stop looks every
-/// fifth of a second, as does the one who asks.
+/// Time limit for messages after a request to stop. A launcher that ends a job gives its ranks one
+/// second. The waiting rank and the rank waited for check for the request every fifth of a second.
 const STOPPING_NS: u64 = 700_000_000;
-/// While a message is waited for, all ranks are looked at so often …
+/// Interval of heartbeat checks of all ranks while one waits for a message.
 const HEARTBEAT_CHECK_NS: u64 = 100_000_000;
-/// … and pauses grow from the first to the second, so that those who wait leave the CPU to others.
+/// Shortest and longest pause while waiting. Pauses grow from the first to the second, to leave the
+/// CPU to others.
 const PAUSE_NS: (u64, u64) = (20_000, 1_000_000);
-/// Readings of another rank's clock, of which that with the shortest way there and back is taken.
+/// Number of readings of another rank's clock. The one with the shortest round trip is used.
 const READINGS: u32 = 16;
-/// From the last message of the start to the start itself.
+/// Time from the last message of the start to the start itself.
 const AHEAD_NS: u64 = 20_000_000;
 
 const ALIVE: u8 = 0;
@@ -32,13 +33,13 @@ const START_AT: u8 = 3;
 const FAILED: u8 = 4;
 const HALT: u8 = 5;
 
-/// A rank that answers no more, or said that it cannot go on.
+/// Error for a rank that does not answer, or reported that it cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("rank {rank} of {size} is lost: {why}")]
 pub struct Lost {
-    /// Which.
+    /// Number of the lost rank.
     pub rank: u32,
-    /// Total number.
+    /// Number of ranks.
     pub size: u32,
     /// Symptom.
     pub why: Loss,
@@ -47,16 +48,16 @@ pub struct Lost {
 /// Symptom of a lost rank.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Loss {
-    /// It gave no sign of life for this many seconds.
-    #[error("it has been silent for {0} s")]
+    /// It sent no heartbeat for this many seconds.
+    #[error("it sent no message for {0} s")]
     Silent(u64),
-    /// It did not end when it was asked to.
-    #[error("it did not answer when all were asked to stop")]
+    /// It did not stop when it was asked to.
+    #[error("it did not stop when all ranks were asked to")]
     NoAnswer,
-    /// The transport does not reach it, and why.
+    /// The transport does not reach it, with the reason.
     #[error("{0}")]
     Unreachable(String),
-    /// It said so itself, in these words.
+    /// It reported an error, with its message.
     #[error("{0}")]
     Failed(String),
 }
@@ -64,15 +65,15 @@ pub enum Loss {
 /// Offset of a rank's clock from that of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
-    /// Which.
+    /// Number of the rank.
     pub rank: u32,
     /// Its clock less that of rank 0, ns.
     pub offset_ns: i64,
-    /// Half the shortest way there and back, ns: the offset is known so well.
+    /// Uncertainty of the offset, ns: half the shortest round trip.
     pub error_ns: u64,
 }
 
-/// All ranks, as one of them sees them.
+/// State of one rank's communication with the others.
 #[derive(Debug)]
 pub struct RankGroup<W> {
     transport: W,
@@ -83,12 +84,12 @@ pub struct RankGroup<W> {
     lost: Vec<Option<Lost>>,
     halted: bool,
     asked_ns: Option<u64>,
-    /// News of other ranks that was not read yet.
+    /// Progress messages of other ranks that were not read yet.
     news: VecDeque<(u32, Vec<u8>)>,
 }
 
 impl<W: Transport> RankGroup<W> {
-    /// The group on a transport.
+    /// A group on a transport.
     pub fn new(transport: W) -> Self {
         let (size, now) = (transport.size() as usize, transport.now_ns());
         Self {
@@ -104,12 +105,12 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    /// The transport, back.
+    /// Returns the transport.
     pub fn into_transport(self) -> W {
         self.transport
     }
 
-    /// Own number, from 0, which leads.
+    /// Number of this rank; 0 is the leader.
     pub fn rank(&self) -> u32 {
         self.transport.rank()
     }
@@ -119,12 +120,12 @@ impl<W: Transport> RankGroup<W> {
         self.transport.size()
     }
 
-    /// True if this one leads.
+    /// True if this rank is the leader.
     pub fn is_leader(&self) -> bool {
         self.rank() == 0
     }
 
-    /// The first rank that is lost, if one is.
+    /// The first lost rank, if any.
     pub fn lost(&self) -> Option<&Lost> {
         self.lost.iter().flatten().next()
     }
@@ -134,19 +135,19 @@ impl<W: Transport> RankGroup<W> {
         self.halted
     }
 
-    /// Those that this one talks to.
+    /// Ranks that this one communicates with.
     fn peers(&self) -> std::ops::Range<u32> {
         if self.is_leader() { 1..self.size() } else { 0..1 }
     }
 
-    /// To be called every fifth of a second or more often: says that this rank lives, and takes
-    /// what came.
+    /// Sends a heartbeat if due, and receives messages. Must be called at least five times per
+    /// second.
     pub fn heartbeat(&mut self) {
         self.heartbeat_with(&mut Vec::new);
     }
 
-    /// Like [`heartbeat`](Self::heartbeat); every half second the heartbeat carries this rank's
-    /// news.
+    /// Like [`heartbeat`](Self::heartbeat); a heartbeat, every half second, includes the result of
+    /// `news`.
     pub fn heartbeat_with(&mut self, news: &mut dyn FnMut() -> Vec<u8>) {
         let now = self.transport.now_ns();
         self.heartbeat_checked_ns = now;
@@ -207,8 +208,8 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    /// The next message of a rank with its kind; `stopping` says whether it is waited for no longer
-    /// than a moment.
+    /// Waits for the next message of a rank, and returns it with its kind. Once `stopping` returns
+    /// true, the wait is short.
     fn hear(&mut self, from: u32, stopping: &dyn Fn() -> bool) -> Result<(u8, Vec<u8>), Lost> {
         let mut pause_ns = PAUSE_NS.0;
         loop {
@@ -216,7 +217,8 @@ impl<W: Transport> RankGroup<W> {
             if now.saturating_sub(self.heartbeat_checked_ns) >= HEARTBEAT_CHECK_NS {
                 self.heartbeat();
             } else {
-                // One rank alone: with a thousand, all of them at each look would take the time.
+                // Only this rank: with a thousand, checking all of them each time would take too
+                // long.
                 self.take(from, now);
             }
             if let Some(message) = self.inbox[from as usize].pop_front() {
@@ -236,14 +238,14 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    /// From the leader to everyone.
+    /// Sends to all ranks (leader only).
     pub fn broadcast(&mut self, bytes: &[u8]) {
         for peer in self.peers() {
             self.send(peer, DATA, bytes);
         }
     }
 
-    /// Next broadcast of the leader.
+    /// Waits for the next broadcast of the leader.
     ///
     /// # Errors
     /// If the leader is lost.
@@ -256,44 +258,45 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    /// To the leader, from everyone else.
+    /// Sends a contribution to the leader.
     pub fn give(&mut self, bytes: &[u8]) {
         self.send(0, DATA, bytes);
     }
 
-    /// To the leader, at once: what would go with the next sign of life.
+    /// Sends progress to the leader at once, without waiting for the next heartbeat.
     pub fn send_news(&mut self, news: &[u8]) {
         self.send(0, ALIVE, news);
     }
 
-    /// News of a rank, the oldest first; `None` if there is none.
+    /// Next progress message with its rank, the oldest first; `None` if there is none.
     pub fn news(&mut self) -> Option<(u32, Vec<u8>)> {
         self.news.pop_front()
     }
 
-    /// To the leader: this rank cannot go on.
+    /// Reports to the leader that this rank cannot continue.
     pub fn fail(&mut self, why: &str) {
         self.send(0, FAILED, why.as_bytes());
     }
 
-    /// Contributions of all others, at the leader, in the order of ranks; or the lost ranks.
+    /// Waits for the contributions of all other ranks, in order (leader only). Lost ranks give an
+    /// error.
     pub fn gather(&mut self, stopping: &dyn Fn() -> bool) -> Vec<Result<Vec<u8>, Lost>> {
         self.peers().map(|peer| self.hear(peer, stopping).map(|(_, bytes)| bytes)).collect()
     }
 
-    /// The leader asks everyone to stop.
+    /// Asks all ranks to stop (leader only).
     pub fn halt(&mut self) {
         for peer in self.peers() {
             self.send(peer, HALT, &[]);
         }
     }
 
-    /// The common start: everyone waits until all are ready, and is told the moment by its own
-    /// clock. The leader also learns how the clocks stand to each other (by the shortest of 16
-    /// exchanges, Cristian 1989).
+    /// Agrees on a common start: waits until all ranks are ready, and returns the start by this
+    /// rank's clock. The leader also gets the clock offsets (from the shortest of 16 round trips,
+    /// Cristian 1989).
     ///
     /// # Errors
-    /// If a rank is lost before it.
+    /// If a rank is lost before the start.
     pub fn start(&mut self, stopping: &dyn Fn() -> bool) -> Result<(u64, Vec<ClockOffset>), Lost> {
         if !self.is_leader() {
             self.give(&[]);

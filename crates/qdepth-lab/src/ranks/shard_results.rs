@@ -1,7 +1,7 @@
-//! The results of a rank as bytes, for the leader.
+//! Encoding of a rank's results for the leader.
 //!
-//! In postcard's compact form, by the types' own serde: a field that is added to an outcome goes
-//! along without a word here.
+//! Uses postcard's compact form and the types' own serde implementations, so that a new field of an
+//! outcome needs no change here.
 
 use anyhow::{Context, Result, ensure};
 use qdepth_engine::Outcome;
@@ -11,27 +11,31 @@ use crate::request::worker_result::WorkerResult;
 /// Results of the workers of a rank for each point of a group.
 pub(crate) type ShardResults = Vec<Vec<(Outcome, WorkerResult)>>;
 
-/// Version of the results: another version may have other fields.
+/// Version of the encoding: another version may have other fields.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Bytes of the results.
+/// Encodes the results.
 ///
 /// # Errors
-/// If there is not enough memory for them.
+/// If there is not enough memory.
 pub(crate) fn write(results: &ShardResults) -> Result<Vec<u8>> {
-    postcard::to_stdvec(&(VERSION, results)).context("the results of a rank cannot be sent")
+    postcard::to_stdvec(&(VERSION, results)).context("cannot send the results of a rank")
 }
 
-/// Reads what [`write`] wrote.
+/// Decodes the result of [`write`].
 ///
 /// # Errors
-/// If it is cut off, is something else, or is another version's.
+/// If the data is truncated, something else, or from another version.
 pub(crate) fn read(bytes: &[u8]) -> Result<ShardResults> {
-    let cannot = "the results of a rank cannot be read";
+    let cannot = "cannot read the results of a rank";
     let (version, rest): (&str, &[u8]) = postcard::take_from_bytes(bytes).context(cannot)?;
-    ensure!(version == VERSION, "{cannot}: it is qdepth {version}, and this is qdepth {VERSION}");
+    ensure!(
+        version == VERSION,
+        "{cannot}: it runs qdepth {version}, and this rank qdepth {VERSION}. Install the same \
+         version on every node"
+    );
     let (results, rest) = postcard::take_from_bytes(rest).context(cannot)?;
-    ensure!(rest.is_empty(), "{cannot}: something follows them");
+    ensure!(rest.is_empty(), "{cannot}: unexpected data follows them");
     Ok(results)
 }
 
@@ -73,7 +77,7 @@ mod tests {
         }
     }
 
-    /// A load of four streams that of which something is changed.
+    /// A load of four streams, changed by `change`.
     fn load(change: impl Fn(&mut Point)) -> Point {
         let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\n\
                     duration = \"40ms\"\n";
@@ -104,8 +108,8 @@ mod tests {
         (0..point.streams).map(work).collect()
     }
 
-    /// A load is the same whoever drove its parts: one process, or two or four that send results.
-    /// Rank 0 has nothing to drive where there are more ranks than workers.
+    /// The results of a load do not depend on who ran its shards: one process, or two or four that
+    /// send results. With more ranks than workers, rank 0 runs nothing.
     #[test]
     fn every_kind_of_load_comes_through_whole() {
         let rate = 3000.0;
@@ -144,7 +148,7 @@ mod tests {
                 assert_eq!(counted, alone.completed(), "{kind}");
             }
             for ranks in [1, 2, 4, 5] {
-                // Dealt from the last rank on, so that of five rank 0 has none.
+                // Distributed from the last rank on, so that of five ranks, rank 0 has none.
                 let mut of_ranks = vec![Vec::new(); ranks];
                 for (worker, outcome) in found.iter().enumerate() {
                     of_ranks[ranks - 1 - worker % ranks]
@@ -156,7 +160,7 @@ mod tests {
                 let (mut outcomes, ranks_found): (Vec<Outcome>, Vec<WorkerResult>) = all.unzip();
                 assert_eq!(ranks_found.len(), 4, "{kind}");
                 let mut merged = join(std::mem::take(&mut outcomes));
-                // Sums of floating point depend on their order.
+                // Floating-point sums depend on their order.
                 for (mine, theirs) in [
                     (&mut merged.in_flight_integral, alone.in_flight_integral),
                     (&mut merged.latency_in_window, alone.latency_in_window),
@@ -164,7 +168,7 @@ mod tests {
                     assert!((*mine - theirs).abs() <= 1e-9 * theirs.abs(), "{kind}");
                     *mine = theirs;
                 }
-                // Of several failures the first is told.
+                // The first of several failures is reported.
                 let failures = found.iter().filter_map(|outcome| outcome.failure.as_ref());
                 assert!(
                     merged.failure.is_none()
@@ -177,8 +181,8 @@ mod tests {
         }
     }
 
-    /// So many ranks as threads, each on an emulated drive of its own: their results as the leader
-    /// has them, and all of them joined where they were made.
+    /// Ranks as threads, each on its own emulated drive: returns their results as merged by the
+    /// leader, and merged where they were created.
     fn ranks(size: u32) -> (Outcome, Outcome) {
         let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\n\
                     duration = \"10ms\"\n";

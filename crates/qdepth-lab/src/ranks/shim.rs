@@ -12,13 +12,14 @@ use qdepth_linux::Mpi;
 
 use crate::failure::Usage;
 
-/// Names a shim that lies elsewhere, as where a site keeps one for all of its users.
+/// Environment variable with the path of a shim elsewhere, for example one that a site keeps for
+/// all users.
 pub(crate) const NAMED: &str = "QDEPTH_MPI";
 /// File name of the shim, which includes the version, since nothing in the shim states it.
 const FILE: &str = concat!("libqdepth-mpi-", env!("CARGO_PKG_VERSION"), ".so");
 
-/// `$XDG_CACHE_HOME/qdepth`, else `~/.cache/qdepth`; by the XDG base directory specification a
-/// relative path there is none.
+/// `$XDG_CACHE_HOME/qdepth`, else `~/.cache/qdepth`. By the XDG base directory specification, a
+/// relative path in the variable is ignored.
 fn folder_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
@@ -28,19 +29,19 @@ fn folder_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 fn folder() -> Result<PathBuf> {
     folder_of(|name| std::env::var_os(name)).ok_or_else(|| {
         Usage(
-            "neither XDG_CACHE_HOME nor HOME names a directory where the shim for MPI could be \
-             kept. Name one: XDG_CACHE_HOME=$PWD/cache qdepth host mpi"
+            "neither XDG_CACHE_HOME nor HOME names a directory for the MPI shim. Name one: \
+             XDG_CACHE_HOME=$PWD/cache qdepth host mpi"
                 .to_owned(),
         )
         .into()
     })
 }
 
-/// Path of a new shim; its directory is created.
+/// Path for a new shim. Creates its directory.
 ///
 /// # Errors
-/// If the directory cannot be made, is another user's, or others may write to it; and where what
-/// lies there already could be somebody else's.
+/// If the directory cannot be created, belongs to another user, or is writable by others, or if an
+/// existing file there could belong to somebody else.
 pub fn created_path() -> Result<PathBuf> {
     let folder = folder()?;
     Folder::make(&folder, 0o700)?;
@@ -50,7 +51,7 @@ pub fn created_path() -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Opens the shim and begins MPI, as one of `ranks`.
+/// Loads the shim and initialises MPI, as one of `ranks`.
 ///
 /// # Errors
 /// If there is no shim, somebody else could have written it, it cannot be loaded, or its MPI was
@@ -62,13 +63,13 @@ pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     };
     let none = |why: &str| {
         Usage(format!(
-            "this is one of {ranks} ranks, and MPI cannot be used: {why}. Compile the shim once \
+            "this is one of {ranks} ranks, but MPI cannot be used: {why}. Compile the shim once \
              with the site's mpicc: qdepth host mpi"
         ))
     };
     let found = Kept::open(&path, Trust::Orders, false)?;
-    let kept = found.ok_or_else(|| none(&format!("there is no {}", path.display())))?;
-    // By its handle: it is what was looked at that is loaded.
+    let kept = found.ok_or_else(|| none(&format!("{} does not exist", path.display())))?;
+    // Loaded by its descriptor, so that the checked file is the loaded file.
     let handle = PathBuf::from(format!("/proc/self/fd/{}", kept.file().as_raw_fd()));
     let mpi = Mpi::open(&handle).map_err(|why| none(&loader_message(&path, &handle, &why)))?;
     if mpi.size() < ranks {
@@ -79,10 +80,10 @@ pub(crate) fn load(ranks: u32) -> Result<Mpi> {
 
 fn strangers(ranks: u32, size: u32) -> Usage {
     Usage(format!(
-        "the launcher started {ranks} ranks, and MPI counts {size}: the two do not know each \
-         other. Take the mpirun of the MPI whose mpicc compiled the shim; under Slurm `srun \
-         --mpi=pmix` (Open MPI) or `srun --mpi=pmi2` (MPICH and those after it), of what `srun \
-         --mpi=list` has"
+        "the launcher started {ranks} ranks, but MPI sees {size}: launcher and MPI library do not \
+         match. Use the mpirun of the MPI whose mpicc compiled the shim. Under Slurm, use `srun \
+         --mpi=pmix` (Open MPI) or `srun --mpi=pmi2` (MPICH and derivatives); `srun --mpi=list` \
+         shows what is available"
     ))
 }
 
@@ -91,14 +92,14 @@ fn in_cache() -> Result<PathBuf> {
     Ok(folder.join(FILE))
 }
 
-/// Message of the loader, with the name that the user knows.
+/// Error message of the loader, with the path that the user knows.
 fn loader_message(path: &Path, handle: &Path, why: &str) -> String {
     let why = why.replace(&*handle.to_string_lossy(), &path.to_string_lossy());
     if why.contains("failed to map segment") {
-        // What the loader says of a file system that is mounted noexec.
+        // Message of the loader for a file system that is mounted noexec.
         return format!(
-            "{why} (its file system may forbid programs: name a directory on another one by \
-             XDG_CACHE_HOME, there and here)"
+            "{why} (its file system may be mounted noexec: set XDG_CACHE_HOME to a directory on \
+             another one, both for `qdepth host mpi` and for the run)"
         );
     }
     why

@@ -1,4 +1,4 @@
-//! A transport between threads of one process.
+//! A transport between threads of one process, for tests.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,25 +15,25 @@ struct Message {
     bytes: Option<Vec<u8>>,
 }
 
-/// Messages of one rank that were not read yet.
+/// Unread messages of one rank.
 #[derive(Debug, Default)]
 struct Queue {
     messages: VecDeque<Vec<u8>>,
     ended: bool,
 }
 
-/// The end of one rank.
+/// Endpoint of one rank.
 #[derive(Debug)]
 pub struct ThreadTransport {
     rank: u32,
-    /// The leader's ends to everyone, in order of rank; everyone else's end to the leader.
+    /// Leader: senders to all ranks, in order. Other ranks: the sender to the leader.
     to: Vec<Sender<Message>>,
     from: Receiver<Message>,
     queues: Vec<Queue>,
     clock: fn() -> u64,
 }
 
-/// The ends of this many ranks, by rank. They measure by `clock`.
+/// Creates the endpoints of this many ranks, in order. They measure time by `clock`.
 pub fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadTransport> {
     let (ends, receivers): (Vec<Sender<Message>>, Vec<Receiver<Message>>) =
         (0..size).map(|_| channel()).unzip();
@@ -60,7 +60,7 @@ impl ThreadTransport {
 impl Drop for ThreadTransport {
     fn drop(&mut self) {
         for end in &self.to {
-            // Who has ended before needs no word.
+            // An endpoint that has already ended needs no message.
             let _ = end.send(Message { from: self.rank, bytes: None });
         }
     }

@@ -1,4 +1,4 @@
-//! Progress of all ranks while a group is measured, merged at the leader.
+//! Progress of all ranks during a group, merged by the leader.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,11 +8,11 @@ use qdepth_measure::Nanos;
 use crate::monitor::sight::{MachineNews, RankNews, Sight};
 use crate::ranks::all_ranks::AllRanks;
 
-/// Slices of other ranks come with their signs of life, every half second: whoever waits for so
-/// long has all of a second.
+/// Delay after which the samples of all ranks are complete: they arrive with heartbeats, every half
+/// second.
 const RANKS_LAG: Nanos = Nanos::from_millis(1200);
 
-/// Progress of a machine: its news, and its ranks' rates per second.
+/// Progress of a machine: its values, and the rates of its ranks.
 #[derive(Debug, PartialEq)]
 pub(crate) struct MachineSight {
     pub(crate) news: MachineNews,
@@ -27,17 +27,16 @@ pub(crate) struct SightBatch {
     pub(crate) machines: Vec<MachineSight>,
 }
 
-/// The sights of all ranks. Where there is one rank alone, each is told
-/// at once.
+/// Merges the progress of all ranks. With a single rank, everything is reported at once.
 #[derive(Default)]
 pub(crate) struct Together<'a> {
     all_ranks: Option<&'a AllRanks>,
-    /// Slices that wait for those of other ranks, and up to where this rank has come.
+    /// Samples that wait for those of other ranks, and the time up to which this rank has reported.
     waiting: VecDeque<(usize, Interval)>,
     reached: Nanos,
-    /// The machine of each other rank, once it told.
+    /// Host of each other rank that has reported.
     hosts: BTreeMap<u32, String>,
-    /// I/Os and bytes by rank since its machine told last.
+    /// I/Os and bytes of each rank since the last report of its machine.
     counts: BTreeMap<u32, (u64, u64)>,
 }
 
@@ -46,7 +45,7 @@ impl<'a> Together<'a> {
         Self { all_ranks, ..Self::default() }
     }
 
-    /// Progress that can be reported after this input.
+    /// Adds progress, and returns what can be reported now.
     pub(crate) fn see(&mut self, sight: Sight<'_>) -> SightBatch {
         let mut batch = SightBatch::default();
         match sight {
@@ -69,7 +68,7 @@ impl<'a> Together<'a> {
         batch
     }
 
-    /// Remaining progress after the group.
+    /// Returns all remaining progress, after the group.
     pub(crate) fn rest(mut self) -> SightBatch {
         let mut batch = SightBatch::default();
         self.hear(&mut batch);
@@ -80,7 +79,7 @@ impl<'a> Together<'a> {
     fn hear(&mut self, batch: &mut SightBatch) {
         let Some(all_ranks) = self.all_ranks else { return };
         while let Some((rank, bytes)) = all_ranks.news() {
-            // Another version would have been refused at the start.
+            // Cannot fail here: another version is refused at the start.
             let Ok(news) = postcard::from_bytes::<RankNews>(&bytes) else { continue };
             for (index, slice) in news.slices {
                 self.count(rank, &slice);
@@ -88,7 +87,7 @@ impl<'a> Together<'a> {
             }
             if let Some(news) = news.machine {
                 self.hosts.insert(rank, news.host.clone());
-                // Ranks of one machine see the same of it: the first of them tells.
+                // Ranks of one machine see the same values, so only the first of them reports.
                 if self.hosts.iter().all(|(other, host)| *other >= rank || *host != news.host) {
                     batch.machines.push(self.machine(news));
                 }
@@ -102,7 +101,7 @@ impl<'a> Together<'a> {
         *bytes += slice.bytes.iter().sum::<u64>();
     }
 
-    /// The machine with what its ranks did since it told last.
+    /// Report of a machine, with the I/O of its ranks since its last report.
     fn machine(&mut self, news: MachineNews) -> MachineSight {
         let (mut ios, mut bytes) = (0, 0);
         for (rank, _) in self.hosts.iter().filter(|(_, host)| **host == news.host) {
@@ -114,7 +113,7 @@ impl<'a> Together<'a> {
         MachineSight { news, io_per_s, bytes_per_s }
     }
 
-    /// Those that are ready, in the order of time.
+    /// Moves samples that are ready to the batch, ordered by time.
     fn release(&mut self, batch: &mut SightBatch, is_ready: impl Fn(&Interval) -> bool) {
         let (mut ready, waiting): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|(_, s)| is_ready(s));

@@ -1,5 +1,5 @@
-//! Target of a first measurement: a temporary file in this directory, as large as can be filled in
-//! a second, or else existing storage.
+//! Target of a first measurement: a temporary file in the current directory, as large as can be
+//! filled in a second, or else existing storage.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,13 @@ use qdepth_workload::{Choices, PlanFile, shipped_plan_text};
 
 use crate::request::PlanRequest;
 
-/// The shipped plan.
+/// Name of the shipped plan.
 pub(crate) const PLAN: &str = "first";
 
 const MIB: u64 = 1 << 20;
-/// Sizes of a file that is made, the largest that fits first.
+/// Possible sizes of a temporary file, in MiB; the largest that fits is used.
 const SIZES_MIB: [u64; 8] = [256, 128, 64, 32, 16, 8, 4, 2];
-/// A file of somebody else's is read from this size on: in a smaller one it is the drive's cache
-/// that answers.
+/// Smallest existing file that is read: a smaller one would be answered by the drive's cache.
 const OTHERS_MIN: u64 = 8 * MIB;
 /// Bytes written to estimate how fast a file can be filled.
 const PROBE: u64 = 8 * MIB;
@@ -37,19 +36,19 @@ const FILLING: Nanos = Nanos::from_secs(1);
 pub struct Survey {
     /// Plan to measure.
     pub plan: PlanRequest,
-    /// Description, for example `a file of 256MiB, made for this and removed`.
+    /// Description of the target, for example `temporary file of 256MiB`.
     pub what: String,
 }
 
-/// Looks for something to read in this directory.
+/// Chooses the target.
 ///
 /// # Errors
-/// Refused where no file can be made here and nothing can be read.
+/// A refusal if no file can be created and nothing can be read.
 pub fn survey(system: &System) -> Result<Survey> {
     let here = inspect(system, Path::new("."))?;
     let refusal = match size_of_own(system, &here) {
         Ok(Own::Kept(bytes)) => {
-            let what = format!("{NAME}, {} that an earlier run kept", Bytes(bytes));
+            let what = format!("{NAME}, {}, kept by an earlier run", Bytes(bytes));
             return Ok(Survey { plan: plan_request(".", Some(bytes))?, what });
         }
         Ok(Own::Provision(bytes)) => {
@@ -60,18 +59,18 @@ pub fn survey(system: &System) -> Result<Survey> {
         Err(failed @ Problem::Failed(_)) => return Err(failed.into()),
     };
     if let Some(name) = largest_file(&here, OTHERS_MIN) {
-        let what = format!("{}, which is there, only read", Path::new(&name).display());
+        let what = format!("{}, an existing file, only read", Path::new(&name).display());
         let file = Path::new(".").join(name);
         return Ok(Survey { plan: plan_request(file, None)?, what });
     }
     if let Some(device) = readable_device(system, &here) {
-        let what = format!("{}, the device below, only read", device.display());
+        let what = format!("{}, the device below this directory, only read", device.display());
         return Ok(Survey { plan: plan_request(device, None)?, what });
     }
     Err(nothing_to_read(&here, refusal).into())
 }
 
-/// A file of ours that is there, or the size of one that can be made.
+/// A measurement file of qdepth's that exists, or the size of one that can be created.
 enum Own {
     Kept(u64),
     Provision(u64),
@@ -102,7 +101,7 @@ fn size_of_own(system: &System, here: &Inspected) -> Result<Own, Problem> {
             continue;
         }
         match measurement_file::clear(system, here, &wanted(bytes), 0) {
-            // Only where there is room for it is anything tried.
+            // The speed is measured only if there is room.
             Ok(_) if most == u64::MAX => {
                 most = filled_in(FILLING, bytes);
                 if bytes <= most {
@@ -120,12 +119,14 @@ fn size_of_own(system: &System, here: &Inspected) -> Result<Own, Problem> {
             Err(failed) => return Err(failed),
         }
     }
-    let found = "nothing can be made here";
-    Err(refused.unwrap_or_else(|| Refusal::new(Guard::G14Place, found, "Go elsewhere")).into())
+    let found = "no file can be created here";
+    Err(refused
+        .unwrap_or_else(|| Refusal::new(Guard::G14Place, found, "Use another directory"))
+        .into())
 }
 
-/// Bytes that a file can be filled with in this time, from writing a little to one without a name;
-/// the least size where that cannot be had.
+/// Number of bytes that can be filled in this time, estimated by writing a little to an unnamed
+/// file; the smallest size if that fails.
 fn filled_in(time: Nanos, room: u64) -> u64 {
     let least = SIZES_MIB[SIZES_MIB.len() - 1] * MIB;
     let probe = || -> Result<u64> {
@@ -143,7 +144,7 @@ fn filled_in(time: Nanos, room: u64) -> u64 {
     probe().unwrap_or(least).max(least)
 }
 
-/// A mebibyte that does not compress (an xorshift).
+/// A mebibyte of incompressible data (xorshift).
 fn noise() -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -155,8 +156,8 @@ fn noise() -> Vec<u8> {
     (0..MIB / 8).flat_map(|_| next()).collect()
 }
 
-/// The one device below, where every guard lets it be read: rights alone do not say so, since a
-/// container may keep it even from root.
+/// The single device below, if all guards permit reading it. Permissions alone do not decide,
+/// because a container may deny it even to root.
 fn readable_device(system: &System, here: &Inspected) -> Option<PathBuf> {
     let devices = here.devices();
     let [device] = devices.as_slice() else { return None };
@@ -167,7 +168,8 @@ fn readable_device(system: &System, here: &Inspected) -> Option<PathBuf> {
 
 fn plan_request(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<PlanRequest> {
     let text = shipped_plan_text(PLAN).unwrap_or_default();
-    let file: PlanFile = text.parse().context("the shipped plan cannot be read: a bug")?;
+    let file: PlanFile =
+        text.parse().context("the shipped plan cannot be read (internal error)")?;
     let file = PlanFile { file_size: file_size.map(Bytes), ..file };
     Ok(PlanRequest { file, choices: Choices::default(), targets: vec![target.into()] })
 }
@@ -175,18 +177,19 @@ fn plan_request(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<Pl
 fn nothing_to_read(here: &Inspected, refusal: Refusal) -> Refusal {
     let path = here.path.display();
     let found = format!(
-        "no file of at least 2MiB can be made in {path} ({}), and there is none of at least {} \
-         here that could be read",
+        "no file of at least 2MiB can be created in {path} ({}), and it contains no readable file \
+         of at least {}",
         refusal.found,
         Bytes(OTHERS_MIN)
     );
-    // Root was refused already.
+    // For root, reading the device was refused before.
     let device =
         here.devices().into_iter().next().filter(|_| !rustix::process::geteuid().is_root());
     let device = device.map_or_else(String::new, |device| {
         format!(", or read the device below as root: qdepth run first /dev/{device} --read-only")
     });
-    let remedy =
-        format!("Name a directory with room on the same storage: qdepth run first DIR{device}");
+    let remedy = format!(
+        "Name a directory with free space on the same storage: qdepth run first DIR{device}"
+    );
     Refusal::new(refusal.guard, found, remedy)
 }

@@ -1,5 +1,5 @@
-//! Request of a run: plain data that a front end creates (command line, fio, IOR, a variant), and
-//! its result.
+//! Request of a run, as plain data that a front end creates (command line, fio, IOR, a variant),
+//! and the result of a run.
 
 pub mod first;
 pub mod own_medium;
@@ -24,34 +24,35 @@ use crate::request::worker_result::WorkerResults;
 pub struct RunRequest {
     /// Plan to measure; `None` to resume the last run of the logbook that has not ended.
     pub plan: Option<PlanRequest>,
-    /// The logbook that the run is kept in.
+    /// Logbook that stores the run.
     pub logbook: PathBuf,
-    /// The file that what happens is told in, a line of JSON each.
+    /// File that receives the events, one line of JSON each.
     pub events: Option<PathBuf>,
-    /// True if the run is stored there; otherwise it is only in memory, and only printed.
+    /// True if the run is stored there; otherwise it is kept in memory and only printed.
     pub is_kept: bool,
-    /// True if the measurement file stays for the next run.
+    /// True if the measurement file is kept for later runs.
     pub keep: bool,
-    /// True if the run ends at the first point during which heat slowed something down.
+    /// True if the run ends after the first point with thermal throttling.
     pub stop_on_throttle: bool,
-    /// The emulated medium that is put beside each point, as spelled.
+    /// Expression of the emulated device whose results are shown next to each point.
     pub expect: Option<String>,
-    /// The loss of what is consented to.
+    /// Consent to data loss.
     pub consent: ConsentWords,
-    /// By which interface of the kernel requests are issued.
+    /// Kernel interface that issues the I/Os.
     pub engine: EngineChoice,
     /// Placement of workers.
     pub pinning: Pinning,
-    /// Remarks on the whole run.
+    /// Findings about the whole run.
     pub remarks: Vec<Finding>,
     /// Facts stored with the environment of the run.
     pub facts: Vec<Observation>,
-    /// The words that ask for the same plan again, but for its seed; `None` if no words asked.
+    /// Command line that requests the same plan, without the seed; `None` if there was none.
     pub command: Option<Vec<String>>,
 }
 
 impl RunRequest {
-    /// A run of this plan that is kept in this logbook; all else is as usual.
+    /// A request for a run of this plan that is stored in this logbook, with defaults for
+    /// everything else.
     pub fn new(plan: PlanRequest, logbook: PathBuf) -> Self {
         Self {
             plan: Some(plan),
@@ -71,10 +72,10 @@ impl RunRequest {
     }
 }
 
-/// The words by which a user consents to the loss of what is on a device.
+/// Words by which a user consents to the loss of data on a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsentWords {
-    /// Serials, or PATH:SIZE:DISKSEQ.
+    /// Serial numbers, or PATH:SIZE:DISKSEQ.
     pub destroy: Vec<String>,
     /// Consent file for non-interactive use.
     pub file: Option<PathBuf>,
@@ -82,21 +83,21 @@ pub struct ConsentWords {
     pub overwrite_signature: Vec<String>,
 }
 
-/// On which CPUs workers are kept.
+/// CPU placement of workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pinning {
-    /// Several on a CPU each, those near the device first.
+    /// One worker per CPU, those near the device first, if there are several workers.
     Near,
-    /// Placement by the scheduler.
+    /// By the scheduler.
     Scheduler,
-    /// On a CPU of these each, in turn.
+    /// One worker per CPU, round-robin over these CPUs.
     InTurn(Vec<u32>),
-    /// Each on any of these.
+    /// Each worker on any of these CPUs.
     Among(Vec<u32>),
 }
 
 impl Pinning {
-    /// The CPUs that were named.
+    /// The CPUs that the user named, if any.
     pub(crate) fn named(&self) -> Option<&[u32]> {
         match self {
             Self::InTurn(cpus) | Self::Among(cpus) => Some(cpus),
@@ -105,18 +106,18 @@ impl Pinning {
     }
 }
 
-/// A run that was asked for, as the logbook keeps it, and how it ended.
+/// A completed request: the run as stored in the logbook, and how it ended.
 #[derive(Debug)]
 pub struct Ran {
-    /// The run, as the logbook has it.
+    /// The run, as stored in the logbook.
     pub run: RunRecord,
     /// Its points.
     pub points: Vec<PointRecord>,
     /// The signal that ended it early.
     pub signal: Option<i32>,
-    /// Points whose target was lost, of so many.
+    /// Number of points without a result because their target was lost.
     pub lost: usize,
-    /// Points of the plan.
+    /// Number of points in the plan.
     pub planned: usize,
     /// Results of each worker of each point; empty for runs of variants.
     pub ranks: WorkerResults,
@@ -135,7 +136,7 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// Requests of the single variants; `None` if there are none.
+    /// Requests of the variants of a plan; empty without variants.
     pub fn variants(&self) -> Result<Vec<Self>> {
         let alone = self.file.alone(&self.choices)?;
         let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));

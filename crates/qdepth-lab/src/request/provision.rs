@@ -16,19 +16,19 @@ pub enum Provision {
 /// Files that points make in directories.
 #[derive(Clone, Debug)]
 pub struct ProvisionedFiles {
-    /// Bytes of all in one directory at a time.
+    /// Total bytes of the files in one directory at a time.
     pub bytes: u64,
-    /// Name in each directory; where there is none, our own.
+    /// Name of the files in each directory; the default name if there is none.
     pub(crate) names: Vec<String>,
     /// Suffix of the name.
     pub(crate) suffix: String,
 }
 
-/// Name of files that points make, where nobody gives one.
+/// Default name of files that points create.
 const STEM: &str = "qdepth-bandwidth";
 
 impl ProvisionedFiles {
-    /// Names in a directory, by its number among the targets.
+    /// Names in a directory, given by its number among the targets.
     pub fn naming(&self, target: usize, targets: usize) -> Naming {
         let stem = self.names.get(target).map_or(STEM, String::as_str).to_owned();
         let (first, stride) = (target as u32, targets as u32);
@@ -37,7 +37,7 @@ impl ProvisionedFiles {
 }
 
 impl Provision {
-    /// Files that a plan needs, if they have this many bytes.
+    /// Files that a plan needs, with this total number of bytes.
     pub(crate) fn from_plan(plan: &Plan, bytes: u64) -> Self {
         if plan.points.iter().any(|point| point.layout.makes_files()) {
             let (names, suffix) = (plan.file_names.clone(), plan.file_suffix.clone());
@@ -54,8 +54,8 @@ impl Provision {
     }
 }
 
-/// True if the target of this number is written to. An empty file among targets of which some are
-/// is filled first, also where it is only read.
+/// True if the target with this number is written. An empty file is filled first if any target is
+/// written, even if this one is only read.
 pub fn is_written(writes: &WrittenTargets, number: usize, target: &Inspected) -> bool {
     match target.kind {
         Kind::RegularFile { size_bytes: 0, .. } => writes.any(),

@@ -1,8 +1,8 @@
-//! Words for a person that the lab and its front ends say alike.
+//! Texts for people that this crate and its front ends share.
 
 use std::path::Path;
 
-/// Whole seconds, minutes, or tenths of hours; upwards.
+/// Duration as text: whole seconds, minutes, or tenths of hours, rounded up.
 pub fn long(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     match seconds {

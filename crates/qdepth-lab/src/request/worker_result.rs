@@ -8,31 +8,31 @@ use serde::{Deserialize, Serialize};
 /// Results of one worker of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerResult {
-    /// Bytes that it moved.
+    /// Bytes moved.
     pub bytes: u64,
-    /// Requests that it completed.
+    /// Number of completed requests.
     pub transfers: u64,
-    /// From the common start to its last completion.
+    /// Time from the common start to the last completion.
     pub moved: Nanos,
-    /// Start of catching up with the others, from the common start.
+    /// Time from the common start to the start of catching up with the others.
     #[serde(default)]
     pub caught_up_from: Nanos,
-    /// Bytes that it had moved by then.
+    /// Bytes moved until then.
     #[serde(default)]
     pub bytes_before: u64,
     /// Number of context switches in the window.
     pub switches: u64,
-    /// Length of its window, and its time on a CPU in it.
+    /// Length of the window, and CPU time in it.
     #[serde(default)]
     pub duration: Nanos,
     /// See `duration`.
     #[serde(default)]
     pub cpu: Nanos,
-    /// Pages that it waited for in the window: those that storage had to give, and others.
+    /// Page faults in the window: major ones, which read from storage, and minor ones.
     pub faults: [u64; 2],
     /// Time for opening and closing its file.
     pub opened: Nanos,
-    /// Time at which its files were closed.
+    /// Time for closing its file.
     pub closed: Nanos,
 }
 
@@ -40,7 +40,7 @@ pub struct WorkerResult {
 pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 
 impl WorkerResult {
-    /// With what it did in a later visit.
+    /// Adds the results of a later segment.
     pub(crate) fn append(&mut self, later: Self) {
         let Self {
             bytes,

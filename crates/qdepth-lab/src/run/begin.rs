@@ -1,4 +1,4 @@
-//! Everything up to the first point: plan, targets made ready, a run in the logbook.
+//! Everything up to the first point: the plan, prepared targets, and a run in the logbook.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ use crate::target::prepare::{
 use crate::target::preview::{Preview, preview};
 use crate::target::reach::reachable;
 
-/// Everything that a run needs, before its first point.
+/// Everything that a run needs for its first point.
 pub(crate) struct Ready {
     pub(crate) plan: Plan,
     pub(crate) targets: Vec<Prepared>,
@@ -45,13 +45,13 @@ pub(crate) struct Ready {
     pub(crate) run: RunRecord,
     pub(crate) done: Vec<u32>,
     pub(crate) written: Written,
-    /// New remarks on the run, besides the stored ones.
+    /// New findings about the run, in addition to the stored ones.
     pub(crate) remarks: Vec<Finding>,
 }
 
 impl Ready {
-    /// Options for its points. The stamp of its writes comes from the plan or the run's id, and is
-    /// the same after a resumption.
+    /// Options for the points of the run. The stamp of its writes comes from the plan or the run's
+    /// id, so that it is the same after a resumption.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
         let (stamp, written) = (stamp(&self.plan, &self.run.id), &self.written);
         MeasureOptions {
@@ -70,14 +70,14 @@ fn stamp(plan: &Plan, run_id: &str) -> u64 {
     plan.stamp.unwrap_or_else(|| Seed(0).derive(run_id).0)
 }
 
-/// Begins the run that is asked for, or takes the last one up again where none is. Wrong usage is
-/// said before anything is made or touched.
+/// Begins the requested run, or resumes the last one if none is requested. Wrong usage is reported
+/// before anything is created or changed.
 pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook, Ready)> {
     let (request, path) = (lab.request, &lab.request.logbook);
     let asked = request.plan.as_ref();
     if asked.is_none() && lab.all_ranks.is_some() {
         anyhow::bail!(Usage(
-            "several ranks cannot take a run up again: start a new one".to_owned()
+            "a run with several ranks cannot be resumed: start a new run".to_owned()
         ));
     }
     can_be_used(lab)?;
@@ -99,8 +99,8 @@ pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook,
         logbook.reserve(RESERVE_BYTES)?;
         Ok(logbook)
     };
-    // One that is there is looked at before anybody is asked for a consent; one that is not is
-    // made once every guard was asked.
+    // An existing logbook is opened before the user is asked for consent. A new one is created
+    // after every guard was asked.
     let there = (!request.is_kept || path.exists()).then(open).transpose()?;
     let open = || there.map_or_else(open, Ok);
     match seen {
@@ -115,12 +115,12 @@ pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook,
 
 fn nothing_to_resume() -> Usage {
     Usage(
-        "there is nothing to resume: every run of the logbook has ended, or was retracted"
+        "there is nothing to resume: every run of the logbook has ended or was retracted"
             .to_owned(),
     )
 }
 
-/// The logbook is opened behind the guards: a refusal leaves none behind.
+/// Begins a new run. The logbook is opened after the guards, so that a refusal creates none.
 fn fresh(
     lab: Lab<'_>,
     publisher: &Publisher<'_>,
@@ -155,7 +155,7 @@ fn fresh(
     run.environment.extend(certified(&logbook, &run)?);
     note(&mut run, done);
     if let Some(medium) = expect {
-        lab.observer.message(format!("EMULATED: what {} does at the same points", medium.text()));
+        lab.observer.message(format!("EMULATED: emulating {} at the same points", medium.text()));
         run.expected = expected(medium, &plan, lab.signals.stop())?;
     }
     logbook.begin_run(&run)?;
@@ -165,7 +165,7 @@ fn fresh(
     Ok((logbook, ready))
 }
 
-/// The newest certificate of this machine that the logbook keeps, as a fact of the run.
+/// The newest certificate of this machine in the logbook, as a fact of the run.
 fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> {
     if run.emulated {
         return Ok(None);
@@ -191,7 +191,7 @@ fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> 
     }))
 }
 
-/// Puts what was done to the targets beside what is known of them.
+/// Adds the results of preconditioning to the facts of the targets, and to the findings.
 fn note(run: &mut RunRecord, done: Done) {
     for (target, fact) in done.facts {
         run.targets[target].facts.push(fact);
@@ -199,8 +199,7 @@ fn note(run: &mut RunRecord, done: Done) {
     run.findings.extend(done.findings);
 }
 
-/// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
-/// engine.
+/// Resumes the last unfinished run that no process is measuring, with its stored plan and engine.
 fn again(lab: Lab<'_>, publisher: &Publisher<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
     publisher.follow(logbook);
@@ -215,19 +214,16 @@ fn again(lab: Lab<'_>, publisher: &Publisher<'_>, logbook: &mut Logbook) -> Resu
     })
 }
 
-/// Goes on with a run that is held.
+/// Continues a run whose lock is held.
 fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready> {
     let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
     let engine = EngineChoice::from_name(&run.engine_choice).ok_or_else(|| {
-        Usage(format!(
-            "the run's engine, {}, is not one that this version knows",
-            run.engine_choice
-        ))
+        Usage(format!("this version does not support the run's engine, {}", run.engine_choice))
     })?;
     if plan.prepares() {
         anyhow::bail!(Usage(
-            "a run on a machine that it had prepared cannot be resumed: what it made was taken \
-             back. Start a new run"
+            "a run that prepared the machine cannot be resumed, because its preparation was \
+             undone. Start a new run"
                 .to_owned()
         ));
     }
@@ -250,12 +246,12 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
              new run"
         ))
     })?;
-    // A device is as the run left it; a measurement file and a medium may be new.
+    // A device is as the run left it; a measurement file and an emulated device may be new.
     let mut remarks = Vec::new();
     if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
         remarks = precondition(lab, &plan, &mut prepared, engine)?.findings;
     }
-    // The machine and the targets may be other than they were; what is the same is not doubled.
+    // Machine and targets may have changed. Equal findings are not stored twice.
     remarks.extend(of_run(&plan, &prepared));
     remarks.extend(far_drives(lab, &plan, &prepared));
     let done = logbook.points_done(&run.id)?.into_iter().collect();
@@ -270,15 +266,15 @@ fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::from_plan(plan);
     if let Some(end) = written.distinguishable_to() {
         lab.observer.message(format!(
-            "verify: beyond {}, reads are held against their place and the run, and not against \
-             the last of several writes: the area has too many blocks",
+            "verify: beyond {}, reads are checked for their position and run, but not for the last \
+             of several writes, because the area has too many blocks",
             Bytes(end)
         ));
     }
     written
 }
 
-/// G10 over the time between a run and its resumption: each target is the storage that it was.
+/// Guard G10 for a resumption: each target must be the same storage as at the start of the run.
 fn same_storage(
     system: &System,
     run: &RunRecord,
@@ -298,8 +294,8 @@ fn same_storage(
                     target.expression,
                     real.path.display()
                 ),
-                "Go on from the directory and on the machine where it began, with that storage \
-                 mounted or attached there, or start a new run",
+                "Resume it in the same directory on the same machine, with that storage attached \
+                 and mounted there, or start a new run",
             ));
         }
     }

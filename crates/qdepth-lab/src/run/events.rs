@@ -25,36 +25,36 @@ use crate::failure::Usage;
 use crate::ranks::together::MachineSight;
 use crate::run::record;
 
-/// Time of a point that one event tells of.
+/// Measured time of a point that one event covers.
 const SECOND: Nanos = Nanos::from_secs(1);
 /// First bytes of an event file.
 const BEGINNING: &[u8] = b"{\"event\":";
 
-/// The file that `--events` names: a new one, or one of events, which is written on.
+/// Opens the file named by `--events`: a new file, or an event file to append to.
 fn events_file(path: &Path) -> Result<Kept> {
     let kept = Kept::open_or_make(path, Trust::Lines, false)?;
     let mut head = Vec::new();
     kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
     if !head.is_empty() && head != BEGINNING {
         bail!(Usage(format!(
-            "--events {}: it holds something else; name a new file, or one of events",
+            "--events {}: the file contains something else. Name a new file or an event file",
             path.display()
         )));
     }
     Ok(kept)
 }
 
-/// State of a file of lines.
+/// Number of lines written, and of lines lost.
 #[derive(Debug, Default)]
 struct Written {
     lines: u64,
     lost: u64,
-    /// Why the first was.
+    /// Error of the first lost line.
     why: Option<std::io::Error>,
 }
 
-/// Receivers of a run's events: the front end, the file of events, and the marker next to the
-/// logbook while the run is held. It replaces the front end while the run is prepared and measured.
+/// Receivers of a run's events: the front end, the event file, and the marker next to the logbook
+/// while the run is held. Takes the front end's place while the run is prepared and measured.
 pub(crate) struct Publisher<'a> {
     observer: &'a dyn Observer,
     file: Option<Kept>,
@@ -63,28 +63,28 @@ pub(crate) struct Publisher<'a> {
 }
 
 impl<'a> Publisher<'a> {
-    /// Monitor of a requested run.
+    /// The receivers of a requested run.
     ///
     /// # Errors
-    /// If the file of events is something else.
+    /// If the event file is not one.
     pub(crate) fn new(lab: Lab<'a>) -> Result<Self> {
         let file = lab.request.events.as_deref().map(events_file).transpose()?;
         let (sign, written) = Default::default();
         Ok(Self { observer: lab.observer, file, sign, written })
     }
 
-    /// From now on the sign of the run that the logbook holds is told, too.
+    /// From now on, also writes events to the marker of the run that the logbook holds.
     pub(crate) fn follow(&self, logbook: &Logbook) {
         self.sign.replace(logbook.sign());
     }
 
-    /// Says what the file lacks.
+    /// Warns if lines of the event file were lost.
     pub(crate) fn warn_of_lost_lines(&self) {
         let Written { lines, lost, why: Some(why) } = &*self.written.borrow() else { return };
         let name = self.file.as_ref().map_or(Path::new(""), Kept::path).display();
         let text = format!(
-            "--events {name}: {lost} of {lines} lines could not be written ({why}); the others are \
-             whole, and nothing of the run is lost by it"
+            "--events {name}: {lost} of {lines} lines could not be written ({why}); the other \
+             lines are complete, and the run is not affected"
         );
         self.observer.warn(text);
     }
@@ -95,7 +95,7 @@ impl Observer for Publisher<'_> {
         let line = event.line();
         self.sign.borrow().publish(&line, matches!(event, RunEvent::RunStarted(_)));
         if let Some(file) = &self.file {
-            // The disk may be full: the measurement goes on.
+            // The disk may be full; the measurement continues.
             let answer = file.add_line(&line);
             let mut written = self.written.borrow_mut();
             written.lines += 1;
@@ -112,7 +112,7 @@ impl Observer for Publisher<'_> {
     }
 }
 
-/// Tells what happens in a run from its beginning to its end.
+/// Publishes the events of a run from its beginning to its end.
 pub(crate) struct Events<'a> {
     observer: &'a dyn Observer,
     /// Measured but unreported interval of each point of the group.
@@ -122,7 +122,7 @@ pub(crate) struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// The run begins, or goes on, with so many points done.
+    /// Publishes that the run begins or continues, with this number of points done.
     pub(crate) fn started(
         observer: &'a dyn Observer,
         run: &RunRecord,
@@ -151,7 +151,8 @@ impl<'a> Events<'a> {
         events
     }
 
-    /// Points begin that run at the same time; `before` is the planned time of those before them.
+    /// Publishes the start of points that run at the same time; `before` is the planned time of all
+    /// points before them.
     pub(crate) fn group(&mut self, group: &[Point], before: Nanos) {
         self.unreported.clear();
         for point in group {
@@ -175,7 +176,8 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// These points are measured now; `before` is the planned time of what was measured before.
+    /// Publishes that these points are measured now; `before` is the planned time of everything
+    /// measured before.
     pub(crate) fn visit(&self, points: &[Point], before: Nanos) {
         let longest = |length: fn(&Point) -> u64| points.iter().map(length).max().unwrap_or(0);
         let event = event::VisitStarted {
@@ -187,7 +189,7 @@ impl<'a> Events<'a> {
         self.observer.event(&RunEvent::VisitStarted(event));
     }
 
-    /// A slice of a point's window has passed.
+    /// Adds a sample of a point's window.
     pub(crate) fn interval(&mut self, point: u32, slice: &Interval) {
         self.rates.entry(point).or_default().push(slice);
         let unreported = self.unreported.entry(point).or_default();
@@ -201,7 +203,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Reports a sample of a machine.
+    /// Publishes a sample of a machine.
     pub(crate) fn machine(&self, seen: MachineSight) {
         let MachineSight { news, io_per_s, bytes_per_s } = seen;
         let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
@@ -209,7 +211,8 @@ impl<'a> Events<'a> {
         self.observer.event(&RunEvent::Machine(event));
     }
 
-    /// Nothing more comes of these points for now: others are measured before they go on.
+    /// Publishes the pending intervals of these points, because others are measured before they
+    /// continue.
     pub(crate) fn paused(&mut self, group: &[Point]) {
         for point in group {
             self.publish_interval(point.index);
@@ -217,7 +220,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Reports the rest of a point.
+    /// Publishes the pending interval of a point.
     fn publish_interval(&mut self, point: u32) {
         let Some(slice) = self.unreported.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
         else {
@@ -243,7 +246,7 @@ impl<'a> Events<'a> {
         self.observer.event(&RunEvent::Interval(event));
     }
 
-    /// A point is in the logbook.
+    /// Publishes that a point is in the logbook.
     pub(crate) fn ended(&self, point: &PointRecord) {
         let summary = PointSummary::from_point(point);
         let response = &summary.response_time.all;
@@ -263,14 +266,14 @@ impl<'a> Events<'a> {
     }
 
     fn raised(&self, point: Option<u32>, finding: &Finding) {
-        // Each test that makes a run holds what it raises against the table of codes.
+        // Every test with a run checks its findings against the table of codes.
         debug_assert_eq!(finding.check(point.is_none()), Ok(()));
         let FindingEntry { code, severity, values, labels } = finding_entry(finding);
         let event = event::FindingRaised { point, code, severity, values, labels };
         self.observer.event(&RunEvent::FindingRaised(event));
     }
 
-    /// Raises findings at the end of the run; nothing follows.
+    /// Publishes findings and the end of the run.
     pub(crate) fn run_ended(&self, state: RunState, points_done: u32, findings: &[Finding]) {
         findings.iter().for_each(|finding| self.raised(None, finding));
         let state = state.as_str().to_owned();

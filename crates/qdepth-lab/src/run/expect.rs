@@ -14,15 +14,15 @@ use qdepth_workload::{Plan, Point};
 use crate::execute::emulated::{WARM_UP, on_all_processors, window_bytes};
 use crate::failure::Usage;
 
-/// Refuses a medium that cannot take the points of a plan.
+/// Refuses an emulated device that cannot run the points of a plan.
 ///
 /// # Errors
-/// If it is smaller, or has parts with streams of their own.
+/// If it is too small, or has parts with their own streams.
 pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result<()> {
     let shape = medium.shape()?;
     if shape.parts > 1 {
         bail!(Usage(format!(
-            "--expect {}: it has {} parts with streams of their own; a target is one",
+            "--expect {}: it has {} independent parts, but a target is a single device",
             medium.text(),
             shape.parts
         )));
@@ -30,7 +30,8 @@ pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result
     let area = plan.points.iter().map(|point| point.area.length_bytes).max().unwrap_or(0);
     if area > shape.usable_bytes {
         bail!(Usage(format!(
-            "--expect {}: it has {} bytes, and the area under load {area}: choose a smaller area",
+            "--expect {}: it has {} bytes, but the measurement area has {area}. Use a smaller area \
+             (--area)",
             medium.text(),
             shape.usable_bytes
         )));
@@ -38,11 +39,11 @@ pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result
     Ok(())
 }
 
-/// Results of the device at every point; the loads of a step run together, each step on a new
+/// Results of the device at every point. The loads of a step run together, each step on a new
 /// device. Windows end when the rate is known within 0.5 %.
 ///
 /// # Errors
-/// If the medium cannot be opened under a load.
+/// If the device cannot be opened for a load.
 pub(crate) fn expected(
     medium: &TargetExpression,
     plan: &Plan,
@@ -67,14 +68,14 @@ pub(crate) fn expected(
     Ok(all)
 }
 
-/// The same load at the beginning of the medium, for no longer than its rate needs.
+/// The same load at the beginning of the device, only as long as its rate requires.
 fn shortened(point: &Point) -> Point {
     let mut point = point.clone();
     point.area.offset_bytes = 0;
     point.warm_up_ns = point.warm_up_ns.min(WARM_UP.0);
     point.stop.until = None;
     point.stop.steady = None;
-    // Where the load is offered by a schedule, the window keeps its time.
+    // If a schedule offers the load, the window keeps its length.
     if point.offered_io_per_s().is_none() {
         let bytes = window_bytes(&point);
         point.stop.bytes = if point.stop.bytes == 0 { bytes } else { point.stop.bytes.min(bytes) };
@@ -82,7 +83,7 @@ fn shortened(point: &Point) -> Point {
     point
 }
 
-/// Results of the device for the points of a group, in a plan with this number of points.
+/// Results of the device for the points of a group. `points` is the number of points in the plan.
 fn emulate(
     medium: &TargetExpression,
     group: &[Point],
@@ -105,8 +106,8 @@ fn emulate(
     Ok(records)
 }
 
-/// The rate under which a point of a medium that was fitted to measured runs is below what is
-/// expected. Where nothing measured stands behind the medium, nothing is.
+/// Rate below which a point is lower than expected, for a device model that was fitted to measured
+/// runs; `None` for other models.
 fn known_below(
     medium: &TargetExpression,
     point: &Point,
@@ -124,7 +125,7 @@ fn record(medium: &TargetExpression, point: &Point, outcome: &Outcome) -> Expect
     let seconds = outcome.duration.0 as f64 / 1e9;
     let completed = outcome.completed();
     let times: u128 = outcome.directions[..3].iter().map(|d| d.service_time.sum()).sum();
-    // Of nothing that completed all figures are 0.
+    // If nothing completed, all figures are 0.
     let over = |sum: f64, by: f64| if completed > 0 && by > 0.0 { sum / by } else { 0.0 };
     ExpectedRecord {
         point: point.index,

@@ -1,4 +1,5 @@
-//! The other ranks of a run: what they are told before its first point, and what one of them does.
+//! The other ranks of a run: what the leader sends them before the first point, and their main
+//! function.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -28,7 +29,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Task {
-    /// Version of the leader: ranks of another version may measure something else.
+    /// Version of the leader: another version may measure something else.
     version: String,
     run_id: String,
     plan: String,
@@ -42,13 +43,13 @@ struct Task {
 /// Answer of a rank to the task.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    /// Its guards let everything pass; the name of its node.
+    /// All guards passed; holds the name of its node.
     Ready(String),
     /// Refusal and its exit status.
     No(String, u8),
 }
 
-/// Checks that several ranks can measure this together, before anything is touched.
+/// Checks, before anything is changed, that several ranks can measure the plan together.
 pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> Result<()> {
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
@@ -62,41 +63,39 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     }
     if lab.request.pinning.named().is_some() {
         return no(
-            "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun \
-             --bind-to, srun --cpu-bind)",
+            "--cpus would put all of them on the same CPUs. Remove it, and pin the ranks with the \
+             launcher (mpirun --bind-to, srun --cpu-bind)",
         );
     }
     if emulated {
         lab.observer.message(format!(
-            "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
+            "EMULATED: there is only one virtual time, so this rank emulates everything and the \
+             other {} wait",
             ranks - 1
         ));
     } else if !makes_files && found.iter().any(is_directory) {
         return no(
-            "a measurement file is made and filled by one process. Make it first (qdepth run \
-             --keep without mpirun), then give its path and --read-only; or let each rank make \
-             files of its own: qdepth run bandwidth DIR, qdepth ior",
+            "only one process can create and fill a measurement file. Create it first (qdepth run \
+             --keep without mpirun), then use its path with --read-only; or let each rank create \
+             its own files: qdepth run bandwidth DIR, qdepth ior",
         );
     } else if !makes_files && writes {
         return no(
-            "a file or device that is written is locked by one process, which keeps every other \
-             one out, on this node and on others. Add --read-only; or let each rank write files of \
-             its own: qdepth run bandwidth DIR, qdepth ior",
+            "a process that writes to a file or device locks it against all other processes, on \
+             this and other nodes. Add --read-only; or let each rank write its own files: qdepth \
+             run bandwidth DIR, qdepth ior",
         );
     }
     if !emulated && plan.wear().is_some() {
         return no(
-            "a target is preconditioned by one process: do it in a run without mpirun before",
+            "only one process can precondition a target: do it before, in a run without mpirun",
         );
     }
     if plan.points.iter().any(|point| point.flow.is_some()) {
-        return no("loads that are tied to each other know of each other within one process alone");
+        return no("loads with a `flow` must run in one process: remove mpirun or srun");
     }
     if plan.points.iter().any(|point| point.stop.steady.is_some()) {
-        return no(
-            "a point that ends once it is steady is measured in rounds of one process. Leave \
-             `until` out",
-        );
+        return no("only one process can measure until a point is steady. Remove `until`");
     }
     let known = |stop: &Stop| {
         let ends_together = stop.ends_step || stop.catches_up;
@@ -104,36 +103,37 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     };
     if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
         return no(
-            "a point that ends by what all of them did is ended by none, who sees its own. Leave \
-             `until`, `until-credible`, `bytes` and `catches_up` (IOR's stoneWallingWearOut) out",
+            "the end of a point would depend on the I/O of all ranks, and each rank sees only its \
+             own. Remove `until`, `until-credible`, `bytes` and `catches_up` (IOR's \
+             stoneWallingWearOut)",
         );
     }
     let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
     if !emulated && streams < ranks {
         lab.observer.message(format!(
-            "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do \
-             (`streams` of a profile)",
+            "no point has more than {streams} streams: of {ranks} ranks, {} have no work. Increase \
+             `streams` in the profile",
             ranks - streams
         ));
     }
     Ok(())
 }
 
-/// Work of a plan that is for one process, whatever its targets are.
+/// Reason why a plan needs a single process, whatever its targets are.
 fn of_one_process(plan: &Plan) -> Option<&'static str> {
     if plan.points.iter().any(|point| point.operation.is_of_entries()) {
-        return Some("entries of directories are made by one process: leave mpirun or srun out");
+        return Some("only one process can create directory entries: remove mpirun or srun");
     }
     let searches = !plan.answer.is_empty();
-    searches.then_some("a search for a rate is for one process: leave mpirun or srun out")
+    searches.then_some("only one process can search for a rate: remove mpirun or srun")
 }
 
 fn is_directory(found: &ResolvedTarget) -> bool {
     found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
 }
 
-/// The leader tells everyone what is measured; every rank asks the guards for its own view of the
-/// targets before any begins.
+/// Sends the plan to all ranks. Every rank asks the guards for its own view of the targets, before
+/// any rank begins.
 pub(crate) fn distribute(
     lab: Lab<'_>,
     run_id: &str,
@@ -144,7 +144,7 @@ pub(crate) fn distribute(
 ) -> Result<()> {
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     if targets.iter().any(|target| target.to_str().is_some_and(is_emulated)) {
-        // The others wait for a task, and none comes before the end.
+        // The other ranks wait for a task; none is sent before the end.
         return Ok(());
     }
     let task = Task {
@@ -161,7 +161,7 @@ pub(crate) fn distribute(
     group.broadcast(&serde_json::to_vec(&task)?);
     let (mut together, mut in_the_way) = (1, Ok(()));
     for (rank, answer) in (1_u32..).zip(group.gather(&|| lab.signals.caught().is_some())) {
-        match serde_json::from_slice(&answer?).context("the answer of a rank cannot be read")? {
+        match serde_json::from_slice(&answer?).context("cannot read the answer of a rank")? {
             Answer::Ready(node) => together += u32::from(node == hostname()),
             Answer::No(why, status) => {
                 let what = format!("rank {rank} of {}: {why}", group.size());
@@ -175,16 +175,17 @@ pub(crate) fn distribute(
     Ok(())
 }
 
-/// The leader's task, where it is of this version.
+/// Decodes the leader's task; fails for another version.
 fn read_task(text: &[u8]) -> Result<Task> {
     let other = |version: &str| {
         Usage(format!(
-            "rank 0 runs qdepth {version}, and this rank qdepth {VERSION}: the same program must \
-             be installed on every node"
+            "rank 0 runs qdepth {version}, and this rank qdepth {VERSION}. Install the same \
+             version on every node"
         ))
     };
-    let version = |task: &Value| task["version"].as_str().unwrap_or("of another form").to_owned();
-    let task: Value = serde_json::from_slice(text).context("the leader's task")?;
+    let version =
+        |task: &Value| task["version"].as_str().unwrap_or("with an unknown format").to_owned();
+    let task: Value = serde_json::from_slice(text).context("cannot read the task of rank 0")?;
     let found = version(&task);
     let task = serde_json::from_value::<Task>(task).map_err(|_| other(&found))?;
     if found != VERSION { Err(other(&found).into()) } else { Ok(task) }
@@ -223,11 +224,12 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     let targets = prepared?;
     let shapes: Vec<_> = targets.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(Usage)?;
-    // Nothing, where something is in the way of another rank.
+    // The leader ends the wait without a plan if another rank refused.
     let Ok(together) = receive()?.try_into() else { return Ok(()) };
     *all_ranks.shift.borrow_mut() = u32::from_le_bytes(together);
-    let engine = EngineChoice::from_name(&task.engine)
-        .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
+    let engine = EngineChoice::from_name(&task.engine).with_context(|| {
+        format!("rank 0 uses the engine `{}`, which this rank does not support", task.engine)
+    })?;
     let (placement, stamp) = (CpuPlacement::Anywhere, task.stamp);
     let written = Written::from_plan(&plan);
     let options = MeasureOptions {

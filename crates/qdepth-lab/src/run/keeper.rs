@@ -1,4 +1,4 @@
-//! Groups of points, measured, sealed and kept.
+//! Measures groups of points, and stores them in the logbook.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::run::visit::{Shown, Visited};
 use crate::run::visits::in_turn;
 use crate::target::left_behind::unless_it_answers;
 
-/// Measures groups of points and keeps them.
+/// Measures groups of points, and stores them.
 pub(crate) struct Keeper<'a, 'e> {
     pub(crate) lab: Lab<'a>,
     pub(crate) ready: &'a Ready,
@@ -41,8 +41,8 @@ impl Keeper<'_, '_> {
         self.broken.contains(&target)
     }
 
-    /// Measures these groups in turn, and returns the points that were kept; `before` is the
-    /// planned time of what was measured before.
+    /// Measures these groups, interleaved, and returns the points that were stored. `before` is the
+    /// planned time of everything measured before.
     pub(crate) fn measure(
         &mut self,
         groups: &[&[Point]],
@@ -93,7 +93,7 @@ impl Keeper<'_, '_> {
     }
 }
 
-/// A point as it is kept, with what is said of it besides its own laws.
+/// Record of a point with all its findings.
 fn one_sealed(
     lab: Lab<'_>,
     ready: &Ready,
@@ -116,15 +116,15 @@ fn one_sealed(
     sealed
 }
 
-/// With `--stop-on-throttle` nothing is measured after a point that heat slowed down.
+/// With `--stop-on-throttle`, ends the run after a point with thermal throttling.
 fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
     let hot = |finding: &Finding| {
         finding.code == Code::Throttled && finding.severity == Severity::Invalid
     };
     if lab.request.stop_on_throttle && point.findings.iter().any(hot) {
         anyhow::bail!(
-            "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it \
-             cool, then `qdepth run --resume`",
+            "thermal throttling during {} × {}, and --stop-on-throttle is set. Let the machine \
+             cool down, then continue with `qdepth run --resume`",
             point.profile_title,
             point.outstanding
         );

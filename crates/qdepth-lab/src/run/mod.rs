@@ -1,4 +1,4 @@
-//! A run: what is asked for is made ready, measured and kept.
+//! Execution of a run: preparation, measurement and storage.
 
 pub(crate) mod begin;
 pub(crate) mod events;
@@ -26,11 +26,11 @@ use crate::run::events::Publisher;
 use crate::run::follower::run_as_follower;
 use crate::run::one_run::alone;
 
-/// Measures what is asked for. None where nothing was: this is a rank that followed another, or a
-/// signal came before the first point.
+/// Executes the request. Returns `None` if nothing was measured: this process is a rank other than
+/// the leader, or a signal arrived before the first point.
 ///
 /// # Errors
-/// If it is refused or fails; what was finished is in the logbook.
+/// If the request is refused or fails. Completed points are in the logbook.
 pub fn run(
     request: &RunRequest,
     observer: &dyn Observer,

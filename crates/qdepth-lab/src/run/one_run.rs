@@ -1,4 +1,4 @@
-//! One run, which is no comparison of variants: made ready, measured and kept.
+//! A single run, not a comparison of variants: preparation, measurement and storage.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -15,10 +15,10 @@ use crate::target::identity::Changed;
 use crate::target::left_behind::unless_it_answers;
 use crate::target::preparation::Preparation;
 
-/// One run, which is no comparison of variants.
+/// Executes a single run.
 pub(crate) fn alone(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<Ran>> {
     let Lab { request, observer, signals, .. } = lab;
-    // Dropped after everything that uses what it made.
+    // Dropped last, after everything that uses the prepared machine.
     let plan = request.plan.as_ref();
     let _prepared = plan.map(|plan| Preparation::of_plan(lab, plan)).transpose()?;
     let begun = begin(lab, publisher);
@@ -29,7 +29,8 @@ pub(crate) fn alone(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<Ra
     let mut ranks = Vec::new();
     let mut events = Events::started(observer, &ready.run, &ready.plan, ready.done.len());
     let measured = points(lab, &ready, &mut logbook, &mut ranks, &mut events);
-    // Should the logbook not answer, the run is not called whole, and what was made is put back.
+    // If the logbook cannot be read, the run does not count as complete, and the targets are still
+    // restored.
     let done = logbook.points_done(&ready.run.id).map_or(0, |done| done.len());
     let beyond = *measured.as_ref().unwrap_or(&0);
     let planned = ready.plan.points.len();

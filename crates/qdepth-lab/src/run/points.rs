@@ -1,4 +1,4 @@
-//! The points of a run: measured, sealed and kept, one group after the other.
+//! Measures the points of a run and stores them, one group after the other.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::run::keeper::Keeper;
 use crate::run::search::search;
 use crate::run::visits::{length, sweeps};
 
-/// Measures what is not yet done, and says how many points lie beyond the end of the steps. `ranks`
-/// takes what each worker of each point did.
+/// Measures the remaining points, and returns the number of points after the steps that the target
+/// did not follow. `ranks` receives the results of each worker of each point.
 pub(crate) fn points(
     lab: Lab<'_>,
     ready: &Ready,
@@ -37,7 +37,7 @@ pub(crate) fn points(
             beyond += all().filter(|point| !ready.done.contains(&point.index)).count();
             continue;
         }
-        // Loads that run together are measured together, again too where one of them is missing.
+        // A group is measured again as a whole if any of its loads is missing.
         let missing = |group: &&[Point]| !group.iter().all(|p| ready.done.contains(&p.index));
         let wanted: Vec<&[Point]> = sweep.iter().copied().filter(missing).collect();
         keeper.measure(&wanted, before)?;
@@ -51,13 +51,13 @@ pub(crate) fn points(
     Ok(beyond)
 }
 
-/// Targets whose steps ended before this run was taken up again.
+/// Targets whose steps ended before this run was resumed.
 fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
     if !ready.plan.ends_when_not_followed || ready.done.is_empty() {
         return Ok(BTreeSet::new());
     }
     let points = logbook.points(&ready.run.id)?;
-    // One that lost its target is measured again, and says nothing of what it can follow.
+    // A point that lost its target is measured again, and does not show what the target can follow.
     let whole = points.iter().filter(|point| ready.done.contains(&point.index));
     Ok(whole.filter(|point| !follows(point)).map(|point| point.target).collect())
 }

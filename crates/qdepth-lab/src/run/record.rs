@@ -22,10 +22,10 @@ use crate::outcome::findings::of_run;
 use crate::request::RunRequest;
 use crate::target::prepare::{Prepared, PreparedStorage};
 
-/// Stands beside everything that was measured in virtual time.
+/// Mark of everything that was measured in virtual time.
 const EMULATED: &str = "EMULATED";
 
-/// The generator's rates where storage costs nothing; none in virtual time, where it costs nothing.
+/// Ceilings of the generator by number of requests in flight; empty in virtual time.
 pub(crate) fn ceilings(
     plan: &Plan,
     prepared: &[Prepared],
@@ -35,7 +35,7 @@ pub(crate) fn ceilings(
     calibrate::ceilings(real, engine.first())
 }
 
-/// Part of a target that the plan's points access, up to the end of the last area.
+/// Length of the part of a target that the plan's points access, up to the end of the last area.
 fn touched(plan: &Plan, target: usize) -> Option<u64> {
     let own = plan.points.iter().filter(|point| point.target as usize == target);
     own.map(|point| point.area.offset_bytes.saturating_add(point.area.length_bytes)).max()
@@ -119,7 +119,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
     }
 }
 
-/// Columns of a comparison, as stored.
+/// Kind of a comparison, as stored.
 pub(crate) fn compared(compared: Compared) -> &'static str {
     match compared {
         Compared::Drives => "drives",
@@ -129,12 +129,12 @@ pub(crate) fn compared(compared: Compared) -> &'static str {
     }
 }
 
-/// The machine, and where storage is real what the generator costs on it.
+/// Facts about the machine, and the cost of the generator unless all targets are emulated.
 fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
     let (system, engine) = (lab.system, lab.request.engine);
     let mut facts = environment::observe(system);
     facts.extend(cpu_placement::facts(lab, plan, prepared));
-    // What nobody keeps need not say what the generator does under other loads.
+    // A run that is not stored needs no calibration for other loads.
     if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
         let all = calibrate::cpus();
         let more = if all > 1 { vec![all] } else { Vec::new() };
@@ -143,7 +143,7 @@ fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observa
     facts
 }
 
-/// A name for tables and legends: the expression, with what is below where that is known.
+/// Name of a target for tables and legends: its expression, and what is below it if known.
 fn name(prepared: &[Prepared], index: usize) -> String {
     let real = |target: &Prepared, inspected: &Inspected| match &inspected.kind {
         Kind::BlockDevice(device) => match &device.model {
@@ -165,7 +165,7 @@ fn name(prepared: &[Prepared], index: usize) -> String {
     if alike { format!("{name} #{}", index + 1) } else { name }
 }
 
-/// Facts of an emulated target: all parameters of its model.
+/// Facts of an emulated target: all parameters of its device model.
 fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
     let fact = |(subject, key, value): (String, String, String)| Observation {
         subject,

@@ -1,5 +1,5 @@
-//! Points that a run adds to its plan: rates of an open loop, until it is known which is the
-//! highest at which a percentile of the response time stays within its limit.
+//! Points that a run adds to its plan: rates of an open loop, in search of the highest one at which
+//! a percentile of the response time stays within its limit.
 
 use anyhow::Result;
 use qdepth_measure::Nanos;
@@ -9,7 +9,7 @@ use qdepth_workload::Point;
 use crate::run::begin::Ready;
 use crate::run::keeper::Keeper;
 
-/// Measures what the searches of a plan want, target after target.
+/// Runs the searches of a plan, one target after the other.
 pub(crate) fn search(keeper: &mut Keeper<'_, '_>, mut before: Nanos) -> Result<()> {
     let (signals, ready) = (keeper.lab.signals, keeper.ready);
     if ready.plan.answer.is_empty() {
@@ -40,7 +40,7 @@ fn first_of_each_target(points: &[Point]) -> Vec<&Point> {
     firsts
 }
 
-/// The next point of the search on a target; none once it is answered.
+/// The next point of the search on a target; `None` once there is an answer.
 fn next(points: &[PointRecord], ready: &Ready, base: &Point) -> Option<Point> {
     let within = Nanos(ready.plan.answer_within_ns);
     let own: Vec<&PointRecord> = points.iter().filter(|p| p.target == base.target).collect();

@@ -1,5 +1,5 @@
-//! Points that end once their rate is steady: measured in rounds, of which those that made it so
-//! are told. What was before them is their lead-in.
+//! Points that end once their rate is steady. They are measured in rounds, and the steady ones are
+//! reported. The rounds before them count as warm-up.
 
 use anyhow::Result;
 use qdepth_engine::Ended;
@@ -13,7 +13,7 @@ use crate::outcome::measured::Measured;
 use crate::run::begin::Ready;
 use crate::run::visit::{Shown, Visit, Visited, visit};
 
-/// The rule by which a group ends, where it ends so.
+/// Rule that ends a group when its rates are steady; `None` if it has no such rule.
 pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
     group.iter().find_map(|point| point.stop.steady)
 }
@@ -28,7 +28,7 @@ struct GroupRounds<'a> {
 
 impl<'a> GroupRounds<'a> {
     fn new(ready: &'a Ready, group: &'a [Point], rule: SteadyRule) -> Self {
-        // What is only read, or was preconditioned, waits for no writes.
+        // A load that only reads, or whose target was preconditioned, does not have to write first.
         let written = |point: &Point| {
             let is_known = reads_only(point) || ready.plan.wear().is_some();
             if is_known { SteadyRounds::WRITTEN_MOST } else { 0.0 }
@@ -37,7 +37,7 @@ impl<'a> GroupRounds<'a> {
         Self { ready, group, rule, known }
     }
 
-    /// A round of the load at this place: its slices, and the bytes that it wrote.
+    /// Adds a round of the load with this index: its samples, and the bytes that it wrote.
     fn push(&mut self, index: usize, slices: &[(u64, Nanos)], written: u64) {
         let area = self.group[index].area.length_bytes.max(1);
         self.known[index].push(slices, written as f64 / area as f64);
@@ -52,7 +52,7 @@ impl<'a> GroupRounds<'a> {
         self.known.iter().all(over)
     }
 
-    /// The first round of those that its rule looked at, where all loads are steady.
+    /// Index of the first round that the verdicts are based on; `None` unless all loads are steady.
     fn steady_from(&self) -> Option<usize> {
         let first: Option<Vec<usize>> = self.known.iter().map(SteadyRounds::steady_from).collect();
         first?.into_iter().max()
@@ -71,9 +71,9 @@ fn reads_only(point: &Point) -> bool {
     point.read_share >= 1.0
 }
 
-/// Measures the loads of a group at the same time until each is settled, or there were rounds
-/// enough. Where all are, the rounds that the rule looked at are what was measured; else all are,
-/// with a doubt.
+/// Measures the loads of a group at the same time, until each is settled or has the maximum number
+/// of rounds. If all are settled, the result consists of the rounds that the rule used; else of all
+/// rounds, with a finding.
 pub(crate) fn until_steady(
     lab: Lab<'_>,
     ready: &Ready,
@@ -102,7 +102,7 @@ fn in_rounds(
         let first = rounds.first().map(|first| first.began);
         let round = visit(lab, group_rounds.ready, &points, first, shown)?;
         for (index, measured) in round.measured.iter().enumerate() {
-            // What came outside of the window is not told apart by direction, and left out.
+            // I/O outside the window is not known by direction, so it is left out.
             group_rounds.push(index, &slices(measured), measured.outcome.directions[1].bytes);
         }
         let is_broken = round.is_broken();
@@ -116,8 +116,9 @@ fn in_rounds(
     Ok(visited(rounds, from.unwrap_or(0), ended, group_rounds.findings()))
 }
 
-/// An emulated medium begins anew with each measurement, so its rounds are parts of one: of the
-/// whole time first, then, with the same draws, with all before the steady rounds as lead-in.
+/// An emulated device starts afresh with each measurement, so its rounds are parts of one
+/// measurement. The first covers the whole time. The second has the same draws, and treats
+/// everything before the steady rounds as warm-up.
 fn in_virtual_time(
     lab: Lab<'_>,
     mut group_rounds: GroupRounds<'_>,
@@ -150,15 +151,16 @@ fn in_virtual_time(
     Ok(visited(vec![steady], 0, Ended::Steady, group_rounds.findings()))
 }
 
-/// End reason of loads when one was broken off, which reports it itself, or all were interrupted.
+/// End reason of loads that were cut short: a failed load reports its failure itself; otherwise all
+/// were interrupted.
 fn cut_short(is_broken: bool) -> Ended {
     if is_broken { Ended::Duration } else { Ended::Interrupted }
 }
 
-/// Slices of a round, and the bytes that were written in it.
+/// Samples of a round, and the bytes written in it.
 type RoundSlices = (Vec<(u64, Nanos)>, u64);
 
-/// One measurement, split into rounds.
+/// Splits one measurement into rounds.
 fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
     let round = point.steady_round(0).stop.duration_ns.max(1);
     let mut parts: Vec<RoundSlices> = vec![RoundSlices::default(); STEADY_ROUNDS as usize];
@@ -174,7 +176,7 @@ fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
     parts
 }
 
-/// The rounds from that one on as one measurement; those before lead in.
+/// Merges the rounds from index `from` on into one measurement; earlier rounds become its warm-up.
 fn visited(
     rounds: Vec<Visit>,
     from: usize,

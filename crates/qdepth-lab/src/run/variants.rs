@@ -1,5 +1,5 @@
-//! Variants: each is prepared, measured as a run of its own, and taken back; then their points
-//! stand side by side in one run more.
+//! Runs of variants: each is prepared, measured as a separate run, and undone. Their points are
+//! then merged into one more run that compares them.
 
 use anyhow::{Context, Result};
 use qdepth_logbook::Logbook;
@@ -17,15 +17,15 @@ use crate::run::record::{command, comparison};
 use crate::target::preparation::may_be_prepared;
 use crate::target::prepare::after_all;
 
-/// Measures one after the other, and compares. What was finished before a failure or an
-/// interruption stays in the logbook, as runs of its own.
+/// Measures all variants, one after the other, and compares them. After a failure or an
+/// interruption, completed variants remain in the logbook as separate runs.
 pub(crate) fn measure(
     lab: Lab<'_>,
     publisher: &Publisher<'_>,
     asked: &PlanRequest,
 ) -> Result<Option<Ran>> {
     if lab.all_ranks.is_some() {
-        anyhow::bail!(Usage("several ranks cannot prepare variants: run one".to_owned()));
+        anyhow::bail!(Usage("several ranks cannot prepare variants: use one rank".to_owned()));
     }
     let each = asked.variants()?;
     may_be_prepared(lab, &each)?;
@@ -65,7 +65,7 @@ pub(crate) fn measure(
     Ok(Some(Ran { run, points, signal: None, lost, planned, ranks: Vec::new() }))
 }
 
-/// One run of the runs of all variants, with its plan: their points and targets, numbered anew.
+/// Merges the runs of all variants into one run with its plan. Points and targets are renumbered.
 fn together(
     asked: &PlanRequest,
     runs: Vec<(RunRecord, Vec<PointRecord>)>,
@@ -75,7 +75,7 @@ fn together(
     let lengths: Vec<u32> = plans.iter().map(|plan| plan.points.len() as u32).collect();
     let plan = side_by_side(&asked.file, &asked.choices, plans)?;
     let mut all = runs.into_iter();
-    let (mut run, mut points) = all.next().context("a plan without variants")?;
+    let (mut run, mut points) = all.next().context("the plan has no variants (internal error)")?;
     let mut begin = lengths[0];
     name(&mut run, &asked.file.variants[0].name);
     for ((number, (other, theirs)), length) in (1..).zip(all).zip(&lengths[1..]) {
@@ -99,15 +99,15 @@ fn together(
     Ok((plan, run, points))
 }
 
-/// A target is called by its variant too: the same directory may be several of them.
+/// Prefixes target names with the variant: several variants may use the same directory.
 fn name(run: &mut RunRecord, variant: &str) {
     for target in &mut run.targets {
         target.name = format!("{variant}: {}", target.name);
     }
 }
 
-/// Adds the run of another variant to that of the first. Of the machine what is different is added:
-/// a setting may be what is compared. Its points are numbered from `begin` on.
+/// Adds the run of another variant to the first. Only facts of the machine that differ are added,
+/// because a setting may be what is compared. Points are numbered from `begin`.
 fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, begin: u32) {
     name(&mut other, variant);
     run.join(&other);

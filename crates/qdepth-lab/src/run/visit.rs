@@ -1,4 +1,4 @@
-//! A visit to the points of a group: what was measured in one go, and what several make together.
+//! Interleaved segments of a group of points: a single segment, and several merged.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -15,23 +15,23 @@ use crate::ranks::together::{SightBatch, Together};
 use crate::run::begin::Ready;
 use crate::run::events::Events;
 
-/// Those who look on.
+/// Receivers of progress.
 pub(crate) struct Shown<'a, 'b> {
     pub(crate) events: &'a mut Events<'b>,
-    /// Planned time of what was measured before.
+    /// Planned time of everything measured before.
     pub(crate) before: Nanos,
 }
 
-/// One visit to a group.
+/// One segment of a group.
 pub(crate) struct Visit {
     pub(crate) measured: Vec<Measured>,
-    /// Start, RFC 3339 and by the clock.
+    /// Start as RFC 3339 text, and by the clock.
     started_at: String,
     pub(crate) began: Instant,
 }
 
 impl Visit {
-    /// True if a further visit would be one to another target, or to none.
+    /// True if the target failed or changed, so that no further segment is possible.
     pub(crate) fn is_broken(&self) -> bool {
         is_broken(&self.measured)
     }
@@ -58,7 +58,7 @@ fn is_broken(measured: &[Measured]) -> bool {
 #[derive(Default)]
 pub(crate) struct Visited {
     pub(crate) measured: Vec<Measured>,
-    /// Start of the first, RFC 3339.
+    /// Start of the first segment, RFC 3339.
     pub(crate) started_at: String,
     pub(crate) began: Instant,
     pub(crate) visits: u32,
@@ -67,7 +67,7 @@ pub(crate) struct Visited {
 }
 
 impl Visited {
-    /// The former visits with another behind them.
+    /// Appends a segment to the earlier ones.
     pub(crate) fn with(former: Option<Self>, visit: Visit) -> Self {
         let Some(former) = former else {
             let Visit { measured, started_at, began } = visit;
@@ -79,20 +79,20 @@ impl Visited {
         Self { measured, visits: former.visits + 1, ..former }
     }
 
-    /// The former visits with another behind them that only leads in to the next: of it stand what
-    /// failed and what the kernel counted.
+    /// Appends a segment that only serves as warm-up of the next one: only its failures and the
+    /// kernel's counts remain.
     pub(crate) fn led_in(former: Option<Self>, visit: Visit) -> Self {
         let visits = former.as_ref().map_or(0, |former| former.visits);
         Self { visits, ..Self::with(former, visit.unrecorded()) }
     }
 
-    /// True if a further visit would be one to another target, or to none.
+    /// True if the target failed or changed, so that no further segment is possible.
     pub(crate) fn is_over(&self) -> bool {
         is_broken(&self.measured)
     }
 }
 
-/// Measures a group once; `first` is when its first visit began, where this is a later one.
+/// Measures one segment of a group. `first` is the start of the first segment, for later ones.
 pub(crate) fn visit(
     lab: Lab<'_>,
     ready: &Ready,

@@ -1,5 +1,6 @@
-//! Points that are measured in several visits, in turn with the others of their sweep: how the
-//! visits differ tells what the mean is worth, however the rate wanders within one.
+//! Points measured in interleaved segments, alternating with the other points of their sweep. The
+//! variation between segments gives the confidence interval of the mean, whatever the variation
+//! within a segment is.
 
 use anyhow::Result;
 use qdepth_engine::Ended;
@@ -11,17 +12,17 @@ use crate::run::begin::Ready;
 use crate::run::steady_point::{rule_of, until_steady};
 use crate::run::visit::{Shown, Visit, Visited, visit};
 
-/// Longest turnover of a queue that visits wait for: five of them then take 45 s. Beyond it the
-/// finding `queue-unsettled` stands.
+/// Longest turnover of a queue that segments wait for: five of them then take 45 s. Slower queues
+/// have the finding `queue-unsettled`.
 const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 
-/// True if visits take turns. In virtual time nothing but the load itself changes a rate, and ranks
-/// of other machines go through the groups one after the other.
+/// True if segments are interleaved. In virtual time only the load itself changes a rate, and
+/// several ranks measure the groups one after the other.
 fn takes_turns(lab: Lab<'_>, ready: &Ready) -> bool {
     lab.all_ranks.is_none() && !ready.run.emulated
 }
 
-/// The groups of a plan in the lists that are measured, and kept, together.
+/// The groups of a plan, in the lists that are measured and stored together.
 pub(crate) fn sweeps<'a>(lab: Lab<'_>, ready: &'a Ready) -> Vec<Vec<&'a [Point]>> {
     if takes_turns(lab, ready) {
         ready.plan.sweeps()
@@ -30,13 +31,13 @@ pub(crate) fn sweeps<'a>(lab: Lab<'_>, ready: &'a Ready) -> Vec<Vec<&'a [Point]>
     }
 }
 
-/// Time that a group takes at most, all visits together, ns.
+/// Longest time of a group, all segments together, ns.
 pub(crate) fn length(group: &[Point]) -> u64 {
     group.iter().map(|p| p.length_ns()).max().unwrap_or(0)
 }
 
-/// Measures the groups of a sweep, visit by visit; none of a group that was not begun, since the
-/// run was to stop.
+/// Measures the groups of a sweep, segment by segment. A group that was not begun, because the run
+/// was stopped, gives `None`.
 pub(crate) fn in_turn(
     lab: Lab<'_>,
     ready: &Ready,
@@ -74,7 +75,7 @@ pub(crate) fn in_turn(
     Ok(all)
 }
 
-/// A group among those whose visits take turns.
+/// A group whose segments alternate with those of other groups.
 struct GroupVisits<'a> {
     group: &'a [Point],
     visited: Option<Visited>,
@@ -87,9 +88,9 @@ impl<'a> GroupVisits<'a> {
         Self { group, visited: None, turnover: Nanos::ZERO }
     }
 
-    /// The next visit. Where the first shows that its lead-in was over before the queue had been
-    /// turned over once, it only leads in (its latencies are too short), and this and all later
-    /// visits have the time that they need.
+    /// Measures the next segment. If the first segment shows that its warm-up was shorter than one
+    /// turnover of the queue, its latencies are too short: the segment becomes a warm-up, and is
+    /// repeated with a sufficient warm-up, as are all later ones.
     fn visit(
         &mut self,
         lab: Lab<'_>,
@@ -104,7 +105,7 @@ impl<'a> GroupVisits<'a> {
         }
         let mut led_in = 0;
         loop {
-            // What only led in is followed by other draws: a cache may hold what was asked for.
+            // A repeated segment has other draws, because a cache may hold the former data.
             let draws = turn + visits * led_in;
             let points = self.group.iter().map(|p| p.visit(draws).settling(self.turnover));
             let points: Vec<Point> = points.collect();
@@ -123,8 +124,8 @@ impl<'a> GroupVisits<'a> {
     }
 }
 
-/// The order of a round: drawn, since visits at equal distances would be in step with whatever has
-/// a period.
+/// Order of the groups in a round: random, because segments at equal distances would be in step
+/// with anything periodic.
 fn order(seed: u64, groups: &[&[Point]], visit: u32) -> Vec<usize> {
     let of_sweep = groups.first().and_then(|group| group.first()).map_or(0, |point| point.index);
     let seed = Seed(seed).derive("visits").derive(&of_sweep.to_string());

@@ -1,4 +1,4 @@
-//! The user's consent to the loss of what is on a target.
+//! The user's consent to the loss of data on a target.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,11 +13,11 @@ use qdepth_measure::Bytes;
 use crate::events::observer::Observer;
 use crate::request::ConsentWords;
 
-/// The consent that a run with these words would have, for a plan that asks nobody anything: the
-/// last characters, which a run asks for, are taken as typed.
+/// Consent that a run with these words would have, without asking the user: the last characters,
+/// which a run asks for, are taken from the words.
 ///
 /// # Errors
-/// Problem of the consent words, as a run would report it.
+/// The problem of the consent words, as a run would report it.
 pub fn consent_previewed<'a>(
     system: &System,
     losing: impl Into<Losing<'a>>,
@@ -29,8 +29,8 @@ pub fn consent_previewed<'a>(
     })
 }
 
-/// The user's consent for a device or file, once for all runs of the command. None if `--destroy`
-/// names nothing: then only a file that qdepth wrote is written to.
+/// The user's consent for a device or file, asked once for all runs of the command. `None` if
+/// `--destroy` does not name it: then only files written by qdepth can be written.
 pub(crate) fn consent_for<'a>(
     system: &System,
     losing: impl Into<Losing<'a>>,
@@ -50,7 +50,7 @@ pub(crate) fn consent_for<'a>(
     Ok(consent)
 }
 
-/// The consent that the words make, with what `again` answers for the last characters of the name.
+/// Consent from the words. `again` provides the last characters of the name.
 fn consent_of(
     system: &System,
     losing: Losing<'_>,
@@ -60,10 +60,10 @@ fn consent_of(
     let known = tokens(system, losing);
     let destroy = words.destroy.as_slice();
     let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) else {
-        // A file may be one of ours, and is refused with what names it where it is not.
+        // A file may be qdepth's own. If it is not, its refusal tells what to type.
         let Losing::Device(_) = losing else { return Ok(None) };
         let Some(first) = destroy.first() else { return Ok(None) };
-        // The consent itself says what is wrong with it.
+        // Fails with the problem of this consent.
         Consent::on_terminal(system, losing, first, "", &[])?;
         return Ok(None);
     };
@@ -76,7 +76,7 @@ fn consent_of(
     Ok(Some(Consent::from_file(system, losing, typed, &text, Timestamp::now(), overwrite)?))
 }
 
-/// The last characters of the name, asked for on the terminal.
+/// Asks for the last characters of the name on the terminal.
 fn asked_again(
     system: &System,
     losing: Losing<'_>,
@@ -91,9 +91,11 @@ fn asked_again(
     let Some(again) = again else {
         bail!(Refusal::new(
             Guard::G9Consent,
-            format!("there is no terminal to ask for consent to the loss of {name}"),
             format!(
-                "Write this to a file and give it with --consent FILE:\n\n{}",
+                "consent to the loss of {name} cannot be confirmed, because there is no terminal"
+            ),
+            format!(
+                "Write this to a file, and add --consent FILE:\n\n{}",
                 template(system, losing, Timestamp::now())
             ),
         ));

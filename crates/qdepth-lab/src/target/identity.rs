@@ -1,4 +1,4 @@
-//! Check that a target is still the claimed one (G10), before every point and after it.
+//! Guard G10: checks before and after every point that a target is still the claimed one.
 
 use qdepth_engine::Absence;
 use qdepth_host::Refusal;
@@ -11,11 +11,11 @@ use crate::target::prepare::Real;
 
 /// State of a target's identity.
 pub(crate) enum Identity {
-    /// Nothing: it is what was claimed.
+    /// Unchanged.
     Same,
-    /// It was pulled or detached. Its points fail; those of others go on.
+    /// The target was removed or detached. Its points fail; those of other targets continue.
     Gone(Absence),
-    /// Another device or file stands in its place, or it has another size.
+    /// Another device or file has taken its place, or its size has changed.
     Changed(Changed),
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Changed {
     /// Claimed identity and current identity, language-neutral.
     pub(crate) was: String,
     pub(crate) is: String,
-    /// The same for people.
+    /// The same difference for people.
     found: String,
     remedy: String,
 }

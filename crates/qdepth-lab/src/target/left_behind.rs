@@ -1,5 +1,5 @@
 //! Time limits for a target that does not answer. The kernel cannot end a process that waits for
-//! it, so the process is left behind (`qdepth_linux::supervised`).
+//! such a target, so the process is left behind (`qdepth_linux::supervised`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,24 +15,24 @@ use crate::target::prepare::Real;
 /// Time for workers to end after their point: engines give up a target that does not answer 10 s
 /// after the end of the point.
 const WORKERS_END_WITHIN: Nanos = Nanos::from_secs(13);
-/// Time for an answer after I/Os of a point never completed.
+/// Time for an answer if I/Os of a point never completed.
 const ANSWERS_WITHIN: Nanos = Nanos::from_secs(3);
 
 static HAS_NOT_ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Holds until the workers of a group must have ended.
+/// Limit until the workers of a group must have ended.
 pub(crate) fn unless_workers_end(group: &[Point]) -> Option<Limit> {
     let length = group.iter().map(Point::length_ns).max().unwrap_or(0);
     limit(Nanos(length) + WORKERS_END_WITHIN, FAILED, line)
 }
 
-/// Holds while a target is asked for something; no limit before one has failed to answer.
+/// Limit for a request to a target; `None` unless a target has failed to answer before.
 pub(crate) fn unless_it_answers() -> Option<Limit> {
     HAS_NOT_ANSWERED.load(Ordering::Relaxed).then(|| limit(ANSWERS_WITHIN, FAILED, line)).flatten()
 }
 
-/// The identity of a target whose I/Os never completed: gone, without a request that could block.
-/// None if this process cannot be left behind.
+/// Identity of a target whose I/Os never completed: gone. Determined without a request that could
+/// block. `None` if this process cannot be left behind.
 pub(crate) fn unanswering(real: &Real) -> Option<Identity> {
     if !qdepth_linux::can_be_left() {
         return None;
@@ -42,8 +42,8 @@ pub(crate) fn unanswering(real: &Real) -> Option<Identity> {
 }
 
 fn line() -> String {
-    "qdepth: the target does not answer; what was finished before is in the logbook. Its I/Os end \
-     when it answers or is unmounted (`umount -f`); then measure the rest with \
-     `qdepth run --resume`"
+    "qdepth: the target does not respond; the finished points are in the logbook. Its I/Os end \
+     when it responds or is unmounted (`umount -f`). Then measure the rest with `qdepth run \
+     --resume`"
         .to_owned()
 }

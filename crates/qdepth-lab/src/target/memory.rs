@@ -1,5 +1,5 @@
-//! Check for enough memory for the requests in flight, before anything is claimed: the kernel kills
-//! a process whose control group has no memory left.
+//! Checks before any claim that there is enough memory for the requests in flight: the kernel kills
+//! a process if its control group has no memory left.
 
 use anyhow::{Result, bail};
 use qdepth_host::system::System;
@@ -8,14 +8,14 @@ use qdepth_workload::{Plan, Point};
 
 use crate::failure::Missing;
 
-/// A version of control groups: where the memory of one is told.
+/// A version of control groups: location of its memory figures.
 struct ControlGroups {
     /// Text before the path of the process's own group.
     before: &'static str,
     root: &'static str,
     limit: &'static str,
     used: &'static str,
-    /// By what name the files that a group can give back stand in `memory.stat`.
+    /// Name in `memory.stat` of file pages that the group can reclaim.
     cached: &'static str,
 }
 
@@ -36,15 +36,15 @@ const GROUPS: [ControlGroups; 2] = [
     },
 ];
 
-/// Holds what the points of a plan need at the same time against what is there.
+/// Compares the memory that the plan's points need at the same time with the available memory.
 pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     let groups = plan.precondition_groups().chain(plan.groups());
     let needed = groups.map(|group| group.iter().map(in_flight).sum::<u64>()).max().unwrap_or(0);
     let Some((left, holder)) = left(system) else { return Ok(()) };
     if needed > left {
         bail!(Missing(format!(
-            "the requests in flight need {} of memory, and {holder} has {} left; nothing was \
-             changed. Ask for less at a time (--queue-depth, --block-size), or raise the limit",
+            "the I/Os in flight need {} of memory, but {holder} has only {} left; nothing was \
+             changed. Use a lower --queue-depth or a smaller --block-size, or raise the limit",
             Bytes(needed),
             Bytes(left),
         )));
@@ -52,13 +52,13 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that a point's requests are held in.
+/// Bytes of the buffers of a point's requests.
 fn in_flight(point: &Point) -> u64 {
     let slots = u64::from(point.streams).saturating_mul(u64::from(point.outstanding));
     slots.saturating_mul(u64::from(point.request_size.max()).next_multiple_of(4096))
 }
 
-/// Bytes that can still be had, and of what; none where nothing tells.
+/// Available bytes, and whose limit that is; `None` if unknown.
 fn left(system: &System) -> Option<(u64, &'static str)> {
     let memory = system.read_file("/proc/meminfo").ok();
     let free = memory.as_deref().and_then(|text| figure(text, "MemAvailable:"));
@@ -67,7 +67,7 @@ fn left(system: &System) -> Option<(u64, &'static str)> {
     let groups = GROUPS.iter().filter_map(|group| {
         let line =
             own.lines().find_map(|line| line.split_once(group.before).map(|(_, path)| path))?;
-        // A limit of any group above holds, too.
+        // The limit of any parent group applies, too.
         let above =
             std::iter::successors(Some(line), |path| path.rsplit_once('/').map(|(up, _)| up));
         above.filter_map(|path| of_group(system, path.trim_end_matches('/'), group)).min()
@@ -79,14 +79,14 @@ fn left(system: &System) -> Option<(u64, &'static str)> {
 fn of_group(system: &System, path: &str, groups: &ControlGroups) -> Option<u64> {
     let ControlGroups { root, limit, used, cached, .. } = groups;
     let read = |name: &str| system.read_trimmed(format!("{root}{path}/{name}"));
-    // Without a limit there is a word, which is no number.
+    // Without a limit the file holds a word instead of a number.
     let limit: u64 = read(limit)?.parse().ok()?;
     let used: u64 = read(used)?.parse().ok()?;
     let cached = read("memory.stat").and_then(|text| figure(&text, cached)).unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(cached)))
 }
 
-/// The number behind a word at the beginning of a line.
+/// The number after `word` at the beginning of a line.
 fn figure(text: &str, word: &str) -> Option<u64> {
     let lines = text.lines().map(str::split_whitespace);
     lines

@@ -1,4 +1,5 @@
-//! From a name to a target that may be measured: consent, claim, file, and how to undo it.
+//! From the name of a target to storage that may be measured: consent, claim, files, and how to
+//! undo them.
 
 pub mod consent;
 pub(crate) mod identity;

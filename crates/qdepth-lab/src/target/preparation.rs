@@ -1,4 +1,4 @@
-//! Preparation: shown, let through the guards, done, and taken back.
+//! Preparation of a machine: preview, guards, execution and undo.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ use crate::request::{ConsentWords, PlanRequest};
 use crate::target::consent::consent_for;
 use crate::target::prepare::all_different;
 
-/// Asks whether the drives can do these steps, every guard of the devices whose contents they
-/// destroy, and the user. The claims on them are for the steps.
+/// Checks that the drives support these steps, and asks the guards and the user about the devices
+/// whose contents they destroy.
 pub fn may_be_done(
     system: &System,
     steps: &[Step],
@@ -33,10 +33,10 @@ pub fn may_be_done(
     may_be_destroyed(system, &base_devices(steps), consent, observer)
 }
 
-/// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
-/// held for ourselves alone while the others are asked; at the end that is given up, since the
-/// programs that prepare claim them for themselves, and they stay open, so that they stay what they
-/// are.
+/// Asks the guards and the user about all devices whose contents a preparation destroys. Each
+/// device is held exclusively while the others are asked. At the end the exclusive claims are
+/// released, because the programs of the preparation make their own. The devices stay open, so that
+/// they remain the same devices.
 fn may_be_destroyed(
     system: &System,
     nodes: &[Node],
@@ -54,9 +54,9 @@ fn may_be_destroyed(
     all_different(&found)?;
     let mut held = Vec::new();
     for target in found {
-        let device = target
-            .block_device()
-            .ok_or_else(|| Usage(format!("{} is no block device", target.expression.display())))?;
+        let device = target.block_device().ok_or_else(|| {
+            Usage(format!("{} is not a block device", target.expression.display()))
+        })?;
         open_to_consent(system, target, &writing)?;
         let consent = consent_for(system, device, consent, observer)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
@@ -66,8 +66,8 @@ fn may_be_destroyed(
     Ok(devices)
 }
 
-/// Finds what is wrong with the preparation of any variant, and asks the guards of all their
-/// devices, before the first is prepared.
+/// Checks the preparation of all variants, and asks the guards of all their devices, before the
+/// first variant is prepared.
 pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[PlanRequest]) -> Result<()> {
     let mut devices = Vec::new();
     for asked in variants {
@@ -80,22 +80,22 @@ pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[PlanRequest]) -> Result<
     may_be_destroyed(lab.system, &devices, &lab.request.consent, lab.observer).map(drop)
 }
 
-/// Commands of these steps, and those that undo them, for the user.
+/// Commands of these steps, and the commands that undo them, for the user.
 pub fn shown(steps: &[Step]) -> Vec<String> {
     let mut lines = Vec::new();
     for step in steps {
         lines.push(step.describe());
         lines.extend(step.actions().iter().map(|action| format!("    {}", action.text())));
         let undo = step.undo(true);
-        lines.extend(undo.iter().map(|back| format!("    back: {}", back.action.text())));
+        lines.extend(undo.iter().map(|back| format!("    undo: {}", back.action.text())));
         if undo.is_empty() {
-            lines.push("    back: there is no way back".to_owned());
+            lines.push("    undo: not possible".to_owned());
         }
     }
     lines.extend(
         base_devices(steps)
             .iter()
-            .map(|device| format!("destroys everything on {}", device.as_str())),
+            .map(|device| format!("destroys all data on {}", device.as_str())),
     );
     lines
 }
@@ -106,12 +106,12 @@ pub fn steps(asked: &PlanRequest) -> Result<Vec<Step>> {
         .map_err(|error| Usage(format!("plan {}: {error}", asked.file.name)))?)
 }
 
-/// A journal for this process alone.
+/// Opens the journal exclusively.
 pub fn open_journal(path: &Path) -> Result<Journal> {
     Ok(Journal::open(path)?)
 }
 
-/// Takes back what is in the journal; what became of each action, and how many failed.
+/// Undoes everything in the journal. Returns the result of each action, and the number of failures.
 pub fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
     let mut failed = 0;
     let mut journal = open_journal(path)?;
@@ -130,14 +130,14 @@ pub fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
     Ok((lines, failed))
 }
 
-/// A machine that was prepared for a run; dropping it takes everything back.
+/// A machine that is prepared for a run. Dropping it undoes everything.
 pub(crate) struct Preparation<'a> {
     lab: Lab<'a>,
     journal: PathBuf,
 }
 
 impl<'a> Preparation<'a> {
-    /// Prepares the machine as the plan says, if it says so; none where it does not.
+    /// Prepares the machine as the plan requires; `None` if the plan has no preparation.
     pub(crate) fn of_plan(lab: Lab<'a>, asked: &PlanRequest) -> Result<Option<Self>> {
         let steps = steps(asked)?;
         if steps.is_empty() {
@@ -146,12 +146,12 @@ impl<'a> Preparation<'a> {
         let path = PathBuf::from(journal::PATH);
         if journal::is_open(&path) {
             anyhow::bail!(Usage(format!(
-                "an earlier preparation was not taken back (journal {}): `qdepth host undo` first",
+                "an earlier preparation was not undone (journal {}). Run `qdepth host undo` first",
                 path.display()
             )));
         }
         let mut devices = may_be_done(lab.system, &steps, &lab.request.consent, lab.observer)?;
-        // From here on whatever happens is taken back.
+        // From here on, any exit undoes the preparation.
         let prepared = Self { lab, journal: path };
         let mut journal = open_journal(&prepared.journal)?;
         let watch = Watch {
@@ -172,7 +172,7 @@ impl Drop for Preparation<'_> {
         match take_back(self.lab.system, &self.journal) {
             Ok((lines, _)) => lines.iter().for_each(|line| self.lab.observer.message(line)),
             Err(error) => self.lab.observer.warn(format!(
-                "the preparation was not taken back: {error:#}; `qdepth host undo` tries again"
+                "the preparation was not undone: {error:#}. Try again with `qdepth host undo`"
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
+//! Preparation of targets: inspection, guards, claim, and a measurement file if needed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -33,23 +33,23 @@ use crate::request::ConsentWords;
 use crate::request::provision::{Provision, is_written};
 use crate::target::consent::consent_for;
 
-/// Smallest size and alignment of direct I/O on a file where the device below is not known.
+/// Smallest size and alignment of direct I/O on a file if the device below is unknown.
 const FILE_BLOCK: u32 = 512;
 
-/// Kept free for labels at each end of a device that is written.
+/// Bytes reserved for labels at each end of a device that is written.
 const LABEL_ROOM: u64 = 1 << 20;
 
-/// A target as it was found, untouched.
+/// A target as found, unchanged.
 #[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
 pub enum ResolvedTarget {
     /// Storage of this machine.
     Real(Inspected),
-    /// A medium in virtual time: nothing to guard, nothing to touch.
+    /// An emulated device in virtual time, which needs no guards.
     Emulated(TargetExpression),
 }
 
 impl ResolvedTarget {
-    /// The target on storage; none of an emulated medium.
+    /// The target on storage; `None` for an emulated device.
     pub fn real(&self) -> Option<&Inspected> {
         match self {
             Self::Real(inspected) => Some(inspected),
@@ -58,7 +58,7 @@ impl ResolvedTarget {
     }
 }
 
-/// Reads the expression of an emulated target, with the description files that it names.
+/// Parses the expression of an emulated target, and reads the device models that it names.
 pub fn target_expression(text: &str) -> Result<TargetExpression> {
     let file = |path: &str| {
         Input::file(path, limit::DESCRIPTION).text().map_err(|error| error.to_string())
@@ -66,7 +66,7 @@ pub fn target_expression(text: &str) -> Result<TargetExpression> {
     Ok(TargetExpression::read_with(text, &file)?)
 }
 
-/// Looks at what a word of the command line means.
+/// Finds the target that an expression names.
 pub fn find(system: &System, expression: &Path) -> Result<ResolvedTarget> {
     match expression.to_str().filter(|text| is_emulated(text)) {
         Some(text) => Ok(ResolvedTarget::Emulated(target_expression(text)?)),
@@ -104,7 +104,7 @@ pub(crate) struct Prepared {
     pub(crate) storage: PreparedStorage,
 }
 
-/// Storage, or a model of it.
+/// Real or emulated storage.
 #[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
 pub(crate) enum PreparedStorage {
     Real(Real),
@@ -121,7 +121,7 @@ pub(crate) struct Real {
     storage_claim: StorageClaim,
 }
 
-/// A medium, and what carries over from point to point.
+/// An emulated device, and the state that carries over from point to point.
 pub(crate) struct Emulation {
     pub(crate) medium: TargetExpression,
     pub(crate) wear: RefCell<Option<Vec<Wear>>>,
@@ -134,13 +134,13 @@ enum StorageClaim {
 }
 
 impl Real {
-    /// The one device below, where there is one.
+    /// The device below, if there is a single one.
     pub(crate) fn device(&self) -> Option<String> {
         let devices = self.inspected.devices();
         (devices.len() == 1).then(|| devices[0].clone())
     }
 
-    /// The one thing that is measured; none where points make files of their own.
+    /// The claim on the target; `None` if points create files of their own.
     pub(crate) fn claim(&self) -> Option<&Claim> {
         match &self.storage_claim {
             StorageClaim::Claim(claim) => Some(claim),
@@ -149,7 +149,7 @@ impl Real {
         }
     }
 
-    /// The directory in which points make files.
+    /// The directory in which points create files.
     pub(crate) fn own_files(&self) -> Option<&RefCell<OwnFiles>> {
         match &self.storage_claim {
             StorageClaim::OwnFiles(files) => Some(files),
@@ -157,7 +157,7 @@ impl Real {
         }
     }
 
-    /// Removes a measurement file that is not to be kept. Gives the lock back, which a ring may
+    /// Removes a measurement file unless it is to be kept, and releases the lock, which a ring may
     /// otherwise hold for some time after the program's end.
     fn put_back(self) -> Result<()> {
         let locked = self.claim().map(|claim| claim.file.try_clone());
@@ -174,7 +174,7 @@ impl Real {
 }
 
 impl Prepared {
-    /// The storage, where it is some.
+    /// The target on storage; `None` for an emulated device.
     pub(crate) fn real(&self) -> Option<&Real> {
         match &self.storage {
             PreparedStorage::Real(real) => Some(real),
@@ -196,13 +196,14 @@ impl Prepared {
         self.kind() == TargetKind::BlockDevice
     }
 
-    /// Practical limit of the link, bytes per second, where it is a device with a known one.
+    /// Practical limit of the link, bytes per second; `None` unless the target is a device with a
+    /// known link.
     pub(crate) fn link(&self) -> Option<f64> {
         let device = self.real()?.inspected.block_device()?;
         device.link.as_ref().map(|link| link.practical_bytes_per_s)
     }
 
-    /// Why direct I/O is not in effect, where it is not.
+    /// Reason why direct I/O is not in effect, if it is not.
     pub(crate) fn not_direct(&self) -> Option<String> {
         let real = self.real()?;
         let answer = match real.own_files() {
@@ -215,7 +216,7 @@ impl Prepared {
         answer.map(|answer| errno_name(answer.raw_os_error()))
     }
 
-    /// Leaves the target as it was found.
+    /// Restores the target to its original state.
     pub(crate) fn put_back(self) -> Result<()> {
         match self.storage {
             PreparedStorage::Real(real) => real.put_back(),
@@ -234,14 +235,14 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) consent: &'a ConsentWords,
 }
 
-/// Targets of which every guard was asked; nothing was written yet.
+/// Targets that have passed all guards, before anything is written.
 pub(crate) struct ClearedTargets {
     real: Vec<(Inspected, Cleared)>,
     emulated: Vec<Prepared>,
 }
 
-/// Asks every guard of every target before the first is written to, then makes each ready.
-/// `interrupted` ends the filling of a measurement file.
+/// Asks all guards of all targets before the first is written, then makes each ready. `interrupted`
+/// ends the filling of a measurement file.
 pub(crate) fn prepare(
     system: &System,
     expressions: &[PathBuf],
@@ -256,7 +257,7 @@ pub(crate) fn prepare(
     )
 }
 
-/// Asks every guard of every target.
+/// Asks all guards of all targets.
 pub(crate) fn clear_targets(
     system: &System,
     expressions: &[PathBuf],
@@ -294,7 +295,7 @@ pub(crate) fn clear_targets(
 }
 
 impl ClearedTargets {
-    /// Makes each ready, with the options that it was cleared with.
+    /// Makes each target ready, with the options that it was cleared with.
     pub(crate) fn make_ready(
         self,
         prepare_options: &PrepareOptions<'_>,
@@ -323,7 +324,7 @@ fn clear_all(
         let promised = promised(&found[..cleared.len()], &cleared, target);
         let (consent, count) = (consent.as_ref(), found.len());
         match clear(system, target, consent, prepare_options, promised, number, count) {
-            // Those behind are asked for their consents alone.
+            // After the first missing consent, later targets are only asked for theirs.
             Ok(_) if missing.is_some() => {}
             Ok(clearance) => cleared.push(clearance),
             Err(error) => match error.downcast::<Refusal>() {
@@ -345,13 +346,14 @@ fn clear_all(
     }
 }
 
-/// A run is in real time or in virtual time.
+/// Checks that all targets are real or all are emulated.
 pub(crate) fn of_one_kind(found: &[ResolvedTarget]) -> Result<()> {
     let emulated =
         found.iter().filter(|target| matches!(target, ResolvedTarget::Emulated(_))).count();
     if emulated > 0 && emulated < found.len() {
         bail!(Usage(
-            "a run is EMULATED or measured, not both: give emulated media and storage to two runs"
+            "a run is either EMULATED or measured: use separate runs for emulated devices and real \
+             storage"
                 .to_owned()
         ));
     }
@@ -364,13 +366,13 @@ pub(crate) fn emulation(expression: PathBuf, medium: TargetExpression) -> Result
     Ok(Prepared { expression, shape, storage })
 }
 
-/// The same storage twice is one target, whatever its names.
+/// Checks that no two names lead to the same storage.
 pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
     let mut known = BTreeMap::new();
     for target in found {
         if let Some(twin) = known.insert(target.identity(), target) {
             bail!(Usage(format!(
-                "{} and {} are the same target: name it once",
+                "{} and {} are the same target: name it only once",
                 twin.expression.display(),
                 target.expression.display()
             )));
@@ -379,7 +381,7 @@ pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
     Ok(())
 }
 
-/// A target that every guard has let pass, with nothing written to it yet.
+/// A target that has passed all guards, before anything is written to it.
 enum Cleared {
     ReadOnly(Claim),
     Writing(guard::Cleared),
@@ -387,7 +389,7 @@ enum Cleared {
     OwnFiles(OwnFiles),
 }
 
-/// Bytes that measurement files of earlier targets will take of a target's file system.
+/// Bytes that the measurement files of earlier targets will take on the file system of `target`.
 fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u64 {
     let bytes = |(other, cleared): (&Inspected, &Cleared)| match cleared {
         Cleared::File(file) if other.shares_file_system(target) => file.bytes_to_fill(),
@@ -416,7 +418,7 @@ fn writing<'a>(prepare_options: &PrepareOptions<'a>) -> Writing<'a> {
     }
 }
 
-/// Asks the guards of a target, by its number `of` so many.
+/// Asks the guards of the target with this number, one of `count`.
 fn clear(
     system: &System,
     target: &Inspected,
@@ -458,7 +460,7 @@ fn clear(
     })
 }
 
-/// The first bytes that are written.
+/// Makes a target ready. Writes the first bytes.
 fn make_ready(
     inspected: Inspected,
     cleared: Cleared,
@@ -494,14 +496,15 @@ fn make_ready(
     Ok(Prepared { expression, shape, storage: PreparedStorage::Real(real) })
 }
 
-/// A refusal says that nothing was changed, which no longer holds once a target was made ready.
+/// Converts a refusal to a failure if targets were already made ready, because a refusal says that
+/// nothing was changed.
 pub(crate) fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
     if !changed {
         return error;
     }
     match error.downcast::<Problem>() {
         Ok(Problem::Refused(refusal)) => anyhow::anyhow!(
-            "{} ({}), after other targets were made ready. {}",
+            "{} ({}), after other targets had already been prepared. {}",
             refusal.found,
             refusal.guard,
             refusal.remedy

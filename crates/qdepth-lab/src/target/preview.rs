@@ -17,9 +17,9 @@ use crate::target::prepare::{ResolvedTarget, all_different, find, of_one_kind, p
 
 /// Preview of a run.
 pub struct Preview {
-    /// The plan, resolved for what the targets have.
+    /// The plan, resolved for the current targets.
     pub plan: Plan,
-    /// The targets, as they are now.
+    /// The targets as found.
     pub found: Vec<ResolvedTarget>,
     /// Files to create in a directory.
     pub provision: Provision,
@@ -27,8 +27,8 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// The plan for targets that were made ready: the same, unless one of them came to have another
-    /// size or shape.
+    /// The plan for the targets that were made ready: the same, unless the size or shape of one has
+    /// changed.
     ///
     /// # Errors
     /// If the plan is impossible on the current targets.
@@ -40,7 +40,7 @@ impl Preview {
     }
 }
 
-/// The plan as it would be, from a look at the targets that touches nothing.
+/// Resolves the plan for the targets as they are, without changing anything.
 pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
     let provision = asked.provision();
     let previews = each(&asked.targets, |target| target_preview(system, target, &provision))?;
@@ -49,7 +49,7 @@ pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
     of_one_kind(&found)?;
     let real: Vec<&Inspected> = found.iter().filter_map(ResolvedTarget::real).collect();
     all_different(&real)?;
-    // A real target is asked what it offers once it is known to be none of the others.
+    // A real target is inspected after it is known not to be an emulated one.
     let shapes = found.iter().zip(shapes);
     let shapes =
         shapes.map(|(target, shape)| shape.map_or_else(|| previewed(target, &provision), Ok));
@@ -63,7 +63,7 @@ pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
     }
 }
 
-/// Refuses a file that may not be used at all, before problems of the plan for it.
+/// Refuses a file that may not be used at all, before any problem of the plan with it.
 fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -> Result<()> {
     let writes = needs_writing(&asked.file, &asked.choices)?;
     let now = Timestamp::now();
@@ -75,7 +75,7 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
     for (number, target) in all.iter().enumerate().filter(|(_, target)| with_contents(target)) {
         let writing = writes.on(number).then_some(&writing);
         for (_, verdict) in review(system, target, None, writing) {
-            // A consent would not mend the plan.
+            // A consent would not solve the problem of the plan.
             if let Verdict::Refuses(refusal) = verdict
                 && refusal.lacks.is_empty()
             {
@@ -88,14 +88,14 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
 
 type TargetPreview = (ResolvedTarget, Option<TargetShape>);
 
-/// A target, and of an emulated one the shape.
+/// A target, with its shape if it is emulated.
 fn target_preview(system: &System, target: &Path, provision: &Provision) -> Result<TargetPreview> {
     let found = find(system, target)?;
     let shape = found.real().is_none().then(|| previewed(&found, provision)).transpose()?;
     Ok((found, shape))
 }
 
-/// Looks at each target; at a medium that many words name, once.
+/// Finds each target; an emulated device that several words name, only once.
 fn each<P: AsRef<Path>>(
     targets: &[P],
     mut preview_target: impl FnMut(&Path) -> Result<TargetPreview>,
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// The plan that was previewed is the plan that is measured: it is resolved once.
+    /// The previewed plan is the measured plan: it is resolved once.
     #[test]
     fn targets_that_were_made_ready_have_the_shapes_that_were_previewed() {
         let system = System::real();

@@ -12,7 +12,7 @@ use crate::failure::{Missing, Usage};
 use crate::target::memory;
 use crate::target::prepare::ResolvedTarget;
 
-/// Asks for every target of the plan. Emulated ones have no engine.
+/// Checks every target of the plan. Emulated ones have no engine.
 pub(crate) fn reachable(
     system: &System,
     choice: EngineChoice,
@@ -37,20 +37,21 @@ pub(crate) fn reachable(
     Ok(())
 }
 
-/// Checks that the target supports discards with this engine, as far as it reports.
+/// Checks that the target supports discards with this engine, as far as it reports that.
 fn discards(system: &System, choice: EngineChoice, target: &Inspected) -> Result<()> {
     if let EngineChoice::Only(engine) = choice
         && !engine.trims()
     {
         bail!(Usage(format!(
-            "{} has no trims: nothing was changed. Choose --engine io_uring, threads or sync",
+            "--engine {}: this engine does not support trims; nothing was changed. Use --engine \
+             io_uring, threads or sync",
             engine.name()
         )));
     }
     if let Some(0) = discard_max_bytes(system, target) {
         bail!(Missing(format!(
-            "{} discards nothing, says the kernel (discard_max_bytes is 0): nothing was changed. \
-             Leave the trims out, or choose another device",
+            "{} does not support discards (discard_max_bytes is 0); nothing was changed. Remove \
+             the trims, or use another device",
             target.expression.display()
         )));
     }
@@ -63,13 +64,15 @@ fn check_target<'p>(
     target: &Inspected,
     points: impl Iterator<Item = &'p Point> + Clone,
 ) -> Result<()> {
-    let no = |why: Unreachable| Missing(format!("{}: nothing was changed: {why}", engine.name()));
+    let no = |why: Unreachable| {
+        Missing(format!("--engine {} (nothing was changed): {why}", engine.name()))
+    };
     if engine.polls_device() {
         poll_queues(system, target).map_err(no)?;
         if points.clone().any(|point| point.syncs() || point.fsync.at_end) {
             bail!(Usage(format!(
-                "{} cannot force written data out: a ring that polls takes reads and writes only. \
-                 Choose another engine",
+                "--engine {}: a polling ring supports only reads and writes, no syncs. Use another \
+                 engine",
                 engine.name()
             )));
         }
@@ -80,16 +83,17 @@ fn check_target<'p>(
         let largest = points.clone().map(|point| point.request_size.max()).max().unwrap_or(0);
         if u64::from(largest) > most {
             bail!(Missing(format!(
-                "{}: nothing was changed: requests of {largest} B are more than one command to {} \
-                 moves, {most} B. Choose smaller requests, or another engine, which splits them",
+                "--engine {}: a block size of {largest} B exceeds the limit of one command to {}, \
+                 {most} B; nothing was changed. Use a smaller --block-size, or another engine, \
+                 which splits I/Os",
                 engine.name(),
                 target.expression.display()
             )));
         }
         if points.clone().any(|point| !point.direct) {
             bail!(Usage(format!(
-                "{} always passes the page cache by: a plan with `direct = false` needs another \
-                 engine",
+                "--engine {}: this engine always bypasses the page cache, but the plan has `direct \
+                 = false`. Use another engine",
                 engine.name()
             )));
         }

@@ -16,9 +16,9 @@ use crate::target::prepare::find;
 use crate::target::preview::preview;
 use crate::target::reach::reachable;
 
-/// Refusals of the request, as far as they are known now: missing or unsuitable targets, a plan
-/// that does not fit, guards without a consent. `None` if there are none; problems that only
-/// creating a file or claiming a device can show are not included.
+/// Refusals of the request that are known now: missing or unsuitable targets, a plan that does not
+/// fit, and guards that lack a consent. Empty if there are none. Problems that only creating a file
+/// or claiming a device can show are not included.
 pub fn would_refuse(system: &System, request: &RunRequest) -> Vec<Error> {
     let Some(asked) = &request.plan else { return Vec::new() };
     let mut all = Vec::new();

@@ -158,7 +158,7 @@ pub(crate) fn point(index: u32) -> PointRecord {
     }
 }
 
-/// The same, which trims besides.
+/// Like [`point`], with trims.
 pub(crate) fn trimming(index: u32) -> PointRecord {
     let trimming = |(n, interval): (u64, IntervalRecord)| IntervalRecord {
         trims: 7,
@@ -217,10 +217,10 @@ prop_compose! {
     }
 }
 
-/// A number, a real number and a text, for a column.
+/// Random integer, real number and text for a column.
 type Drawn = (u64, f64, String);
 
-/// Sets a column to what of these it takes, or leaves it where it may have nothing.
+/// Sets a column to the value of its type, or leaves it empty if it may be.
 fn draw<R: Record>(record: &mut R, column: &Column<R>, (whole, real, text): &Drawn) {
     if (column.get)(record) == Stored::Null && whole % 3 == 0 {
         return;
@@ -232,7 +232,7 @@ fn draw<R: Record>(record: &mut R, column: &Column<R>, (whole, real, text): &Dra
     let _ = values.chain([text]).any(|value| (column.set)(record, value).is_ok());
 }
 
-/// A record of which every column that takes a number or a text has one.
+/// Record with a value in every column that takes a number or a text.
 pub(crate) fn filled<R: Record>() -> R {
     let mut record = R::default();
     let columns = R::columns().zip(1..);
@@ -263,7 +263,7 @@ prop_compose! {
     ) -> PointRecord {
         let [reads, writes, trims, syncs] = directions;
         let trims = if trims_too { trims } else { DirectionRecord::default() };
-        // Interrupted would be superseded, which is another test's matter.
+        // An interrupted point would be superseded, which other tests cover.
         let code = if Code::ALL[code] == Code::Interrupted { Code::Stall } else { Code::ALL[code] };
         let mut point = PointRecord::default();
         let columns = PointRecord::columns().zip(&drawn);
@@ -272,7 +272,7 @@ prop_compose! {
         PointRecord {
             index: 0,
             target: 1,
-            // One that is not finite is null in JSON.
+            // Non-finite values become null in JSON.
             offered_io_per_s: Some(1600.5),
             trim_share: if trims_too { 0.25 } else { 0.0 },
             ended_by: EndedBy::ALL[(whole(1) % 5) as usize],

@@ -2,12 +2,12 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Reach of a round on each side of the answer so far, relative to it.
+/// Smallest and largest reach of a round to each side of the answer, relative to the answer.
 pub(super) const REACH: [f64; 2] = [0.005, 0.15];
 /// Fewest requests beyond a limit for a line.
 pub(super) const BEYOND_LEAST: f64 = 40.0;
 
-/// Requests of a probe, and those of them beyond a limit.
+/// Result of a probe: its rate, its requests, and those beyond a limit.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub(super) rate: f64,
@@ -15,18 +15,18 @@ pub(super) struct Point {
     pub(super) beyond: f64,
 }
 
-/// A rate at which a share is what is allowed.
+/// A rate at which a share equals the allowed share.
 pub(super) struct Crossing {
     pub(super) rate: f64,
     /// 95 % interval.
     pub(super) interval: (f64, f64),
     /// Standard error.
     pub(super) error: f64,
-    /// Independent bursts that it rests on.
+    /// Number of independent bursts that it is computed from.
     pub(super) bursts: f64,
 }
 
-/// Logarithm of the share at a rate, of probes near that rate.
+/// Logarithm of the share at the mean rate of some neighbouring probes.
 pub(super) struct Level {
     /// Mean rate of the probes.
     rate: f64,
@@ -37,7 +37,7 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// The level of at least four probes; none of fewer.
+    /// The level of at least four probes; `None` for fewer.
     pub(super) fn near(points: &[Point], line: &Line) -> Option<Self> {
         let beyond: f64 = points.iter().map(|point| point.beyond).sum();
         if points.len() < 4 || beyond < BEYOND_LEAST {
@@ -57,8 +57,8 @@ impl Level {
         Some(Self { rate, level: share.ln(), variance, degrees, bursts })
     }
 
-    /// The rate at which it has this value, with an interval by Fieller's theorem; none where that
-    /// is not bounded.
+    /// The rate at which the level has this value, with an interval by Fieller's theorem; `None` if
+    /// the interval is unbounded.
     pub(super) fn crossing(&self, line: &Line, value: f64) -> Option<Crossing> {
         let t = StudentsT::new(0.0, 1.0, self.degrees.min(line.degrees)).ok()?.inverse_cdf(0.975);
         let rise = value - self.level;
@@ -76,8 +76,8 @@ impl Level {
     }
 }
 
-/// Logarithm of a share as a line over the rate, by quasi-Poisson regression. The rate is counted
-/// from, and in units of, the mean rate.
+/// Logarithm of a share as a linear function of the rate, by quasi-Poisson regression. Rates are
+/// relative to their mean.
 pub(super) struct Line {
     pub(super) centre: f64,
     level: f64,
@@ -87,7 +87,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The line through probes; none if they show no rise.
+    /// The line through probes; `None` if they show no rise.
     pub(super) fn through(points: &[Point]) -> Option<Self> {
         let degrees = points.len() as f64 - 2.0;
         let total: f64 = points.iter().map(|point| point.beyond).sum();
@@ -127,8 +127,9 @@ impl Line {
                 break;
             }
         }
-        // What remains is larger at higher rates, where bursts are longer: a variance from the
-        // remainders themselves (HC3; MacKinnon and White 1985), and no common dispersion.
+        // The residuals are larger at higher rates, where bursts are longer. The variance is
+        // therefore estimated from the residuals themselves (HC3; MacKinnon and White 1985), not
+        // from a common dispersion.
         let determinant = sums[0] * sums[2] - sums[1] * sums[1];
         let [a, b, c] = [sums[2], sums[0], -sums[1]].map(|sum| sum / determinant);
         let of_point = |point: &Point| {
@@ -142,12 +143,12 @@ impl Line {
         is_rising.then_some(Self { centre, level, slope, variance_of_slope, degrees })
     }
 
-    /// The rate at which the line has this level.
+    /// The rate at which the line has the value `level`.
     pub(super) fn rate_at(&self, level: f64) -> f64 {
         (1.0 + (level - self.level) / self.slope) * self.centre
     }
 
-    /// Distance from a rate at which the share is three times, or a third, within limits.
+    /// Distance from a rate at which the share triples or falls to a third, within limits.
     pub(super) fn reach(&self, rate: f64) -> f64 {
         (3.0_f64.ln() / self.slope * self.centre).clamp(REACH[0] * rate, REACH[1] * rate)
     }

@@ -1,4 +1,4 @@
-//! Simulated campaigns: how often the verdicts are wrong, and how often they find what is there.
+//! Simulated campaigns: rate of wrong verdicts, and rate of detected differences.
 
 use super::*;
 use crate::deals::Draw;
@@ -9,10 +9,11 @@ const RUNS: usize = 10;
 /// Points of a table.
 const POINTS: usize = 12;
 
-/// Logarithms of a table of so many rows and runs without any difference.
+/// Model of scatter: logarithms of a table with these numbers of rows and runs, without any
+/// difference.
 type Scatter = fn(&mut Draw, usize, usize) -> Vec<Vec<f64>>;
 
-/// Each figure by itself.
+/// Draws each figure independently.
 fn each(rows: usize, runs: usize, mut figure: impl FnMut(usize) -> f64) -> Vec<Vec<f64>> {
     (0..rows).map(|row| (0..runs).map(|_| figure(row)).collect()).collect()
 }
@@ -49,7 +50,7 @@ const CASES: [(&str, Scatter); 9] = [
     }),
 ];
 
-/// The pooled ratios of two sides that scatter so; the first row of B is changed by this factor.
+/// Pooled ratios of two sides with this scatter. The first row of B is changed by `factor`.
 fn table(
     draw: &mut Draw,
     scatter: Scatter,
@@ -69,7 +70,7 @@ fn table(
     pooled(&all.iter().enumerate().map(row).collect::<Vec<_>>())
 }
 
-/// False alarms over a whole table, of few and of many rows and runs, and whether intervals cover.
+/// False alarms over a whole table of few and of many rows and runs, and coverage of the intervals.
 #[test]
 fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
@@ -93,7 +94,8 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
             let case = format!("{name}-{rows}-{runs}");
             results += &format!(" {case}-alarms={alarms:.3} {case}-coverage={covered:.3}");
             assert!(alarms <= 0.05 + error, "{name}, {rows} rows, {runs} runs: {alarms}");
-            // Few runs with two modes may all be in one: then no interval covers as it promises.
+            // A few runs of a model with two modes may all be in one mode: no interval has its
+            // coverage then.
             let has_modes = name.contains("mod") && runs < RUNS;
             let least = if has_modes { 0.85 } else { 0.95 - error };
             assert!(covered >= least, "{name}, {rows} rows, {runs} runs: {covered}");
@@ -102,7 +104,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     println!("TRIES groups {campaigns}{results}");
 }
 
-/// A loss of 10 % of one figure among many, at a scatter of 2 %, is found by few runs.
+/// A few runs find a loss of 10 % of one figure among many, at a scatter of 2 %.
 #[test]
 fn a_loss_of_a_tenth_is_found_by_four_runs_a_side() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
@@ -136,7 +138,7 @@ fn autoregression(draw: &mut Draw, count: usize, rho: f64) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
-/// A course besides noise of 2 %.
+/// A trend plus noise of 2 %.
 fn beside_noise(draw: &mut Draw, count: usize, at: impl Fn(f64) -> f64) -> Vec<f64> {
     (0..count).map(|run| at(run as f64) + 0.02 * draw.normal()).collect()
 }
@@ -145,13 +147,13 @@ const RUN_MODELS: [(&str, RunModel); 5] = [
     ("ar-0.5", |draw, count| autoregression(draw, count, 0.5)),
     ("ar-0.9", |draw, count| autoregression(draw, count, 0.9)),
     ("saw-tooth", |draw, count| {
-        // Garbage collection every seven runs, say: 6 % from top to bottom.
+        // For example garbage collection every seven runs: 6 % from top to bottom.
         let phase = 7.0 * draw.uniform();
         beside_noise(draw, count, |run| 0.06 * (((run + phase) / 7.0).fract() - 0.5))
     }),
     ("drift", |draw, count| beside_noise(draw, count, |run| 0.005 * run)),
     ("days", |draw, count| {
-        // Half of the campaign on another day, 5 % slower.
+        // The second half of the campaign ran on another day, 5 % slower.
         let first = draw.uniform() * count as f64;
         beside_noise(draw, count, |run| if run < first { 0.0 } else { -0.05 })
     }),
@@ -211,7 +213,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
         );
         let error = 3.0 * (0.05 * 0.95 / f64::from(campaigns)).sqrt();
         assert!(alarms <= 0.05 + error, "{name}: {alarms}");
-        // What hangs together within a block only makes the interval wider than it must be.
+        // Correlation within a block can only make the interval wider than necessary.
         assert!(covered >= 0.95 - error, "{name}: {covered}");
     }
     println!("TRIES groups-in-blocks {campaigns}{results}");
@@ -290,7 +292,7 @@ fn a_small_difference_is_equal_and_a_wide_interval_says_how_many_more() {
         panic!("{wide:?}");
     };
     assert!((10..=200).contains(&more), "{more}");
-    // Two runs a side may be in two modes of a storage by chance; three that are far apart are not.
+    // Two runs a side may be in two modes by chance; three runs a side that are far apart are not.
     let two = ratio(&[10.0, 10.1], &[20.0, 20.1], None);
     assert_eq!(verdicts(&pooled(&[two]), 0.02, 1), [Verdict::CannotTell { more: Some(1) }]);
     let three = ratio(&[10.0, 10.1, 10.2], &[20.0, 20.1, 20.3], None);

@@ -1,4 +1,5 @@
-//! Worked rounds, TKperf's rule beside SNIA's, and campaigns of series whose truth is known.
+//! Worked examples of rounds, TKperf's rule compared with SNIA's, and simulated series with a known
+//! state.
 
 use super::*;
 use crate::deals::Draw;
@@ -69,11 +70,12 @@ fn round_by_round_it_says_what_tkperf_says() {
     assert!(steady > 1000 && rounds - steady > 1000, "{steady} of {rounds}: both were tried");
 }
 
-/// Samples between interim checks grow by this: each check may be the one that is wrong.
+/// Factor between the numbers of samples of successive interim checks: each check may be the wrong
+/// one.
 const CHECK_FACTOR: f64 = 1.25;
 
-/// The verdict of the first interim check that tells a level, as a run would take it; else that of
-/// the last.
+/// The verdict of the first interim check that finds a level, as in a run; else that of the last
+/// check.
 fn run(series: &[f64], least: usize) -> (SteadyState, f64) {
     let mut end = least.max(SAMPLES_MIN);
     loop {
@@ -102,7 +104,7 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
             (1.0 + height * (-(n as f64) / tau).exp()) * (1.0 + 0.02 * draw.normal())
         };
         let series: Vec<f64> = (0..length).map(|n| rate(n, &mut draw)).collect();
-        // What the load needs to write everything twice.
+        // Number of samples in which the load writes everything twice.
         let (state, level) = run(&series, (2.0 * tau) as usize);
         if state.has_level() {
             levels_found += 1;
@@ -121,7 +123,7 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
     assert!(by_snia > cliffs / 2, "what SNIA's rule alone does: {by_snia}");
 }
 
-/// True if a course is one of those that are right.
+/// True if a state is correct for the series.
 type IsRight = fn(SteadyState) -> bool;
 type Process = fn(&mut Draw, usize) -> Vec<f64>;
 
@@ -162,7 +164,7 @@ const NEVER: [(&str, Process, IsRight); 4] = [
         |state| !state.has_level(),
     ),
     (
-        // Of which what is looked at holds less than two.
+        // The last half holds less than two cycles.
         "wave",
         |draw, n| {
             let phase = TAU * draw.uniform();
@@ -195,7 +197,7 @@ fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
         all_claimed += claimed as f64;
     }
     println!("TRIES never-steady {count}{results}");
-    // A random walk stays near one place now and then; of all, one in a hundred may be claimed.
+    // A random walk sometimes stays near one place; one in a hundred may be called steady.
     let all = 4.0 * f64::from(count);
     assert!(all_claimed <= 0.01 * all + 3.0 * (0.01 * all).sqrt(), "{all_claimed} of {all}");
 }
@@ -215,7 +217,7 @@ fn a_cycle_is_named_with_its_period() {
         let mean = series.iter().sum::<f64>() / 300.0;
         assert!((seen.level / mean - 1.0).abs() < 0.01, "{seen:?}");
     }
-    // A cycle around a level that falls has none.
+    // A cycle around a falling level is not cyclic.
     let falls = |n: usize| (2.0 - 0.004 * n as f64) * (1.0 + 0.2 * (n as f64 / 2.0).sin());
     let series: Vec<f64> = (0..300).map(falls).collect();
     assert_eq!(steadiness(&series, 100).state, SteadyState::Drifting { rises: false });

@@ -1,10 +1,10 @@
-//! Draws for the processes of these tests.
+//! Random numbers for the processes of these tests.
 
 use std::f64::consts::TAU;
 
 use qdepth_measure::SplitMix;
 
-/// Even draws, and normal draws by Box and Muller.
+/// Uniform random numbers, and normal ones by the Box–Muller method.
 pub(crate) struct Draws(pub(crate) SplitMix);
 
 impl Draws {

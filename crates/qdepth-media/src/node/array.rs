@@ -1,5 +1,5 @@
-//! Arrangements of members: striped, mirrored, with parity, and a volume layer's one queue above.
-//! A slot has at most one physical request in flight on a member.
+//! Arrays: striped, mirrored, with parity, and a volume layer with one queue above its members. A
+//! slot has at most one physical request in flight on a member.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,11 +21,12 @@ pub(crate) enum Layout {
     Parity,
 }
 
-/// A divisor that is mostly a power of two, since a division costs as much as a request does.
+/// Divisor with a fast path for powers of two: a division would cost as much as the rest of a
+/// request.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     by: u64,
-    /// Its logarithm, where that is whole.
+    /// Binary logarithm of a power of two.
     shift: Option<u32>,
 }
 
@@ -44,17 +45,17 @@ impl Divisor {
     }
 }
 
-/// Unfinished parts of a slot's request.
+/// Progress of a slot's request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     parts: u32,
     end: Tick,
     errno: i32,
-    /// The request itself, while the old data of a parity write is read.
+    /// Offset and size of a parity write while its old data is being read.
     write_after: Option<(u64, u32)>,
 }
 
-/// Several members as one.
+/// Array of members.
 #[derive(Clone, Debug)]
 pub(crate) struct Array<M> {
     layout: Layout,
@@ -62,20 +63,20 @@ pub(crate) struct Array<M> {
     stripe: u64,
     by_stripe: Divisor,
     by_members: Divisor,
-    /// Start of the area within a stripe.
+    /// Offset of the area within a stripe, bytes.
     start: u64,
     open: Vec<Open>,
-    /// The members that each slot's request is on, as bits; apart, since most requests ask for
-    /// nothing else.
+    /// Bit set of the members in use by each slot. Separate from `open`, because most requests need
+    /// only this.
     on: Vec<u64>,
     in_flight: Vec<u32>,
-    /// Second phases of parity writes, by the moment they begin.
+    /// Second phases of parity writes (time, slot), the earliest first.
     second: BinaryHeap<Reverse<(Tick, u32)>>,
     scratch: Vec<End>,
     queue: Queue,
 }
 
-/// A layer's one queue, which every request passes.
+/// Single queue of a volume layer, which every request passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queue {
     free: Tick,
@@ -127,7 +128,7 @@ impl<M: Member> Array<M> {
         self
     }
 
-    /// True if every end is known when a request is submitted.
+    /// True if every completion time is known at submission.
     pub(crate) fn is_immediate(&self) -> bool {
         !matches!(self.layout, Layout::Parity) && self.members.iter().all(M::is_immediate)
     }
@@ -146,7 +147,7 @@ impl<M: Member> Array<M> {
         self.in_parts(now, slot, io)
     }
 
-    /// Any request.
+    /// Submits any request, in as many parts as necessary.
     fn in_parts(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
         self.open[slot as usize] = Open { parts: 1, ..Open::default() };
         self.on[slot as usize] = 0;
@@ -158,7 +159,7 @@ impl<M: Member> Array<M> {
         self.closed(slot, End { slot, at: now, errno: 0 })
     }
 
-    /// Number of physical requests of a request, beyond one.
+    /// Number of physical requests beyond the first.
     #[inline]
     pub(crate) fn further(&self, io: Io) -> u32 {
         match self.layout {
@@ -173,7 +174,7 @@ impl<M: Member> Array<M> {
         }
     }
 
-    /// The member and its part, where a request lies in one stripe.
+    /// Member and member request for a request within one stripe; `None` if it spans several.
     #[inline]
     fn within_stripe(&self, io: Io) -> Option<(usize, Io)> {
         let (number, from) = self.by_stripe.divide(self.start + io.offset);
@@ -184,8 +185,8 @@ impl<M: Member> Array<M> {
         Some((member as usize, Io { offset: row * self.stripe + from, ..io }))
     }
 
-    /// A request that is one physical request, which most are: what [`send`](Self::send) and
-    /// [`closed`](Self::closed) make of it.
+    /// Fast path for a single physical request, the most frequent case. Same result as
+    /// [`send`](Self::send) and [`closed`](Self::closed).
     #[inline]
     fn single(&mut self, now: Tick, member: usize, slot: u32, io: Io) -> Option<End> {
         self.in_flight[member] += 1;
@@ -208,7 +209,7 @@ impl<M: Member> Array<M> {
         let (first, last) = (start / self.stripe, (end - 1) / self.stripe);
         for number in first..=last.min(first + count - 1) {
             let (row, member) = (number / count, (number % count) as usize);
-            // Stripes of later rows on this member follow this one without a gap.
+            // Later rows on this member are contiguous with this one.
             let last_here = last - (last - number) % count;
             let from = start.max(number * self.stripe) % self.stripe;
             let to = (end - last_here * self.stripe).min(self.stripe);
@@ -220,7 +221,7 @@ impl<M: Member> Array<M> {
 
     fn mirrored(&mut self, now: Tick, slot: u32, io: Io) {
         if io.read {
-            // The member with fewer requests in flight; the first where they are even.
+            // The first member with the fewest requests in flight.
             let least = self.in_flight.iter().copied().min().unwrap_or(0);
             let member = self.in_flight.iter().position(|n| *n == least).unwrap_or(0);
             self.send(now, member, slot, io);
@@ -231,10 +232,11 @@ impl<M: Member> Array<M> {
         }
     }
 
-    /// A read goes to its data; a write reads the old data and parity first, then writes both.
+    /// Submits a request to an array with parity: a read reads the data, a write first reads the
+    /// old data and parity, then writes both.
     fn parity(&mut self, now: Tick, slot: u32, io: Io) {
         if io.trim {
-            // Stripes whose data are discarded keep their parity.
+            // Discarded stripes keep their parity.
             return self.parity_parts(now, slot, io, false);
         }
         if !io.read {
@@ -257,7 +259,8 @@ impl<M: Member> Array<M> {
             let part =
                 Io { offset: row * self.stripe + at % self.stripe, size: (to - at) as u32, ..io };
             let mut send = |array: &mut Self, member: usize| {
-                // One physical request per member and slot: further stripes ride along.
+                // One physical request per member and slot: it represents further stripes of the
+                // same member.
                 if touched >> member & 1 == 0 {
                     touched |= 1 << member;
                     array.send(now, member, slot, part);
@@ -284,7 +287,7 @@ impl<M: Member> Array<M> {
         }
     }
 
-    /// One part less; the end of all, where that was the last.
+    /// Counts a finished part. Returns the completion of the request after the last part.
     fn closed(&mut self, slot: u32, part: End) -> Option<End> {
         let open = &mut self.open[slot as usize];
         open.parts = open.parts.saturating_sub(1);
@@ -330,7 +333,7 @@ impl<M: Member> Array<M> {
         ends.extend(self.closed(slot, End { slot, at: now, errno: 0 }));
     }
 
-    /// A slot's physical requests have ended on every member that it was on.
+    /// Notes that the slot's physical requests were completed on all its members.
     #[inline]
     fn release(&mut self, slot: u32) {
         let mut on = std::mem::take(&mut self.on[slot as usize]);
@@ -355,7 +358,7 @@ impl<M: Member> Array<M> {
 impl<M: Member> Medium for Array<M> {
     #[inline(always)]
     fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Tick {
-        // Every member says at once when it ends, or the array has no type of its own.
+        // The fast path is used only if all completion times are known at submission.
         Self::submit(self, now, slot, io).map_or(NEVER, |end| end.at)
     }
     #[inline(always)]
@@ -393,7 +396,7 @@ mod tests {
     }
 
     proptest! {
-        /// Requests within one stripe take a shortcut past the parts, with the same result.
+        /// The fast path within a stripe gives the same result as the general one.
         #[test]
         fn a_request_within_a_stripe_ends_as_one_of_several_parts_does(
             count in 2u64..6,

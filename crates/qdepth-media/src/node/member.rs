@@ -1,27 +1,28 @@
-//! Rules of an array for its members.
+//! Interface between an array and its members.
 
 use crate::io::{End, Io};
 use crate::ssd::Ssd;
 use crate::tick::Tick;
 
-/// A member of an arrangement.
+/// Member of an array.
 pub(crate) trait Member {
-    /// The drive that it is, where it is a flash drive and nothing else: most requests go to one,
-    /// and not through a function that calls itself.
+    /// The member as a plain flash drive, if it is one: the fast path of most requests, without a
+    /// recursive call.
     fn ssd(&mut self) -> Option<&mut Ssd>;
 
-    /// Takes a request; its end, where it is known already. `now` never goes back.
+    /// Submits a request. Returns its completion if already known. `now` must never decrease.
     fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End>;
 
     /// Returns the time of the next internal event.
     fn next(&self) -> Tick;
 
-    /// Decides what is due at [`next`](Self::next), and says which ends came to be known.
+    /// Processes the event that is due at [`next`](Self::next), and appends the completions that it
+    /// decides.
     fn step(&mut self, ends: &mut Vec<End>);
 
-    /// A request has ended.
+    /// Notes that a request was completed.
     fn completed(&mut self, slot: u32);
 
-    /// True if every end is known when a request is submitted.
+    /// True if every completion time is known at submission.
     fn is_immediate(&self) -> bool;
 }

@@ -6,7 +6,7 @@ use qdepth_engine::{Outcome, measure};
 use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{Choices, PlanFile, Point, resolve};
 
-/// The point of a profile written as TOML lines.
+/// Point of a profile given as TOML lines.
 pub(crate) fn point(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
     let text = format!(
         "name = \"test\"\noutstanding = [{outstanding}]\nwarm_up = \"{}ms\"\n\
@@ -18,7 +18,7 @@ pub(crate) fn point(expression: &str, outstanding: u32, milliseconds: u64, profi
     resolve(&file, &Choices::default(), &[shape.into()]).expect("resolves").points.remove(0)
 }
 
-/// Measures it.
+/// Measures the point on the device.
 pub(crate) fn measured(expression: &str, point: &Point) -> Outcome {
     let mut target = TargetExpression::read(expression)
         .expect("read")
@@ -27,7 +27,7 @@ pub(crate) fn measured(expression: &str, point: &Point) -> Outcome {
     measure(&mut target, point, &AtomicBool::new(false), &mut |_| {})
 }
 
-/// Transactions per second.
+/// Measured IOPS of a profile.
 #[expect(clippy::allow_attributes, reason = "not every test file asks")]
 #[allow(dead_code, reason = "not every test file asks")]
 pub(crate) fn rate(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {

@@ -3,15 +3,15 @@
 /// A text that is no expression.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParseError {
-    /// A character of no word.
-    #[error("column {column}: `{found}` begins no name, number or sign")]
+    /// A character that begins no token.
+    #[error("column {column}: `{found}` cannot begin a name, number or sign")]
     Character {
         /// From 1.
         column: usize,
         /// The character.
         found: char,
     },
-    /// A number that cannot be one.
+    /// A malformed number.
     #[error("column {column}: `{found}` is not a number")]
     Number {
         /// From 1.
@@ -19,8 +19,8 @@ pub enum ParseError {
         /// Text as written.
         found: String,
     },
-    /// Something else than what must stand there.
-    #[error("column {column}: {found} where {expected} is expected")]
+    /// An unexpected token.
+    #[error("column {column}: expected {expected}, found {found}")]
     Expected {
         /// From 1.
         column: usize,
@@ -29,17 +29,17 @@ pub enum ParseError {
         /// Expected text.
         expected: &'static str,
     },
-    /// A list of intensities that cannot be one.
+    /// A malformed list of queue depths.
     #[error(
-        "column {column}: intensities are a number from 1, powers of two as 1..512 (the larger \
-         last), or {{33, 66}} ascending, at most 32"
+        "column {column}: queue depths must be a number from 1, powers of two such as 1..512 (the \
+         larger last), or an ascending list such as {{33, 66}}, at most 32"
     )]
     Intensities {
         /// From 1.
         column: usize,
     },
-    /// Too many parentheses within one another.
-    #[error("column {column}: more than 32 parentheses within one another")]
+    /// Parentheses nested too deeply.
+    #[error("column {column}: more than 32 nested parentheses")]
     Depth {
         /// From 1.
         column: usize,

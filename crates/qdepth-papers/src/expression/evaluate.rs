@@ -1,17 +1,17 @@
-//! Values of figures and conditions.
+//! Evaluation of expressions and conditions.
 
 use super::tree::{Arithmetic, Function, Node, PointName, Quantity, Relator, Test};
 use super::{Condition, Expression};
 
-/// Largest decrease that still counts as rising.
+/// Largest decrease between neighbours that still counts as rising, a share.
 const RISES_TOLERANCE: f64 = 0.02;
 
-/// Source of figures.
+/// Source of figures for an evaluation.
 pub trait Figures {
     /// The figure of a point; `None` if it is not known.
     fn point(&self, quantity: Quantity, point: &PointName) -> Option<f64>;
 
-    /// A figure that is known for a whole list without its elements: a printed maximum.
+    /// Figure that is known only for the whole list, for example a printed maximum.
     fn maximum(&self, quantity: Quantity, points: &[PointName]) -> Option<f64> {
         let _ = (quantity, points);
         None
@@ -21,18 +21,18 @@ pub trait Figures {
 /// Result of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Everywhere where figures are known, and they are known somewhere.
+    /// True for every element with known figures, and at least one is known.
     Holds,
-    /// Somewhere it does not.
+    /// False for at least one element.
     Fails,
-    /// No figure that it needs is known.
+    /// No required figure is known.
     Unknown,
 }
 
 /// One side of a comparison, at the element that decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// Relation to the previous side; empty for the first.
+    /// Relation to the previous side, for example `<`; empty for the first side.
     pub relator: &'static str,
     /// Its value.
     pub value: Option<f64>,
@@ -43,18 +43,19 @@ pub struct Side {
 pub struct Evaluated {
     /// Result.
     pub standing: Standing,
-    /// True if every figure that it needs is known.
+    /// True if every required figure is known.
     pub complete: bool,
-    /// The comparison that decides, at its first failing element, else its first: the sides.
+    /// Sides of the deciding comparison: at its first failing element, or its first element if none
+    /// fails.
     pub sides: Vec<Side>,
 }
 
-/// One value, or one for each intensity; `None` if a figure is not known.
+/// One value, or one for each queue depth; `None` for an unknown figure.
 type Values = Vec<Option<f64>>;
 type Truths = Vec<Option<bool>>;
 
 impl Expression {
-    /// Its value; `None` if a figure is missing or the value is not finite.
+    /// Evaluates the expression; `None` if a figure is missing or the value is not finite.
     pub fn value(&self, figures: &impl Figures) -> Option<f64> {
         let values = self.root.values(figures);
         let [value] = values.as_slice() else { return None };
@@ -63,7 +64,7 @@ impl Expression {
 }
 
 impl Condition {
-    /// Evaluates it with these figures.
+    /// Evaluates the condition on these figures.
     pub fn evaluate(&self, figures: &impl Figures) -> Evaluated {
         let truths = self.test.truths(figures);
         let fails = truths.contains(&Some(false));
@@ -121,8 +122,8 @@ impl Node {
     }
 }
 
-/// Element by element; a single value stands beside each of several. Lists of different length
-/// have nothing to say.
+/// Combines two lists element by element; a single value combines with every element. Lists of
+/// different lengths give an empty result.
 fn joined<T: Copy, R>(left: &[T], right: &[T], join: impl Fn(T, T) -> R) -> Vec<R> {
     match (left, right) {
         ([single], many) => many.iter().map(|other| join(*single, *other)).collect(),
@@ -196,7 +197,7 @@ impl Test {
         }
     }
 
-    /// The sides of the comparison that decides.
+    /// Sides of the deciding comparison.
     fn sides(&self, figures: &impl Figures) -> Vec<Side> {
         match self {
             Self::All(tests) => {
@@ -232,8 +233,8 @@ impl Test {
     }
 }
 
-/// Equal sides are held against each other, not only against the next: three curves that drift
-/// apart step by step are not alike.
+/// Evaluates a chain of comparisons. Sides joined by `=` are compared pairwise, not only with their
+/// neighbours: three curves that drift apart step by step are not equal.
 fn chain(values: &[Values], relators: &[Relator], within: f64) -> Truths {
     let compare = |left: usize, right: usize, relator: Relator| {
         joined(&values[left], &values[right], |a, b| Some(relator.holds(a?, b?, within)))

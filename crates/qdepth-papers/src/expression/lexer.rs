@@ -1,4 +1,4 @@
-//! Words of the language, with their places.
+//! Tokens of the language, with their columns.
 
 use super::error::ParseError;
 
@@ -10,14 +10,14 @@ pub(super) enum Word<'t> {
     Number(f64),
     /// `( ) { } , .. + - * / < <= > >= =`
     Sign(&'static str),
-    /// After the last word.
+    /// End of the text.
     End,
 }
 
 const SIGNS: [&str; 15] =
     ["..", "<=", ">=", "<", ">", "=", "(", ")", "{", "}", ",", "+", "-", "*", "/"];
 
-/// Splits a text into words, each with the column (from 1) that it begins at.
+/// Splits a text into tokens, each with its column, from 1.
 pub(super) fn words(text: &str) -> Result<Vec<(Word<'_>, usize)>, ParseError> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -50,7 +50,7 @@ fn length_while(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// A number and its length; the two points of a range do not belong to it.
+/// Parses a number, and returns it with its length. The `..` of a range is not part of it.
 fn number(text: &str, column: usize) -> Result<(f64, usize), ParseError> {
     let mut length = length_while(text, |c| c.is_ascii_digit());
     let fraction = text[length..].strip_prefix('.').unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The language in which `reference/` says what stands beside a published figure, and what a
-//! published relation means:
+//! Language of `reference/` for the emulated counterpart of a published figure, and for the meaning
+//! of a published relation:
 //!
 //! ```text
 //! max(rate(p3700, database, 1..512)) / max(rate(hdd-450, database, 1..512))
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A point is `quantity(target, load, intensity)`. An intensity is a number, `a..b` (the powers of
-//! two from a to b) or `{a, b, c}`; over several, arithmetic and comparison go element by element,
-//! and a comparison holds where it holds for each.
+//! two from a to b) or `{a, b, c}`. With several intensities, arithmetic and comparison work
+//! element by element, and a comparison holds if it holds for every element.
 
 mod error;
 mod evaluate;
@@ -25,14 +25,14 @@ pub use evaluate::{Evaluated, Figures, Side, Standing};
 use tree::{Function, Node, Test};
 pub use tree::{PointName, Quantity};
 
-/// A figure: what stands beside a published one.
+/// Expression that computes the emulated counterpart of a published figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
     root: Node,
 }
 
-/// A condition that holds or fails.
+/// Condition on figures, which holds or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
@@ -40,7 +40,7 @@ pub struct Condition {
 }
 
 impl Expression {
-    /// Reads a figure.
+    /// Parses an expression.
     ///
     /// # Errors
     /// If the text is not an expression, with the position and the expected text.
@@ -57,14 +57,13 @@ impl Expression {
         self.root.add_points(&mut points);
         points
     }
-    /// The one point that it is, and what is asked of it; `None` if it is computed.
+    /// Quantity and point if the expression is a single point; `None` if it is computed.
     pub fn single_point(&self) -> Option<(Quantity, PointName)> {
         let Node::Points { quantity, intensities, .. } = &self.root else { return None };
         let point = self.points().into_iter().next()?;
         (intensities.len() == 1).then_some((*quantity, point))
     }
-    /// Quantity whose maximum it is over its [`points`](Self::points); `None` if it is something
-    /// else.
+    /// Quantity if the expression is its maximum over [`points`](Self::points); otherwise `None`.
     pub fn maximum_of(&self) -> Option<Quantity> {
         let Node::Call { function: Function::Max, arguments } = &self.root else { return None };
         let [Node::Points { quantity, .. }] = arguments.as_slice() else { return None };
@@ -73,7 +72,7 @@ impl Expression {
 }
 
 impl Condition {
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
     /// Like [`Expression::parse`].

@@ -1,12 +1,13 @@
-//! From words to a tree, by descent. A minus stands apart from names, which may hold one.
+//! Recursive-descent parser. A minus after a name needs a blank before it, because names may
+//! contain one.
 
 use super::error::ParseError;
 use super::lexer::{Word, words};
 use super::tree::{Arithmetic, Function, Node, Quantity, Relator, Test};
 
-/// Parentheses within one another: what a person writes, and no more than the stack bears.
+/// Deepest nesting of parentheses: enough for a person, and safe for the stack.
 const DEPTH_MAX: usize = 32;
-/// Most elements of one list of intensities.
+/// Most queue depths in one list.
 const INTENSITIES_MAX: usize = 32;
 
 pub(super) fn figure(text: &str) -> Result<Node, ParseError> {
@@ -48,7 +49,7 @@ impl<'t> Parser<'t> {
         Err(ParseError::Expected { column: self.column(), found, expected })
     }
 
-    /// Takes the sign if it stands here.
+    /// Consumes the sign if it is the next token.
     fn take(&mut self, sign: &str) -> bool {
         let there = matches!(self.peek(), Word::Sign(s) if *s == sign);
         self.next += usize::from(there);
@@ -75,7 +76,7 @@ impl<'t> Parser<'t> {
         if *self.peek() == Word::End { Ok(()) } else { self.expected("the end") }
     }
 
-    /// Descends one level.
+    /// Parses one level deeper; an error beyond [`DEPTH_MAX`].
     fn within<T>(
         &mut self,
         parse: impl FnOnce(&mut Self) -> Result<T, ParseError>,

@@ -1,4 +1,4 @@
-//! Meaning of an expression: points, and computations with them.
+//! Syntax tree of an expression: points, and operations on them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 /// Quantity of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
-    /// Transaction rate, IO/s.
+    /// IOPS (the papers' transaction rate).
     Rate,
     /// Throughput, MB/s of 2^20 bytes.
     Throughput,
     /// Throughput, GB/s of 10^9 bytes.
     ThroughputGb,
-    /// Mean service time, ms.
+    /// Mean latency, ms.
     Latency,
 }
 
@@ -40,14 +40,14 @@ impl Quantity {
     }
 }
 
-/// A point by name: a target of `targets.toml`, a load, an intensity.
+/// Point by names: a target of `targets.toml`, a load, a queue depth.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PointName {
     /// Target.
     pub target: String,
     /// Load profile.
     pub load: String,
-    /// Outstanding I/Os of each stream, or streams, as the target says.
+    /// Queue depth of each stream, or number of streams, as the target defines.
     pub intensity: u32,
 }
 
@@ -89,7 +89,7 @@ pub(super) enum Node {
         function: Function,
         arguments: Vec<Node>,
     },
-    /// In how many of its elements a test holds, 0..=1.
+    /// Share of elements for which a test holds, 0..=1.
     Share(Box<Test>),
     Binary {
         operator: Arithmetic,
@@ -100,13 +100,13 @@ pub(super) enum Node {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Test {
-    /// `a < b < c`, or `a = b = c within t`: all within a share t of the largest.
+    /// `a < b < c`, or `a = b = c within t`: equal up to a share t of the largest.
     Chain {
         sides: Vec<Node>,
         relators: Vec<Relator>,
         within: f64,
     },
-    /// Each element is at least 98 % of the one before.
+    /// Rising: each element is at least 98 % of the previous one.
     Rises(Node),
     All(Vec<Test>),
 }

@@ -1,5 +1,5 @@
-//! Our edition of a published report: its sections in its order, each with its diagrams (published
-//! points over emulated curves), its figures and what it says about them.
+//! Edition of a published report: its sections in their order, each with diagrams (published points
+//! over emulated curves), figures, and statements about them.
 
 use crate::{Comparison, Errors, Use, Verdict};
 use qdepth_document::document::{Block, Cover, Document, Section, numbered};
@@ -11,8 +11,8 @@ use super::view::{View, titled};
 use super::{banners, facts, pictures, summary};
 use crate::phrases::heading;
 
-/// Composes the edition of the comparison's documents. `version` is the program's, `command` what
-/// made it.
+/// Composes the edition of the comparison's documents. `version` is the program's version,
+/// `command` the command line that created it.
 pub fn compose_edition(
     comparison: &Comparison,
     version: &str,
@@ -66,11 +66,10 @@ fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
     Section { id: id.to_owned(), title: title.to_owned(), blocks }
 }
 
-/// A section for each of the document's, in the order in which it prints figures: diagrams, then
-/// figures.
+/// Sections in the order in which the documents print figures: diagrams, then figures.
 fn results(view: &View<'_>) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
-    // Also those beside which nothing stands: they give the order of the document's sections.
+    // Figures without an emulated value count too: they determine the order of the sections.
     for figure in &view.comparison.figures {
         section_index(
             &mut all,
@@ -86,7 +85,7 @@ fn results(view: &View<'_>) -> Vec<Section> {
         all[at].blocks.push(Block::Pictures(diagrams));
     }
     for (title, sentences) in statements(view) {
-        // What stands in a section without figures is a row of the table of statements alone.
+        // Statements of a section without figures appear in the table of statements only.
         if let Some(section) = all.iter_mut().find(|section| section.title == title) {
             section.blocks.extend(sentences.into_iter().map(Block::Paragraph));
         }
@@ -114,8 +113,9 @@ fn results(view: &View<'_>) -> Vec<Section> {
     all
 }
 
-/// `p3700: A single PCIe-SSD`: of one document without its name, and without a number of its own,
-/// which would stand beside that of the edition. The edition has a conclusion of its own.
+/// Title of a section in the edition of a single document: without the document's name and its own
+/// number, which would conflict with the edition's numbers. "Conclusion" is renamed, because the
+/// edition has its own.
 fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
     let title = title.split_once(": ").map_or(title, |(_, title)| title);
     let numbered = |number: &str| number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -126,7 +126,8 @@ fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
     if title == "Conclusion" { concluded } else { title }
 }
 
-/// Statements of each section about its figures, and which of them the emulation reproduces.
+/// Sentences on each section's statements: those that the emulation reproduces, and those that it
+/// does not.
 fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let edition = view.words.edition;
     let mut all: Vec<(String, [Vec<String>; 2])> = Vec::new();
@@ -174,7 +175,7 @@ fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// Mean and worst error of figures of one use; nothing of those that no mean is taken of.
+/// Sentence on the mean and worst error of figures of one use; `None` for uses without a mean.
 fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
     let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
     let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
@@ -197,14 +198,15 @@ fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String>
     Some(fill_in(if errors.count == 1 { words.error } else { words.errors }, &values))
 }
 
-/// Results: the accuracy of the emulation, first without fitted figures; then goals and relations.
+/// Sentences on the results: accuracy of predicted figures, then of fitted ones, then goals and
+/// relations.
 fn opening(view: &View<'_>) -> Vec<String> {
     let uses = [Use::Predicted, Use::Calibrated];
     let errors = uses.map(|used| error_sentence(view, used, &view.comparison.errors_of(used)));
     errors.into_iter().flatten().chain(summary(view)).collect()
 }
 
-/// The place of the section of that title, which is made where there is none.
+/// Index of the section with this title, which is appended if it is new.
 fn section_index(all: &mut Vec<Section>, title: &str) -> usize {
     let known = all.iter().position(|section| section.title == title);
     known.unwrap_or_else(|| {

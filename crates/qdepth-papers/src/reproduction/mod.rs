@@ -1,4 +1,4 @@
-//! The page that puts published figures beside emulated ones.
+//! Page that compares published figures with emulated ones.
 
 mod edition;
 mod pictures;
@@ -17,7 +17,8 @@ use qdepth_words::{Lang, fill_in, words};
 use crate::phrases::translated;
 use view::{View, titled};
 
-/// Composes the page of a comparison. `version` is the program's, `command` what made it.
+/// Composes the page of a comparison. `version` is the program's version, `command` the command
+/// line that created it.
 pub fn compose_reproduction(
     comparison: &Comparison,
     version: &str,
@@ -44,8 +45,8 @@ pub fn compose_reproduction(
     }
 }
 
-/// The tables for a terminal: goals and sections, then, with `all`, every figure and relation,
-/// else those that miss what is required; and the summary below.
+/// Tables for a terminal and a summary: goals and sections, then every figure and relation with
+/// `all`, otherwise only those that miss their thresholds.
 pub fn reproduction_tables(
     comparison: &Comparison,
     all: bool,
@@ -124,7 +125,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
     all
 }
 
-/// A goal, with what keeps it from being reached.
+/// Text for a missed goal: its title and the errors above the thresholds.
 fn missed_goal(view: &View<'_>, result: &GoalResult) -> String {
     let (goal, errors) = (&result.goal, &result.errors);
     let mut values = vec![("title", translated(view.lang, &goal.title))];

@@ -1,4 +1,4 @@
-//! The documents' diagrams again: published points over emulated curves.
+//! Redrawn diagrams of the documents: published points over emulated curves.
 
 use crate::{Diagram, Line, PointName, Quantity};
 use qdepth_document::document::{Block, Cell, Origin, Picture, Row, Table, number_in};
@@ -30,11 +30,11 @@ pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
         }
         blocks.push(Block::Pictures(vec![bars]));
     }
-    // The introduction alone introduces nothing.
+    // Without diagrams, the introduction is omitted too.
     if blocks.len() > 1 { blocks } else { Vec::new() }
 }
 
-/// The diagrams of bars that the documents have, drawn again of the largest rates.
+/// Redrawn bar diagrams of the documents, with the largest emulated rates.
 pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
     let picture = |(index, (section, table)): (usize, (String, Table))| {
         let cell = |row: &Row, column: usize| {
@@ -76,7 +76,7 @@ pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
     maxima(view).into_iter().enumerate().map(picture).collect()
 }
 
-/// Document and section, with the diagrams that have something to show.
+/// Diagrams that are not empty, by document and section.
 pub(super) fn by_section(view: &View<'_>) -> Vec<(String, Vec<Picture>)> {
     let mut all: Vec<(String, Vec<Picture>)> = Vec::new();
     for (index, diagram) in view.comparison.diagrams.iter().enumerate() {
@@ -101,7 +101,7 @@ fn name(diagram: &Diagram, line: &Line, intensity: u32) -> PointName {
     }
 }
 
-/// The published figure of a point, if the document prints one that counts, or repeats it.
+/// Published value of a point, if the document prints it.
 fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f64> {
     let wanted = (diagram.quantity(), point.clone());
     let of_point = view.comparison.figures.iter().filter(|figure| {
@@ -109,14 +109,14 @@ fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f6
         figure.published.document == diagram.document
             && expression.is_some_and(|e| e.single_point().as_ref() == Some(&wanted))
     });
-    // The first of the section, then the first that counts.
+    // Values of the same section come first, then values that count.
     let best = of_point.min_by_key(|figure| {
         (figure.published.section != diagram.section, !figure.published.used.counts())
     });
     best.map(|figure| figure.published.value())
 }
 
-/// The published maximum over the line.
+/// Published maximum of a line, if the document prints it.
 fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
     let sweep = diagram.intensities.iter().map(|at| name(diagram, line, *at)).collect();
     let of_line = view.comparison.figures.iter().find(|figure| {
@@ -138,7 +138,7 @@ fn marks(diagram: &Diagram, figure: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
 }
 
 /// Series of a diagram, each with its name in the data table. The legend names each curve, and the
-/// first of the published points and maxima, which share its colour.
+/// first series of published points and of maxima, which share its colour.
 fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
     let mut all: Vec<(String, Series)> = Vec::new();
     let [published_words, emulated_words, maximum_words] = view.words.series;
@@ -170,7 +170,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
     let unit = diagram.quantity().unit();
     let axis = match diagram.quantity() {
         Quantity::Rate => words.rate_y.to_owned(),
-        // A published figure keeps the unit that it was printed with.
+        // Published figures keep their printed unit.
         Quantity::Throughput | Quantity::ThroughputGb => {
             words.throughput_y.replace(MIB_PER_S, unit)
         }

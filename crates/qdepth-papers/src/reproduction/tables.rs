@@ -1,4 +1,4 @@
-//! The tables of that page.
+//! Tables of the page.
 
 use crate::{
     Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
@@ -29,7 +29,7 @@ fn percent_or_dash(share: Option<f64>) -> Cell {
     Cell::or_dash(share.map(percent))
 }
 
-/// An error with its sign.
+/// Formats an error as a percentage with its sign.
 fn signed(share: f64) -> String {
     let text = percent(share);
     if share > 0.0 && text != "0.0" { format!("+{text}") } else { text }
@@ -122,7 +122,7 @@ fn share_row(view: &View<'_>, name: &str, result: ShareResult) -> Option<Row> {
     Some(row(cells, false))
 }
 
-/// With which command a section's comparison is printed.
+/// Commands that print each section's comparison.
 pub(super) fn plans(view: &View<'_>) -> Table {
     let [caption, note, columns] = view.words.plans;
     let heads = vec![text(view.words.section), text(view.words.command), text(columns)];
@@ -138,7 +138,7 @@ pub(super) fn plans(view: &View<'_>) -> Table {
     table(caption, heads, rows.collect(), note)
 }
 
-/// The diagrams of bars: section, and the table in their place.
+/// Tables of the bar diagrams' values, by section.
 pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
     let largest = |points: Vec<PointName>| {
         let rates = points.iter().map(|point| view.comparison.emulated(Quantity::Rate, point));
@@ -202,7 +202,7 @@ pub(super) fn sections(view: &View<'_>) -> Table {
     table(words.captions[1], columns, rows.collect(), words.notes[0])
 }
 
-/// Why points could not be emulated; no rows where all could.
+/// Reasons why points could not be emulated; no rows if all could.
 pub(super) fn missing_or_empty(view: &View<'_>) -> Table {
     let columns = vec![text(view.words.remark), text(view.words.points)];
     let failures = view.comparison.failures();
@@ -229,12 +229,12 @@ fn as_worded(published: &Published) -> String {
     }
 }
 
-/// The load of a figure, with where on its curve: `Database × 512`.
+/// Load and queue depth of a figure: `Database × 512`.
 pub(super) fn load(lang: Lang, published: &Published) -> String {
     format!("{} {}", translated(lang, &published.profile), at(lang, published)).trim().to_owned()
 }
 
-/// At how many outstanding I/Os, or with how many processes, as the source has it.
+/// Queue depth or number of processes, as the source prints it.
 fn at(lang: Lang, published: &Published) -> String {
     match published.outstanding.as_str() {
         "" if published.processes.is_empty() => String::new(),
@@ -264,7 +264,7 @@ fn figure_columns(view: &View<'_>) -> Vec<Column> {
     ]
 }
 
-/// The storage of a figure: medium, format, arrangement.
+/// Storage of a figure: device, format, arrangement.
 fn storage(published: &Published) -> String {
     let parts = [&published.medium, &published.format, &published.arrangement];
     let named: Vec<&str> =
@@ -295,7 +295,7 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
     row(cells, opens)
 }
 
-/// Titles of document and section, with the figures that something stands beside.
+/// Tables of compared figures, by document and section.
 pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
     let mut all: Vec<(String, Table)> = Vec::new();
     for figure in view.comparison.figures.iter().filter(|f| f.published.used != Use::Given) {
@@ -315,8 +315,8 @@ pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
     all
 }
 
-/// The rows in groups of one storage, which is named once: beside each figure it would make three
-/// lines of every row, and eight pages of a table.
+/// Groups rows by storage, which is printed once for each group: in every row it would take three
+/// lines each, and eight pages for a table.
 fn by_storage(table: &mut Table) {
     const STORAGE: usize = 1;
     let name = |row: &Row| row.cells[STORAGE].text.clone();
@@ -338,7 +338,8 @@ fn by_storage(table: &mut Table) {
     }
 }
 
-/// Statements of each section that are not compared: data of devices, machine and measurement.
+/// Tables of statements that are not compared, by section: data of devices, machine and
+/// measurement.
 pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
     let [caption, note] = view.words.edition.stated;
     let mut all: Vec<(String, Table)> = Vec::new();
@@ -372,7 +373,7 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
     all
 }
 
-/// A column in which no row says anything is none.
+/// Removes columns that are empty in every row.
 fn without_empty_columns(table: &mut Table) {
     let says = |at: usize| table.rows.iter().any(|row| !row.cells[at].text.is_empty());
     let kept: Vec<bool> = (0..table.columns.len()).map(says).collect();
@@ -384,7 +385,7 @@ fn without_empty_columns(table: &mut Table) {
     }
 }
 
-/// All figures, or those beyond their bars.
+/// Table of all figures, or only of those beyond their thresholds.
 pub(super) fn figures_of_all(view: &View<'_>, all: bool) -> Option<Table> {
     let wanted = |f: &&ComparedFigure| {
         if all { f.published.used != Use::Given } else { f.passes() == Some(false) }
@@ -420,7 +421,7 @@ fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     row(cells, false)
 }
 
-/// The comparison that decides, in figures.
+/// Values of the comparison that decides a relation.
 fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
     let failing = compared.emulated.iter().find(|e| e.standing == Standing::Fails);
     let Some(evaluated) = failing.or(compared.emulated.first()) else { return String::new() };
@@ -436,7 +437,7 @@ fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
     format!("{}{more}", text.trim())
 }
 
-/// Titles of documents, with their relations.
+/// Tables of relations, by document.
 pub(super) fn relations(view: &View<'_>) -> Vec<(String, Table)> {
     let documents = view.comparison.documents.iter().map(|document| {
         let own = view.comparison.relations.iter().filter(|r| r.relation.document == document.id);
@@ -448,7 +449,7 @@ pub(super) fn relations(view: &View<'_>) -> Vec<(String, Table)> {
     documents.filter(|(_, table)| !table.rows.is_empty()).collect()
 }
 
-/// All relations, or those that fail.
+/// Table of all relations, or only of those that fail.
 pub(super) fn relations_of_all(view: &View<'_>, all: bool) -> Option<Table> {
     let wanted =
         |r: &&ComparedRelation| all || matches!(r.verdict, Verdict::Fails | Verdict::Missing);
@@ -505,7 +506,7 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
             };
             let shown = cell.increase.map_or_else(|| "–".to_owned(), |i| thousands(i * 100.0, 0));
             let same = cell.class == Some(cell.shaded.class);
-            // What falls into another class says which.
+            // The sign `≠` marks a cell whose emulated class differs.
             let shown = if same { shown } else { format!("{shown} ≠") };
             out.push(Cell { text: shown, mark: shade(cell.shaded.class) });
         }

@@ -1,4 +1,4 @@
-//! From a comparison to a page.
+//! Tests of the page and the edition of a comparison.
 
 #[path = "../../../qdepth-document/tests/common/checklist.rs"]
 mod checklist;
@@ -25,8 +25,8 @@ use self::japanese::{faults_of_all, is_japanese};
 use self::page::{assert_self_contained, assert_well_formed, pictures};
 use super::{compose_edition, compose_reproduction, reproduction_tables};
 
-/// Emulated figures that are the published ones times a factor, where a single point is printed,
-/// and 1 IO/s elsewhere; points on 2 TB drives could not be emulated.
+/// Comparison whose emulated figures are the published ones times a factor if a single point is
+/// printed, and 1 IOPS elsewhere. Points on 2 TB drives could not be emulated.
 fn comparison(factor: f64) -> Comparison {
     let reference = Reference::shipped().unwrap();
     let mut printed: BTreeMap<PointName, (Quantity, f64)> = BTreeMap::new();
@@ -54,7 +54,7 @@ fn comparison(factor: f64) -> Comparison {
     compare(&reference, emulation)
 }
 
-/// Our edition of all documents.
+/// Edition of all documents.
 fn edition(lang: Lang) -> Document {
     compose_edition(&comparison(1.02), "0.1.0", "qdepth reproduce", lang)
 }
@@ -165,7 +165,7 @@ fn all_goals_are_reached_only_where_nothing_is_missed() {
     assert_eq!(sentences(&comparison)[0], format!("All {goals} goals are reached."));
 }
 
-/// Our edition of one document.
+/// Edition of one document.
 fn edition_of(document: &str, lang: Lang) -> Document {
     let mut edition = comparison(1.02);
     edition.documents.retain(|d| d.id == document);
@@ -188,7 +188,7 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
     assert_eq!(
         titles(&p3700),
         [
-            // What the document states of its media and machine stands in its place, too.
+            // The document's statements about its devices and machine are in their section, too.
             "Introduction and technical data",
             "Measurement environment",
             "A single PCIe-SSD: Random accesses",
@@ -202,7 +202,7 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
             "What the document concludes",
         ]
     );
-    // Numbers of the document's own would stand beside those of the edition.
+    // The document's own numbers would conflict with the edition's.
     let uv300 = titles(&edition_of("uv300", Lang::Ja));
     assert_eq!(uv300.first().map(String::as_str), Some("序論"));
     assert_eq!(uv300.last().map(String::as_str), Some("文書の結論"));
@@ -212,19 +212,19 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
         _ => None,
     });
     // Every single point was made 2 % too fast.
-    let fitted = "Of 4 figures that parameters were fitted to, the emulated values are off by 2.0 \
+    let fitted = "For 4 figures that parameters were fitted to, the emulated values are off by 2.0 \
                   % on average";
     let texts: Vec<&str> = texts.collect();
     let at = texts.iter().position(|text| text.starts_with(fitted)).unwrap();
     assert!(texts[at + 1].contains("figures that nothing was fitted to"), "{texts:?}");
-    // Words beside the diagrams, of what the document itself says there.
-    let shown = ["What the document says here", "They do not show: "];
+    // Texts next to the diagrams about the document's statements.
+    let shown = ["The emulated figures confirm", "They do not confirm: "];
     assert!(at > 0 && texts[..at].iter().all(|text| shown.iter().any(|s| text.starts_with(s))));
     assert!(p3700.summary[0].contains("nothing was fitted to"), "{:?}", p3700.summary);
 }
 
-/// Two rows that say the same but for their figures, and names that make each row three lines high,
-/// were in the tables of editions.
+/// Editions once had rows that differed only in their figures, and names that made each row three
+/// lines high.
 #[test]
 fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
     let iodrive = edition_of("iodrive", Lang::En);
@@ -233,7 +233,7 @@ fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
         blocks.filter_map(|b| if let Block::Table(table) = b { Some(table) } else { None });
     let (mut stated, mut named) = (0, 0);
     for table in tables {
-        if table.caption.starts_with("What the document states") {
+        if table.caption.starts_with("Devices, machine and measurement") {
             let cells =
                 |row: &Row| row.cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
             let mut all: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
@@ -274,12 +274,12 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
     let assert_told = |text: &str| assert!(is_japanese(&translated(Lang::Ja, text)), "{text}");
     reference.goals.iter().for_each(|goal| assert_told(&goal.title));
     reference.diagrams.iter().for_each(|diagram| assert_told(&diagram.title));
-    // Names of what stands in the machine are the same in every language.
+    // Names of hardware are the same in every language.
     let named = |figure: &&Published| !["CPU", "DRAM"].contains(&figure.quantity.as_str());
     let quantities = reference.published.iter().filter(named);
     quantities.for_each(|figure| assert_told(&figure.quantity));
     let is_word = |word: &str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
-    // As the documents and the command line write them.
+    // Names as the documents and the command line write them.
     let names = ["imsm", "xvm", "xfs", "gpfs", "raid"];
     let untranslated: Vec<String> = reference
         .published

@@ -23,7 +23,7 @@ use crate::step::shown_step;
 /// Names of the percentiles that have columns.
 const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
 
-/// Every figure of a point, with the names that CSV and JSON have for them.
+/// All figures of a point, with the names of their columns in CSV.
 pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
     let shown = Shown::new(run, point);
     let mut fields = cells(&shown);
@@ -91,7 +91,7 @@ fn figures<'a>(latency: &LatencySummary) -> Vec<(Cow<'static, str>, Value<'a>)> 
     figures
 }
 
-/// Expected results; empty columns if there are none.
+/// Expected results; empty columns if the run expects none.
 fn expected<'a>(run: &'a RunRecord, point: &PointRecord, io_per_s: f64) -> Vec<Field<'a>> {
     let nothing = ExpectedRecord::default();
     let cells = match run.expected_at(point.index) {

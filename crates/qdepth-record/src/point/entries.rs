@@ -77,7 +77,7 @@ pub struct FindingEntry {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Name of a point's target; its number where the run has no such target.
+/// Name of a point's target, or its index if the run does not describe it.
 pub(super) fn target_name(run: &RunRecord, point: &PointRecord) -> String {
     run.targets
         .iter()
@@ -111,7 +111,7 @@ impl From<&FindingEntry> for Finding {
     }
 }
 
-/// A finding as documents and ranks tell it.
+/// Form of a finding in documents and in messages between ranks.
 pub fn finding_entry(finding: &Finding) -> FindingEntry {
     let values = finding.values.iter();
     FindingEntry {
@@ -163,7 +163,8 @@ pub(super) fn reported_as(point: &PointRecord) -> &'static str {
     if point.reported_as_throughput { "throughput" } else { "rate" }
 }
 
-/// The plan's own shares are finite; a damaged record must still give valid JSON.
+/// Replaces a share that is not finite: a plan's shares are finite, but a damaged record must still
+/// give valid JSON.
 pub(super) fn finite(share: f64) -> f64 {
     if share.is_finite() { share } else { 0.0 }
 }

@@ -11,7 +11,7 @@ use crate::fields::entry;
 use crate::record::{ExpectedEntry, MonitorEntry, RunRecord, expected_entry, monitor_entry};
 use crate::step::shown_step;
 
-/// A point as it is shown: with its run, and with what is derived.
+/// Context from which the entry of a point is computed: the point, its run and its statistics.
 pub(crate) struct Shown<'a> {
     pub(crate) run: &'a RunRecord,
     pub(crate) point: &'a PointRecord,

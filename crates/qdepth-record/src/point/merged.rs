@@ -1,16 +1,16 @@
-//! Rules for merging a field of several points, in addition to `crate::merged`: for parts of one
-//! load that started together.
+//! Merge rules for points, in addition to `crate::merged`: for parts of one load that started
+//! together.
 
 use qdepth_measure::EncodedHistogram;
 
 use crate::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord};
 
-/// Sum of offered rates if all loads are open.
+/// Adds offered rates; `None` unless all loads are open.
 pub(super) fn both(whole: &mut Option<f64>, part: &Option<f64>) {
     *whole = whole.zip(*part).map(|(a, b)| a + b);
 }
 
-/// Sum of small numbers.
+/// Adds counts.
 pub(super) fn sum_32(whole: &mut u32, part: &u32) {
     *whole = whole.saturating_add(*part);
 }
@@ -21,7 +21,7 @@ pub(super) fn least_each(whole: &mut [u64; 3], part: &[u64; 3]) {
     }
 }
 
-/// Reason of the first part that ended early.
+/// Keeps the reason of the first part that ended early.
 pub(super) fn ended_by(whole: &mut EndedBy, part: &EndedBy) {
     if *whole == EndedBy::Duration {
         *whole = *part;
@@ -36,7 +36,7 @@ pub(super) fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
         short,
         service_time,
         response_time,
-        // What another program said is of points that are no parts.
+        // Statistics of other programs are only in points that are never merged.
         stated: _,
     } = part;
     sum.completed = sum.completed.saturating_add(*completed);
@@ -56,7 +56,7 @@ pub(super) fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
     }
 }
 
-/// All latencies of both. What cannot be read is left out.
+/// Merges the latencies of both parts. A histogram that cannot be decoded is left out.
 pub(super) fn histogram(sum: &mut Option<EncodedHistogram>, part: &Option<EncodedHistogram>) {
     let both = [&*sum, part].map(|each| each.as_ref().and_then(|it| it.decode().ok()));
     let [mine, theirs] = both;
@@ -70,8 +70,8 @@ pub(super) fn histogram(sum: &mut Option<EncodedHistogram>, part: &Option<Encode
         .map(EncodedHistogram::from);
 }
 
-/// Slices of equal number are slices of equal time, since the parts began together. Their
-/// histograms stay with the parts.
+/// Merges samples by index: samples with the same index cover the same time, because the parts
+/// started together. Histograms are not merged.
 pub(super) fn series(sum: &mut Vec<IntervalRecord>, part: &[IntervalRecord]) {
     sum.iter_mut().zip(part).for_each(|(mine, theirs)| mine.join(theirs));
     sum.extend(part.iter().skip(sum.len()).cloned());

@@ -1,4 +1,4 @@
-//! A point: its record, how it is stored, what its facts amount to, and how it is shown.
+//! A point: its record, its storage, its statistics, and its output.
 
 mod cells;
 mod entries;

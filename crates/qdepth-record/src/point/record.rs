@@ -16,7 +16,7 @@ rows! {
 
 rows!(joined record PointRecord;);
 
-/// Directions of a point with their names.
+/// All directions of a point, with their names.
 pub(crate) fn transfers(
     point: &PointRecord,
 ) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {
@@ -25,12 +25,12 @@ pub(crate) fn transfers(
 }
 
 impl PointRecord {
-    /// Reads, writes and trims, which are what its rate and its latency are of.
+    /// Reads, writes and trims: the directions that count for rate and latency.
     pub fn transfers(&self) -> [&DirectionRecord; 3] {
         [&self.reads, &self.writes, &self.trims]
     }
 
-    /// Response times of all of them; of a closed loop these are the service times.
+    /// Response times of reads, writes and trims; in a closed loop these are the service times.
     pub(crate) fn response_times(&self) -> LatencyHistogram {
         let mut all = LatencyHistogram::new();
         for each in self.transfers() {
@@ -39,7 +39,7 @@ impl PointRecord {
         all
     }
 
-    /// True if a finding makes it invalid whose code is in none of these lists.
+    /// True if the point has an invalidating finding whose code is in none of these lists.
     pub(crate) fn is_invalid_but_for(&self, accepted: &[&[Code]]) -> bool {
         self.findings.iter().any(|finding| {
             let is_accepted = accepted.iter().any(|codes| codes.contains(&finding.code));
@@ -47,18 +47,18 @@ impl PointRecord {
         })
     }
 
-    /// Reads, writes and trims completed in full.
+    /// Number of reads, writes and trims completed in full.
     pub fn completed(&self) -> u64 {
         self.transfers().map(|each| each.completed).into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Bytes of those.
+    /// Bytes of the completed reads, writes and trims.
     pub fn bytes(&self) -> u64 {
         self.transfers().map(|each| each.bytes).into_iter().fold(0, u64::saturating_add)
     }
 
-    /// True if its samples hold the latencies of their I/Os: those of several ranks do not, nor
-    /// those that were imported without a latency log.
+    /// True if the samples hold latencies. Samples merged from several ranks do not, nor do
+    /// imported ones without a latency log.
     pub fn has_latencies_over_time(&self) -> bool {
         let holds = |sample: &IntervalRecord| {
             let times =
@@ -68,8 +68,9 @@ impl PointRecord {
         self.intervals.iter().any(holds)
     }
 
-    /// The samples of each visit: parts of its time between which other points were measured, and
-    /// its series has gaps. Another program's series may have gaps for other reasons; it is one.
+    /// The samples of each interleaved segment. Segments are separated by gaps in the series, in
+    /// which other points were measured. Imported series may have gaps for other reasons, so they
+    /// count as one segment.
     pub fn visits(&self) -> Vec<&[IntervalRecord]> {
         if self.findings.iter().any(|finding| finding.code == Code::Imported) {
             return vec![&self.intervals];

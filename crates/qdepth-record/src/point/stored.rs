@@ -1,4 +1,4 @@
-//! Columns of a point in SQL: those of its fields, and those that are not a field each.
+//! SQL columns of a point: one per field, and those that do not correspond to a single field.
 
 use super::fields::rows;
 use super::record::PointRecord;

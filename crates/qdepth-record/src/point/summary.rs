@@ -1,4 +1,5 @@
-//! Statistics of a point. Derived on reading, so that a better formula also applies to old runs.
+//! Statistics of a point, derived when the record is read, so that a better formula also applies to
+//! old runs.
 
 use qdepth_measure::{
     EncodedHistogram, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles,
@@ -9,29 +10,29 @@ use super::record::PointRecord;
 use crate::record::{DirectionRecord, EndedBy, IntervalRecord, StatedLatency};
 
 const MIB: f64 = 1_048_576.0;
-/// The quantiles of a report, as `reported_percentiles` has them.
+/// The quantiles of a report, in the order of `reported_percentiles`.
 const REPORTED: [f64; 7] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
-/// Share of the offered load that a target must reach to follow it.
+/// Share of the offered load from which the target counts as following it.
 const FOLLOWED: f64 = 0.99;
-/// Visits shorter than this may be over before the load has left its beginning behind.
+/// Length below which a segment may be affected by its start.
 const SHORT_VISIT_NS: u64 = 500_000_000;
 
-/// A latency distribution in figures, nanoseconds.
+/// Statistics of a latency distribution, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LatencySummary {
     /// Number of I/Os.
     pub count: u64,
-    /// Exact smallest value; none without I/Os.
+    /// Exact smallest value; `None` without I/Os.
     pub min_ns: Option<u64>,
-    /// Exact mean; none without I/Os.
+    /// Exact mean; `None` without I/Os.
     pub mean_ns: Option<f64>,
-    /// Exact largest value; none without I/Os.
+    /// Exact largest value; `None` without I/Os.
     pub max_ns: Option<u64>,
-    /// 50, 90, 99, 99.9 … 99.9999, as many as have ten samples beyond them; ascending.
+    /// Percentiles 50, 90, 99, 99.9 … 99.9999, as far as ten samples are beyond them; ascending.
     pub percentiles: Vec<Percentile>,
 }
 
-/// The same figure for each direction.
+/// Latency statistics of each direction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByDirection {
     /// Reads.
@@ -42,40 +43,40 @@ pub struct ByDirection {
     pub trims: LatencySummary,
     /// Reads, writes and trims together.
     pub all: LatencySummary,
-    /// Flushes, which are in none of the others.
+    /// Flushes, which are not included in `all`.
     pub syncs: LatencySummary,
 }
 
-/// The figures of a point.
+/// Statistics of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSummary {
-    /// Transaction rate, I/Os per second: reads, writes and trims completed in full, by the length
-    /// of the window. Its 95 % interval comes from the series (`qdepth_measure::series_mean`).
+    /// IOPS: reads, writes and trims completed in full, divided by the length of the window. The 95
+    /// % interval comes from the series (`qdepth_measure::series_mean`).
     pub io_per_s: Estimate,
-    /// Throughput, MiB/s (2^20 bytes), of the same I/Os.
+    /// Throughput of the same I/Os, MiB/s (2^20 bytes).
     pub mib_per_s: f64,
-    /// Completed − issued.
+    /// Latency from submission to completion.
     pub service_time: ByDirection,
-    /// Completed − intended; in a closed loop the service time.
+    /// Latency from the intended time to completion; in a closed loop the service time.
     pub response_time: ByDirection,
-    /// Writes without the syncs that belong to them; none if no sync does.
+    /// Durable writes without their syncs; `None` if no sync belongs to a write.
     pub write_part: Option<LatencySummary>,
-    /// Those syncs.
+    /// Syncs of durable writes; `None` if no sync belongs to a write.
     pub sync_part: Option<LatencySummary>,
-    /// CPU time of the worker in user mode by I/O, nanoseconds; none without I/Os.
+    /// CPU time of the worker in user mode per I/O, nanoseconds; `None` without I/Os.
     pub cpu_user_ns_per_io: Option<f64>,
-    /// CPU time of the worker in the kernel by I/O, nanoseconds; none without I/Os.
+    /// CPU time of the worker in the kernel per I/O, nanoseconds; `None` without I/Os.
     pub cpu_system_ns_per_io: Option<f64>,
-    /// Mean number of I/Os in flight; none for a window without length.
+    /// Mean number of I/Os in flight; `None` if the window has no length.
     pub mean_in_flight: Option<f64>,
     /// I/Os that failed within the window, all directions.
     pub failed: u64,
-    /// Grade from its findings.
+    /// Grade that results from the findings.
     pub grade: Grade,
 }
 
 impl PointSummary {
-    /// The figures of `point`. Never NaN or infinite, whatever the record holds.
+    /// Statistics of `point`. Never NaN or infinite, whatever the record holds.
     pub fn from_point(point: &PointRecord) -> Self {
         let completed = point.completed();
         let bytes = point.bytes();
@@ -102,7 +103,7 @@ impl PointSummary {
     }
 }
 
-/// True if a point reached the load that it was offered, by 99 %; a closed loop always does.
+/// True if a point reached 99 % of its offered load; always true for a closed loop.
 pub fn follows(point: &PointRecord) -> bool {
     let Some(offered) = point.offered_io_per_s else { return true };
     let completed = point.completed() as f64;
@@ -118,8 +119,8 @@ fn ratio(above: f64, below: f64) -> Option<f64> {
     ratio.is_finite().then_some(ratio)
 }
 
-/// The mean over the window with the interval of the series, moved onto it: the series may lack
-/// the last, shorter slice, so its own mean differs a little.
+/// The mean over the window, with the relative interval of the series. The series may lack the
+/// last, shorter sample, so its own mean differs slightly.
 fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
     let intervals = &point.intervals;
     let nominal = intervals.iter().map(|slice| slice.length_ns).max().unwrap_or(0);
@@ -147,17 +148,17 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
     if point.ended_by == EndedBy::Precision { estimate.interim() } else { estimate }
 }
 
-/// Requests one after another on each place in the queue, in each of so many visits, where those
-/// are short.
+/// Number of turnovers of the queue in each segment; `None` if the segments are long enough for it
+/// not to matter.
 fn turnovers_of_short(point: &PointRecord, visits: f64) -> Option<f64> {
     let completed = point.completed() as f64;
     let in_flight = point.in_flight_integral_ns / point.duration_ns.max(1) as f64;
     let is_short = (point.duration_ns as f64) < visits * SHORT_VISIT_NS as f64;
-    // Nothing in flight: nothing that could be in step.
+    // If nothing was in flight, nothing can be in step.
     is_short.then(|| ratio(completed, in_flight * visits).unwrap_or(f64::INFINITY))
 }
 
-/// The rate of each visit, I/Os per second.
+/// Rate of each segment, I/Os per second.
 fn rates_of_visits(point: &PointRecord) -> Vec<f64> {
     let rate = |visit: &[IntervalRecord]| {
         let ios: u64 = visit.iter().map(IntervalRecord::completed).fold(0, u64::saturating_add);
@@ -187,7 +188,7 @@ fn by_direction(
 }
 
 /// Summary of another program's statistics: the reported percentiles with at least ten samples
-/// beyond them. They have no interval, so its ends are the value.
+/// beyond them. Another program gives no interval, so both ends are the value itself.
 fn stated_summary(stated: &StatedLatency) -> LatencySummary {
     let percentile = |(quantile, value): &(f64, u64)| {
         let value = Nanos(*value);
@@ -207,8 +208,8 @@ fn stated_summary(stated: &StatedLatency) -> LatencySummary {
     }
 }
 
-/// Both directions together, as far as figures can be put together: percentiles only where there
-/// is one direction.
+/// Both directions together, as far as statistics can be merged: percentiles only if there is one
+/// direction.
 fn both(a: &LatencySummary, b: &LatencySummary) -> LatencySummary {
     match (a.count, b.count) {
         (0, _) => return b.clone(),
@@ -246,7 +247,8 @@ mod tests {
 
     const TENTH: u64 = 100_000_000;
 
-    /// Four visits of so many tenths of a second with so many reads in each, `gap_ns` apart.
+    /// A point of four segments of this many tenths of a second, with these reads in each, `gap_ns`
+    /// apart.
     fn visited(tenths: u64, reads: [u64; 4], gap_ns: u64, in_flight: f64) -> PointRecord {
         let visit = |(n, reads): (u64, u64)| {
             let begin = n * (tenths * TENTH + gap_ns);
@@ -275,11 +277,11 @@ mod tests {
         let estimate =
             PointSummary::from_point(&visited(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
         assert_eq!((estimate.degrees, estimate.value), (3, 100.0));
-        // Student's t at three degrees of freedom, 3.18, by the error of the mean.
+        // Student's t for three degrees of freedom, 3.18, times the standard error of the mean.
         let half = 3.182_446 * (200.0_f64 / 3.0 / 4.0).sqrt();
         let (low, high) = estimate.interval.unwrap_or_default();
         assert!((low - (100.0 - half)).abs() < 1e-3 && (high - (100.0 + half)).abs() < 1e-3);
-        // Slices without a gap are one visit.
+        // Samples without a gap are one segment.
         assert_eq!(PointSummary::from_point(&visited(2, [10; 4], 0, 1.0)).io_per_s.interval, None);
     }
 
@@ -292,11 +294,11 @@ mod tests {
         let is = |share: Option<f64>, wanted: f64| {
             assert!(share.is_some_and(|share| (share - wanted).abs() < 1e-9), "{share:?}");
         };
-        // 200 requests in a visit: as many as 6.25, 4 and 0.5 times what is in flight.
+        // 200 requests per segment: 6.25, 4 and 0.5 times the number in flight.
         is(half(2, 32.0), 0.0);
         is(half(2, 50.0), 0.125);
         assert_eq!(half(2, 400.0), None);
-        // Half a second and more is no short visit.
+        // A segment of half a second or more is not short.
         is(half(5, 400.0), 0.0);
     }
 }

@@ -238,7 +238,7 @@ macro_rules! named {
             fn restored(value: Stored<'_>) -> Result<Self, String> {
                 let text = String::restored(value)?;
                 let named = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-                named.ok_or_else(|| format!("`{text}` is no {}", stringify!($kind)))
+                named.ok_or_else(|| format!("`{text}` is not a valid {}", stringify!($kind)))
             }
         }
     };
@@ -254,7 +254,7 @@ named!(EndedBy: Duration = "duration", Precision = "precision", Steady = "steady
 /// Stored as JSON.
 impl Stores for ComparisonRecord {
     fn stored(&self) -> Stored<'_> {
-        // Texts, numbers and flags cannot fail to become JSON.
+        // Strings, numbers and flags always serialise.
         Stored::Text(Cow::Owned(serde_json::to_string(self).unwrap_or_default()))
     }
     fn restored(value: Stored<'_>) -> Result<Self, String> {

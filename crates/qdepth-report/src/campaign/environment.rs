@@ -1,4 +1,5 @@
-//! The machines of several runs: what all saw alike once, and where they differ, who saw what.
+//! The machines of several runs: facts that all runs share, once; and facts that differ, with the
+//! runs of each value.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use crate::section::observed::{self, observed_cell, observed_name};
 use crate::view::View;
 use crate::words::fact_subject;
 
-/// A fact, with what was seen of it in which runs.
+/// A fact, with its values and the runs that observed each.
 struct Fact<'a> {
     subject: &'a str,
     key: &'a str,
@@ -56,14 +57,14 @@ fn tables_of(
     ]
 }
 
-/// Every fact of every run, in the order of subjects and keys as they first appear.
+/// All facts of all runs, in the order in which subjects and keys first appear.
 fn facts<'a>(runs: &[Vec<&'a Observation>]) -> Vec<Fact<'a>> {
     let mut all: Vec<Fact<'a>> = Vec::new();
     let mut subjects: Vec<&str> = Vec::new();
     for (index, observations) in runs.iter().enumerate() {
         let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
         for seen in observations {
-            // A device below several targets is described with each of them.
+            // A device below several targets is described for each of them.
             if !known.insert((&seen.subject, &seen.key)) {
                 continue;
             }
@@ -95,7 +96,7 @@ impl<'a> Fact<'a> {
     }
 }
 
-/// Facts that are not the same in all runs that looked: a line a value.
+/// Facts that differ between the runs that observed them, one row per value.
 fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>]) -> Table {
     let words = view.words.columns;
     let columns = [words.subject, words.fact, words.value, campaign.words.section].map(text);

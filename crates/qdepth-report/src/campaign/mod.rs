@@ -1,5 +1,5 @@
-//! Several runs in one paper: what they share once, the loads that several measured side by side,
-//! then what came out of each.
+//! Report of several runs: what they share, the loads that several of them measured in common
+//! diagrams, then the results of each.
 
 mod environment;
 mod runs;
@@ -28,16 +28,17 @@ use crate::view::View;
 use crate::words::{aside, counted, fill_in, words};
 use runs::Campaign;
 
-/// Letters of a run's id that `qdepth list` shows.
+/// Number of characters of a run's id that `qdepth list` shows.
 const ID: usize = 13;
 
-/// Composes one paper of several runs, in the order given. Of one run it is that run's own.
+/// Composes one report of several runs, in the given order. For a single run, it is that run's own
+/// report.
 pub fn compose_campaign(runs: &[Measured], presentation: impl Into<Presentation>) -> Document {
     let presentation = presentation.into();
     if let [(run, points)] = runs {
         return compose(run, points, presentation);
     }
-    // Of what was measured, so that anybody with the logbook can compute them again.
+    // Hashes of the original records, so that anybody with the logbook can recompute them.
     let hashes: Vec<String> = runs.iter().map(|(run, points)| results_hash(run, points)).collect();
     let hidden: Vec<Measured>;
     let runs = if presentation.redact {
@@ -99,7 +100,8 @@ impl<'a> Campaign<'_, 'a> {
         }
     }
 
-    /// Each once, in the order of the runs; several drives of one kind as one.
+    /// Names of the targets, each once, in the order of the runs; several drives of one kind count
+    /// as one.
     fn target_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for view in &self.views {
@@ -114,7 +116,7 @@ impl<'a> Campaign<'_, 'a> {
         names
     }
 
-    /// `Run 2: plan “devices”, nvme0n1`.
+    /// Label of a run, for example `Run 2: plan “devices”, nvme0n1`.
     fn label(&self, index: usize) -> String {
         let Some(view) = self.views.get(index) else { return String::new() };
         let values = [
@@ -125,7 +127,7 @@ impl<'a> Campaign<'_, 'a> {
         view.marked(fill_in(self.words.label, &values))
     }
 
-    /// Those that stand over every run once; of the others each with its run.
+    /// Banners of all runs, once each; banners of some runs with the numbers of these runs.
     fn banners(&self) -> Vec<Banner> {
         let mut all: Vec<(Banner, Vec<usize>)> = Vec::new();
         for (index, view) in self.views.iter().enumerate() {
@@ -142,7 +144,8 @@ impl<'a> Campaign<'_, 'a> {
             }
             let numbers = indices.into_iter().map(|index| self.number(index)).collect::<Vec<_>>();
             let values = [("text", banner.text), ("runs", self.list(numbers))];
-            // What is said of a report that is emulated does not hold of this one.
+            // The usual text about an emulated report does not apply if only some runs are
+            // emulated.
             let emulated = self.views.iter().any(|view| banner.label == view.words.emulated[0]);
             let [label, text] = match emulated {
                 true => self.words.partly.map(str::to_owned),
@@ -157,7 +160,7 @@ impl<'a> Campaign<'_, 'a> {
         self.views.first().map_or_else(String::new, |first| naming::list(first, items))
     }
 
-    /// Words with the number of runs and points, the days, and the versions of the program.
+    /// Fills in the number of runs and points, the days, and the versions of the program.
     fn fill(&self, template: &str) -> String {
         let words = words(self.presentation.lang);
         let days: BTreeSet<&str> = self.runs().map(|run| &*run.started_at).collect();
@@ -227,7 +230,7 @@ impl<'a> Campaign<'_, 'a> {
         all
     }
 
-    /// Recommendation of the publisher file, once; else that of each run.
+    /// Recommendation of the publisher file, once; else the recommendation of each run.
     fn recommended(&self) -> Vec<Block> {
         match self.views.first() {
             Some(first) if !first.paper.recommendation.in_lang(first.lang).is_empty() => {
@@ -237,7 +240,7 @@ impl<'a> Campaign<'_, 'a> {
         }
     }
 
-    /// A line a run.
+    /// Table of the runs, one row each.
     fn overview(&self) -> Table {
         let Some(first) = self.views.first() else { return Table::default() };
         let facts = first.words.facts;
@@ -273,8 +276,8 @@ impl<'a> Campaign<'_, 'a> {
         }
     }
 
-    /// The results of each run under a heading of its own; the words before diagrams or tables of a
-    /// kind only once.
+    /// The results of each run under its own heading. The introduction to a kind of diagram or
+    /// table appears only once.
     fn chapters(&self) -> Vec<Section> {
         let mut printed: BTreeSet<String> = BTreeSet::new();
         let mut all = Vec::new();
@@ -294,7 +297,7 @@ impl<'a> Campaign<'_, 'a> {
         all
     }
 
-    /// Blocks of each run under its label.
+    /// The blocks of each run, below its label.
     fn by_run(&self, content: impl Fn(usize, &View<'a>) -> Vec<Block>) -> Vec<Block> {
         let mut all = Vec::new();
         for (index, view) in self.views.iter().enumerate() {
@@ -308,7 +311,7 @@ impl<'a> Campaign<'_, 'a> {
     }
 }
 
-/// Pictures of several runs would share their names.
+/// Prefixes ids with the run, because several runs would use the same ids.
 fn name_within(block: &mut Block, run: &str) {
     if let Block::Pictures(pictures) = block {
         for picture in pictures {

@@ -1,4 +1,4 @@
-//! The runs of one paper, with what is said of all of them.
+//! The runs of one report, and texts about all of them.
 
 use qdepth_record::RunRecord;
 
@@ -7,7 +7,7 @@ use crate::presentation::Presentation;
 use crate::view::View;
 use crate::words::{CampaignWords, fill_in};
 
-/// Runs that are told in one paper.
+/// Runs that appear in one report.
 pub(super) struct Campaign<'c, 'a> {
     pub(super) words: &'static CampaignWords,
     pub(super) views: Vec<&'c View<'a>>,
@@ -21,12 +21,12 @@ impl<'a> Campaign<'_, 'a> {
         self.views.iter().map(|view| view.run)
     }
 
-    /// `Run 2`.
+    /// Number of a run as text, for example `Run 2`.
     pub(super) fn number(&self, index: usize) -> String {
         fill_in(self.words.run, &[("n", number::count(index as u64 + 1))])
     }
 
-    /// EMULATED where every run is; where only some are, a mark of its own.
+    /// EMULATED if all runs are emulated; a different mark if only some are.
     pub(super) fn mark(&self) -> &'static str {
         let emulated = self.runs().filter(|run| run.emulated).count();
         match self.views.first() {

@@ -1,4 +1,4 @@
-//! The curves of several runs in one diagram, where they measured the same load.
+//! Curves of several runs in one diagram, for loads that they have in common.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::section::sweep::tables::key_figures;
 use crate::view::{Load, View};
 use crate::words::{aside, fill_in};
 
-/// More curves than this in one picture tell nothing: the colours and marks of all are used twice.
+/// Largest number of curves in one diagram: with more, every colour and marker is used twice.
 const CURVES: usize = 12;
-/// More rows than this do not fit on the first page with its diagram.
+/// Largest number of table rows that fit on the first page next to a diagram.
 const ROWS: usize = 16;
 
-/// The diagrams of the loads that more than one run measured over outstanding I/Os.
+/// Diagrams of the loads that more than one run measured over queue depth.
 pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let Some(first) = campaign.views.first() else { return Vec::new() };
     let (run, points, runs) = joined(campaign, first);
@@ -37,11 +37,11 @@ pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
             blocks.push(Block::Pictures(drawn.collect()));
         }
     }
-    // The introduction alone introduces nothing.
+    // Without a diagram, the introduction is left out.
     if blocks.len() > 1 { blocks } else { Vec::new() }
 }
 
-/// The first of these diagrams, and what each load reaches in every run.
+/// The first of these diagrams, and the key figures of the loads that all runs have.
 pub(super) fn answer(campaign: &Campaign<'_, '_>, diagrams: &[Block]) -> Vec<Block> {
     let drawn = diagrams.iter().find_map(|block| match block {
         Block::Pictures(pictures) => pictures.first(),
@@ -62,13 +62,13 @@ pub(super) fn answer(campaign: &Campaign<'_, '_>, diagrams: &[Block]) -> Vec<Blo
     without_point_column(&mut table);
     table.caption = view.marked(table.caption);
     let is_small = (1..=ROWS).contains(&table.rows.len());
-    // The table is long on a phone.
+    // A longer table would not suit a phone.
     let table = is_small.then_some(Block::Table(table));
     std::iter::once(Block::Pictures(vec![picture.clone()])).chain(table).collect()
 }
 
-/// All runs as one: what was a target or a column of a run is a target here, named with its run;
-/// and of which run each target is, by its place.
+/// Merges all runs into one. Each target or column of a run becomes a target, named with its run.
+/// Also returns the run of each target, by index.
 fn joined(
     campaign: &Campaign<'_, '_>,
     first: &View<'_>,
@@ -89,7 +89,7 @@ fn joined(
             runs.push(run_index);
             run.targets.extend(view.run.targets.first().map(|of_run| TargetRecord {
                 index,
-                // Where only some runs are emulated, each of their curves says so.
+                // If only some runs are emulated, each of their curves says so.
                 name: if all_emulated { name } else { view.marked(name) },
                 facts: Vec::new(),
                 ..of_run.clone()
@@ -101,8 +101,8 @@ fn joined(
     (run, points, runs)
 }
 
-/// The picture as one of all runs. Places in the plan of one run mean nothing here; they stand with
-/// the run's own diagrams.
+/// Adapts a picture to several runs. Point numbers are those of a single run's plan, so they are
+/// removed; the run's own diagrams have them.
 fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     picture.id = format!("runs-{}", picture.id);
     let mark = campaign.mark();
@@ -119,7 +119,7 @@ fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     picture
 }
 
-/// A table without the places of its figures in the plan of one run.
+/// Removes the column of point numbers, which are those of a single run's plan.
 fn without_point_column(table: &mut Table) {
     let is_places = |column: &Column| column.align == Align::Places;
     if let Some(index) = table.columns.iter().rposition(is_places) {

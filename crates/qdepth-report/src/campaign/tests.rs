@@ -17,7 +17,8 @@ use crate::tests::fixture;
 use crate::tests::{assert_self_contained, assert_well_formed, pictures};
 use crate::typst;
 
-/// A run of both drives; another of the first drive alone, a day later, on another kernel.
+/// Two runs: one of both drives, and another of the first drive only, a day later, on another
+/// kernel.
 fn runs() -> Vec<Measured> {
     let mut later = fixture::run(1);
     later.id = "019a9d00-0000-7000-8000-000000000001".into();
@@ -74,7 +75,7 @@ fn the_method_stands_once_and_the_results_of_every_run_are_its_own() {
     for id in ["method", "media", "environment", "runs", "literature"] {
         assert_eq!(document.sections.iter().filter(|s| s.id == id).count(), 1, "{id}");
     }
-    // The same profiles in both runs: five rows, not ten.
+    // Both runs have the same profiles, so there are five rows, not ten.
     assert_eq!(rows(&section(&document, "method").blocks).len(), 5);
     for (index, (run, points)) in runs.iter().enumerate() {
         let alone = compose(run, points, Lang::En);
@@ -147,7 +148,7 @@ fn a_paper_of_emulated_and_measured_runs_says_which_is_which() {
     let document = compose_campaign(&runs, Lang::En);
     assert_eq!(document.mark, "PARTLY EMULATED");
     assert_eq!(document.banners.len(), 1);
-    assert!(document.banners[0].text.starts_with("In Run 2 "), "{:?}", document.banners);
+    assert!(document.banners[0].text.starts_with("In Run 2, "), "{:?}", document.banners);
     let json: serde_json::Value = serde_json::from_str(&figures_json(&document)).unwrap();
     for figure in json["figures"].as_array().unwrap() {
         if figure["id"].as_str().unwrap().starts_with("runs-") {
@@ -179,7 +180,7 @@ fn a_name_has_the_same_pseudonym_in_every_run() {
     assert!(page.contains("serial-1") && page.contains("serial-2"), "two drives, two names");
 }
 
-/// The curves of a picture: how many marks each has, by name.
+/// Curves of a picture, with their numbers of markers, by name.
 fn curves(picture: &crate::Picture) -> Vec<(String, usize)> {
     let series = picture.figure.series.iter();
     series.map(|series| (series.name.clone(), series.marks.len())).collect()
@@ -188,7 +189,7 @@ fn curves(picture: &crate::Picture) -> Vec<(String, usize)> {
 #[test]
 fn the_curves_of_all_runs_stand_in_one_diagram() {
     let mut runs = runs();
-    // The second run has fewer intensities: its curves go on over those that it was not asked for.
+    // The second run has fewer queue depths: its curves skip those that it did not measure.
     runs[1].1.retain(|point| [1, 4, 16, 64].contains(&point.outstanding));
     let document = compose_campaign(&runs, Lang::En);
     let all = pictures(&document);
@@ -206,7 +207,7 @@ fn the_curves_of_all_runs_stand_in_one_diagram() {
         let colours: BTreeSet<usize> = picture.figure.series.iter().map(|s| s.colour).collect();
         assert_eq!(colours.len(), 3, "each has a colour and a mark of its own");
     }
-    // What is drawn is what the run's own diagram has.
+    // The values are those of the run's own diagram.
     let own = pictures(&document).into_iter().find(|p| p.id == "run-2-load-1-rate").unwrap();
     let values = |series: &crate::Series| series.marks.iter().map(|m| m.value).collect::<Vec<_>>();
     assert_eq!(values(&both[0].figure.series[2]), values(&own.figure.series[0]));

@@ -1,5 +1,5 @@
-//! Finds the runs of a logbook that a trend covers. They are read one at a time: a whole run takes
-//! more than a megabyte of memory per point.
+//! Finds the runs of a logbook that a trend covers. Runs are read one at a time, because a complete
+//! run takes more than a megabyte of memory per point.
 
 use qdepth_measure::FIGURES_MAX;
 use qdepth_record::{RunHeadline, RunRecord};
@@ -11,22 +11,23 @@ use crate::presentation::Measured;
 /// Request of a trend.
 #[derive(Clone, Copy, Debug)]
 pub struct TrendRequest<'a> {
-    /// Name of the plan; none for that of the newest run.
+    /// Name of the plan; `None` for the plan of the newest run.
     pub plan: Option<&'a str>,
-    /// The targets as the user spelled them, or as they are shown; none for those of the newest
-    /// run.
+    /// Targets in the user's spelling or in the displayed form; `None` for the targets of the
+    /// newest run.
     pub target: Option<&'a str>,
-    /// Maximum number of runs, the newest first; a change point needs no more.
+    /// Largest number of runs, the newest first; a change point needs no more.
     pub most: usize,
-    /// Changes of less than this share are not told: 0.02 for 2 %.
+    /// Smallest change that is reported, as a share: 0.02 for 2 %.
     pub threshold: f64,
 }
 
-/// The trend of the runs of a list, the newest first, that are like what is asked. `record` reads
-/// what is known of a run, `measured` a whole run; of one that is gone or damaged they give none.
+/// The trend of the matching runs of a list, which is ordered from the newest run. `record` reads
+/// the record of a run, `measured` also its points; both return `None` for a run that is missing or
+/// damaged.
 ///
 /// # Errors
-/// Those of `record` and `measured`.
+/// The errors of `record` and `measured`.
 pub fn trend_of<E>(
     lines: &[RunHeadline],
     request: &TrendRequest<'_>,
@@ -53,7 +54,7 @@ pub fn trend_of<E>(
     Ok(Trend { different, ..trend(&runs, kept, request.threshold) })
 }
 
-/// Ids of the runs that are like what is asked, the newest first.
+/// Ids of the matching runs, the newest first.
 fn alike<'l, E>(
     lines: &'l [RunHeadline],
     request: &TrendRequest<'_>,
@@ -68,7 +69,7 @@ fn alike<'l, E>(
         }
         let is_shown_so = target.as_ref().is_some_and(|asked| line.targets.join(", ") == *asked);
         if !is_shown_so {
-            // The names of a list do not tell how the user spelled the target.
+            // The list has only display names, not the user's spelling of the target.
             let Some(run) = record(&line.id)? else { continue };
             let spelled = spelled(&run);
             if *target.get_or_insert_with(|| spelled.clone()) != spelled {
@@ -81,7 +82,7 @@ fn alike<'l, E>(
     Ok(ids)
 }
 
-/// The targets of a run, as the user spelled them.
+/// Targets of a run in the user's spelling.
 fn spelled(run: &RunRecord) -> String {
     run.targets.iter().map(|target| target.expression.as_str()).collect::<Vec<_>>().join(", ")
 }

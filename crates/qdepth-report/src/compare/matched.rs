@@ -5,7 +5,7 @@ use qdepth_record::{Document, PointEntry, document, shown_step};
 
 use crate::presentation::Measured;
 
-/// User and system time of an I/O on the CPU, nanoseconds; lower is better.
+/// CPU time per I/O, user and system, in nanoseconds; lower is better.
 pub(super) const CPU_PER_IO: &str = "cpu_ns_per_io";
 
 /// Identity of a load, independent of its run, and its name.
@@ -18,11 +18,11 @@ pub(super) struct Key {
     pub(super) streams: u32,
     pub(super) target: u32,
     request_size: String,
-    /// Shares of random accesses and of reads, in millionths.
+    /// Shares of random accesses, reads and trims, in millionths.
     shares: [u32; 3],
     arrivals: String,
     throughput: bool,
-    /// Position among several such points of one run.
+    /// Number of earlier points of the same run with an otherwise equal key.
     again: u32,
 }
 
@@ -32,11 +32,11 @@ impl Key {
         let mut key = Self {
             profile: point.profile.clone(),
             title: point.profile_title.clone(),
-            // A document of an earlier version has the step as the plan spells it.
+            // Documents of earlier versions have the step in the plan's spelling.
             step: shown_step(&point.step),
             outstanding: point.outstanding,
             streams: point.streams,
-            // A point without its target bears the number in place of the name.
+            // A point whose run does not describe the target has its number instead of its name.
             target: run
                 .target_of(point)
                 .map_or_else(|| point.target.parse().unwrap_or(0), |target| target.index),
@@ -53,8 +53,8 @@ impl Key {
     }
 }
 
-/// True if the figure of a point is its throughput. Older documents do not record it; the rule for
-/// profiles that do not, either, decides then (docs/method/checklist.md, item 6).
+/// True if throughput is the main figure of a point. Older documents do not record it; then the
+/// default rule for profiles decides (docs/method/checklist.md, item 6).
 fn as_throughput(point: &PointEntry) -> bool {
     match point.reported_as.as_str() {
         "" => point.random_share <= 0.0,
@@ -62,26 +62,26 @@ fn as_throughput(point: &PointEntry) -> bool {
     }
 }
 
-/// Runs in the form in which they are compared, wherever they come from.
+/// Converts runs to the form in which they are compared, whatever their source.
 pub fn documents(runs: &[Measured]) -> Vec<Document> {
     runs.iter().map(|(run, points)| document(run, points)).collect()
 }
 
-/// Figures of a load, one of each run.
+/// Figures of a load, one value per run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     rate: Vec<f64>,
     throughput: Vec<f64>,
     mean: Vec<Option<f64>>,
     p99: Vec<Option<f64>>,
-    /// The latency does not follow from the rate.
+    /// True for an open loop, whose latency does not follow from the rate.
     open: bool,
     told_as_throughput: bool,
     latencies: [Vec<f64>; 2],
-    /// Ends of the 95 % interval of the rate within each run, as shares of it.
+    /// Ends of the 95 % interval of the rate within each run, relative to the rate.
     within: Vec<Option<[f64; 2]>>,
     cpu: Vec<Option<f64>>,
-    /// CPU time per I/O, nanoseconds; empty unless every run has it.
+    /// CPU time per I/O, nanoseconds; empty unless all runs have it.
     cpu_per_io: Vec<f64>,
 }
 
@@ -97,16 +97,18 @@ impl Figures {
         let latency = &point.response_time_ns.all;
         self.mean.push(latency.mean);
         self.p99.push(latency.percentiles.get("99").map(|value| *value as f64));
-        // An emulated run costs the CPU what its emulation costs, which says nothing of a device.
+        // The CPU time of an emulated run is that of the emulation, which says nothing about a
+        // device.
         let cpu = point.cpu_ns_per_io.as_ref().filter(|_| !run.run.emulated);
         self.cpu.push(cpu.map(|cpu| cpu.user + cpu.system));
-        // A figure counts only where every run has it.
+        // A figure counts only if all runs have it.
         let whole = |all: &[Option<f64>]| all.iter().copied().collect::<Option<Vec<f64>>>();
         self.latencies = [&self.mean, &self.p99].map(|all| whole(all).unwrap_or_default());
         self.cpu_per_io = whole(&self.cpu).unwrap_or_default();
     }
 
-    /// Those that are told: in a closed loop the mean latency is the outstanding I/Os by the rate.
+    /// Figures to report. The mean latency of a closed loop is left out, because it is the queue
+    /// depth divided by the rate.
     pub(super) fn figures(&self) -> Vec<(&'static str, &[f64])> {
         let rate = if self.told_as_throughput { "mib_per_s" } else { "io_per_s" };
         let names = [Some(rate), self.open.then_some("mean_response_ns"), Some("p99_response_ns")];
@@ -114,13 +116,13 @@ impl Figures {
         names.into_iter().flatten().filter_map(named).collect()
     }
 
-    /// Those that are compared: what is told, and what an I/O cost the CPU.
+    /// Figures to compare: the reported ones, and the CPU time per I/O.
     pub(super) fn compared(&self) -> Vec<(&'static str, &[f64])> {
         let cpu = self.get(CPU_PER_IO).map(|values| (CPU_PER_IO, values));
         self.figures().into_iter().chain(cpu).collect()
     }
 
-    /// The figure of this name, of each run; `None` if a run has none.
+    /// Values of a figure, one per run; `None` if any run has none.
     pub(super) fn get(&self, name: &str) -> Option<&[f64]> {
         let values = match name {
             "io_per_s" => &self.rate,
@@ -133,8 +135,8 @@ impl Figures {
         (!values.is_empty() && values.iter().all(usable)).then_some(values)
     }
 
-    /// Ends of the interval of a rate within a single run, as shares of it; `None` of other figures
-    /// and of several runs.
+    /// Ends of the interval of a rate within a single run, relative to the rate; `None` for other
+    /// figures, and for several runs.
     pub(super) fn within(&self, name: &str) -> Option<[f64; 2]> {
         match self.within.as_slice() {
             [ends] if name.ends_with("_per_s") => *ends,
@@ -142,7 +144,7 @@ impl Figures {
         }
     }
 
-    /// Spread between runs.
+    /// Variation between runs.
     pub(super) fn spread(&self, name: &str) -> Option<Spread> {
         self.get(name).and_then(Spread::from_figures)
     }
@@ -152,8 +154,7 @@ impl Figures {
     }
 }
 
-/// The figures of every load of these runs, in the order of their plans. Points that are not valid
-/// are none.
+/// Figures of all loads of these runs, in the order of their plans. Invalid points are left out.
 pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
     let mut all: Vec<(Key, Figures)> = Vec::new();
     for run in runs {
@@ -174,7 +175,7 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
     all
 }
 
-/// The figures of earlier runs of the plan and targets of these runs.
+/// Figures of earlier runs with the same plan and targets as these runs.
 pub(super) fn history(runs: &[Document], earlier: &[Document]) -> Vec<(Key, Figures)> {
     let Some(first) = runs.first() else { return Vec::new() };
     let targets = |run: &Document| -> Vec<String> {

@@ -1,4 +1,5 @@
-//! Two groups of runs side by side: which figures of B differ from those of A, and by what factor.
+//! Comparison of two groups of runs: which figures of B differ from those of A, and by which
+//! factor.
 
 mod alike;
 mod matched;
@@ -40,10 +41,11 @@ pub use trend::{
 };
 pub use trend_page::compose_trend;
 
-/// More earlier runs than these tell no more of their spread.
+/// Largest number of earlier runs that are used: more would not improve the estimate of their
+/// variation.
 pub const EARLIER_MAX: usize = 30;
 
-/// Version of [`Versus`]' JSON form.
+/// Version of the JSON form of [`Versus`].
 const VERSION: u32 = 1;
 
 /// A comparison of two groups of runs.
@@ -77,12 +79,12 @@ pub struct VersusSchema {
     pub version: u32,
 }
 
-/// A side of a comparison, as it is given.
+/// Input for one side of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// Name given by the user.
     pub name: &'a str,
-    /// Its runs.
+    /// Runs of this side.
     pub runs: &'a [Document],
 }
 
@@ -167,7 +169,7 @@ pub struct VersusDifference {
 }
 
 impl VersusRow {
-    /// True if it is a rate or a throughput, which is better when it is higher.
+    /// True for a rate or throughput, for which higher is better.
     pub fn is_rate(&self) -> bool {
         is_rate(self.figure)
     }
@@ -180,9 +182,9 @@ impl Versus {
     }
 }
 
-/// Compares `b` with `a`. `earlier` are other runs of the logbook: those of A's plan and targets
-/// say how far single runs differ, where a side has no more. `threshold` is the practical one, 0.02
-/// for 2 %; `interim_checks` as for [`qdepth_measure::verdicts`].
+/// Compares `b` with `a`. `earlier` are other runs of the logbook. Those with A's plan and targets
+/// provide the variation between single runs, if a side has only one. `threshold` is the practical
+/// one, 0.02 for 2 %; `interim_checks` as for [`qdepth_measure::verdicts`].
 pub fn versus(
     a: Side<'_>,
     b: Side<'_>,
@@ -254,22 +256,23 @@ pub fn versus(
     }
 }
 
-/// B ÷ A between the far and between the near ends of intervals, which are shares of the means.
+/// Ratio B ÷ A between the far and between the near ends of the intervals, which are relative to
+/// the means.
 fn ratio_within([a, b]: [f64; 2], within: [Option<[f64; 2]>; 2]) -> Option<[f64; 2]> {
     let [[low_a, high_a], [low_b, high_b]] = [within[0]?, within[1]?];
     Some([b / a * low_b / high_a, b / a * high_b / low_a])
 }
 
-/// Earlier runs that say how far two single runs differ.
+/// Earlier runs that show the variation between single runs, if needed.
 fn history_of(a: Side<'_>, b: Side<'_>, earlier: &[Document]) -> Vec<(Key, Figures)> {
     let single = a.runs.len() == 1 && b.runs.len() == 1;
     if single { history(a.runs, earlier) } else { Vec::new() }
 }
 
-/// A load, the name of a figure, its means over the runs of A and B, and their ratio.
+/// A load, the name of a figure, its means over the runs of A and of B, and their ratio.
 type Compared<'k> = (&'k Key, &'static str, [f64; 2], Option<Ratio>);
 
-/// Lets the rows of each figure borrow strength from one another: rates scatter as rates do.
+/// Pools the variance of each figure over the loads: rates scatter like other rates.
 fn pool(rows: &mut [Compared<'_>]) {
     let names: BTreeSet<&'static str> = rows.iter().map(|row| row.1).collect();
     for name in names {
@@ -282,7 +285,7 @@ fn pool(rows: &mut [Compared<'_>]) {
     }
 }
 
-/// True if it is a rate or a throughput; the others are latencies and costs.
+/// True for a rate or throughput; the other figures are latencies and costs.
 fn is_rate(figure: &str) -> bool {
     figure.ends_with("_per_s")
 }
@@ -306,7 +309,7 @@ fn alone(
     missing.map(unmatched).collect()
 }
 
-/// A rate is better when it is higher, a latency or a cost when it is lower.
+/// Verdict on B in words: a higher rate is better, but a lower latency or cost is.
 fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
     let rate = is_rate(figure);
     match verdict {
@@ -335,14 +338,14 @@ fn geometric(values: &[f64]) -> f64 {
     (logs / values.len().max(1) as f64).exp()
 }
 
-/// A fact of a machine or target, as it is told.
+/// A fact about a machine or target in its displayed form.
 struct Fact {
     subject: String,
     key: String,
     value: String,
 }
 
-/// Facts that change by themselves from run to run.
+/// Facts that change from run to run by themselves.
 const PASSING: [&str; 9] = [
     "command_again",
     "note",
@@ -355,15 +358,15 @@ const PASSING: [&str; 9] = [
     "campaign",
 ];
 
-/// True if a fact may differ between two runs of one machine: the cost of the generator, measured
-/// again before each run, the newest certificate, and temporary facts.
+/// True for a fact that may differ between two runs on one machine: the cost of the generator,
+/// which is measured before each run, the newest certificate, and temporary facts.
 fn passes(fact: &Fact) -> bool {
     let Fact { subject, key, value } = fact;
     let measured = subject == "generator" && value.parse::<f64>().is_ok();
     measured || subject == "certificate" || PASSING.iter().any(|passing| key.contains(passing))
 }
 
-/// Storage of a run: products if known, else names; each once.
+/// Storage of a run: product names if known, else names; each once.
 fn storage(document: &Document) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for target in &document.targets {
@@ -376,8 +379,8 @@ fn storage(document: &Document) -> Vec<String> {
     all
 }
 
-/// Devices of a target stand for one another where each side has as many that the other has not:
-/// `nvme0n1` of one run and `nvme1n1` of the other are told as one subject, `nvme0n1 | nvme1n1`.
+/// Pairs devices of the two sides if each side has equally many that the other lacks: `nvme0n1` of
+/// one run and `nvme1n1` of the other become one subject, `nvme0n1 | nvme1n1`.
 fn paired(of_a: &mut [Fact], of_b: &mut [Fact]) {
     let only = |mine: &[Fact], theirs: &[Fact]| {
         let mut all: Vec<String> = Vec::new();
@@ -405,7 +408,7 @@ fn paired(of_a: &mut [Fact], of_b: &mut [Fact]) {
     }
 }
 
-/// Other differences: version, plan, engine, and facts of machine and targets.
+/// Other differences: version, plan, engine, and facts about machine and targets.
 fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     let mut all = Vec::new();
     let mut differ = |subject: &str, key: &str, values: [String; 2]| {
@@ -449,7 +452,7 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     all
 }
 
-/// Writes one JSON document, with a line break at its end.
+/// The comparison as a JSON document with a final line break.
 pub fn versus_json(versus: &Versus) -> String {
     qdepth_document::pretty(versus)
 }

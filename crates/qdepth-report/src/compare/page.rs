@@ -1,5 +1,5 @@
-//! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of
-//! it.
+//! Comparison of two groups of runs as a page: the verdict first, then the ratios, then all
+//! details.
 
 use crate::compare::tables::{
     answer, called, decisive, farthest, figure, load, short, table_of, unmatched,
@@ -12,7 +12,7 @@ use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series,
 use crate::number::percent;
 use crate::words::{self, CompareWords, Lang, aside, fact_value, fill_in, words};
 
-/// Colour of what is no figure of a run.
+/// Colour of lines that are not figures of a run.
 const GREY: usize = 5;
 
 /// Composes the page of a comparison, in this language.
@@ -26,7 +26,7 @@ struct Page<'a> {
     words: &'static CompareWords,
 }
 
-/// Figures of one load on one target.
+/// The rows of one load on one target.
 type OfLoad<'a> = Vec<&'a VersusRow>;
 
 impl Page<'_> {
@@ -112,7 +112,7 @@ impl Page<'_> {
         fill_in(self.words.of_target, &values)
     }
 
-    /// Counts the verdicts of each kind per load.
+    /// Number of verdicts of each kind, per load.
     fn by_load(&self, loads: &[OfLoad<'_>]) -> Table {
         let words = self.words;
         let heads = words.counted[..5].iter().map(|head| number_in(head, ""));
@@ -151,7 +151,7 @@ impl Page<'_> {
         if self.versus.emulated { text + &aside(self.lang, "EMULATED") } else { text }
     }
 
-    /// Quotients of one load over its outstanding I/Os, a line for each figure.
+    /// Ratios of one load over queue depth, a line for each figure.
     fn picture(&self, index: usize, rows: &OfLoad<'_>) -> Picture {
         let words = self.words;
         let mut at: Vec<u32> = rows.iter().map(|row| row.outstanding).collect();
@@ -172,7 +172,7 @@ impl Page<'_> {
             marks: at.iter().map(|at| quotient(rows, name, *at)).collect(),
         };
         let mut series: Vec<Series> = names.iter().enumerate().map(line).collect();
-        // Only beside what is known.
+        // The lines of the threshold need at least one known value.
         if series.iter().flat_map(|line| &line.marks).any(|mark| mark.value != MarkValue::Missing) {
             let t = self.versus.threshold;
             let ends = [(1.0 - t, fill_in(words.band, &[("threshold", threshold.clone())]))];
@@ -214,7 +214,7 @@ impl Page<'_> {
         }
     }
 
-    /// All other differences.
+    /// All other differences between the sides.
     fn beside(&self) -> Vec<Block> {
         let (versus, words) = (self.versus, self.words);
         let known = |value: &String| {
@@ -250,7 +250,7 @@ impl Page<'_> {
             .collect()
     }
 
-    /// The runs of each side, and how to measure them again.
+    /// The runs of each side, and how to repeat them.
     fn runs(&self) -> Vec<Block> {
         let facts = |(side, name): (&VersusSide, &str)| {
             let values = [("side", name.to_owned())];
@@ -267,7 +267,7 @@ impl Page<'_> {
     }
 }
 
-/// Sections by id under their titles, but for those that have nothing.
+/// Sections with ids and titles; empty ones are left out.
 pub(super) fn titled<const N: usize>(
     all: [(&str, Vec<Block>); N],
     titles: [&str; N],
@@ -277,7 +277,7 @@ pub(super) fn titled<const N: usize>(
         .collect()
 }
 
-/// Ratio of a figure at this queue depth.
+/// Ratio of a figure at one queue depth.
 fn quotient(rows: &OfLoad<'_>, name: &str, at: u32) -> Mark {
     let row = rows.iter().find(|row| row.figure == name && row.outstanding == at);
     let value = row.and_then(|row| {

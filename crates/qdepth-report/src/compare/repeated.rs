@@ -1,4 +1,4 @@
-//! A group of runs of one target: each figure over the runs.
+//! Several runs of one plan on one target: each figure over the runs.
 
 use qdepth_measure::{Spread, Window, mean_over_runs};
 use qdepth_record::PointRecord;
@@ -15,7 +15,7 @@ use crate::number::percent;
 use crate::presentation::Measured;
 use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
 
-/// Version of [`Repeated`]'s JSON form.
+/// Version of the JSON form of [`Repeated`].
 const VERSION: u32 = 1;
 
 /// Combined results of several runs of one plan on one target.
@@ -46,7 +46,7 @@ pub struct RoundsOf {
     pub window: Option<SniaWindow>,
 }
 
-/// Runs that follow one another as rounds of SNIA's test.
+/// Consecutive runs that serve as rounds of SNIA's test.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     /// Tracked loads: 4 KiB random writes without reads if the plan has them, else all.
@@ -54,7 +54,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Builds the summary of these runs, in the order of their rounds.
+    /// Extracts the rates of the tracked loads from these runs, which are in the order of the
+    /// rounds.
     pub fn from_runs(runs: &[Measured]) -> Self {
         let tracks = |point: &PointRecord| {
             point.write_share() >= 1.0
@@ -73,7 +74,7 @@ impl Rounds {
             let rates = of_load.get("io_per_s")?.to_vec();
             let window = Window::from_rounds(&rates).map(SniaWindow::from);
             let (profile_title, outstanding) = (key.title, key.outstanding);
-            // A load that a round lacks has no rounds that follow one another.
+            // A load that is missing in a round has no consecutive rounds.
             (rates.len() == runs.len()).then_some(RoundsOf {
                 profile_title,
                 outstanding,
@@ -84,14 +85,15 @@ impl Rounds {
         Self { tracked: all.collect() }
     }
 
-    /// True if all that is watched is steady.
+    /// True if all tracked rates are steady.
     pub fn is_steady(&self) -> bool {
         let steady = |point: &RoundsOf| point.window.is_some_and(|window| window.steady);
         !self.tracked.is_empty() && self.tracked.iter().all(steady)
     }
 }
 
-/// Sentences on the rounds: the state of each rate, and the values of SNIA's report for its window.
+/// Sentences on the rounds: state of each rate, and the values that SNIA's report requires for its
+/// window.
 pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let sentence = |point: &RoundsOf| {
@@ -139,18 +141,18 @@ pub struct RepeatedRow {
 }
 
 impl RepeatedRow {
-    /// Half the interval over the mean.
+    /// Half-width of the interval, relative to the mean.
     pub fn half_width_share(&self) -> Option<f64> {
         self.interval.map(|[low, high]| (high - low) / 2.0 / self.mean)
     }
 
-    /// True if it is a rate or a throughput.
+    /// True for a rate or throughput.
     pub fn is_rate(&self) -> bool {
         is_rate(self.figure)
     }
 }
 
-/// Every figure of these runs, which a person calls `name`.
+/// Combines all figures of these runs, under the user's name for them.
 pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     let runs = documents(runs);
     let mut rows = Vec::new();
@@ -181,7 +183,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     }
 }
 
-/// A row for each figure.
+/// Table with one row per figure.
 pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let words = words(lang).compare;
     let mark = if repeated.emulated { aside(lang, "EMULATED") } else { String::new() };
@@ -216,7 +218,7 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     }
 }
 
-/// Writes one JSON document, with a line break at its end.
+/// The summary as a JSON document with a final line break.
 pub fn repeated_json(repeated: &Repeated) -> String {
     qdepth_document::pretty(repeated)
 }

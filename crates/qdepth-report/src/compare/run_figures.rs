@@ -1,4 +1,4 @@
-//! The few figures of a run that a trend needs, without its points.
+//! The figures of a run that a trend needs, without its points.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,20 +15,21 @@ pub struct TrendRun {
     pub started_at: String,
 }
 
-/// A run as a trend sees it: its figures, without its points.
+/// Figures of a run for a trend.
 #[derive(Clone, Debug)]
 pub struct RunFigures {
     pub(super) run: TrendRun,
     pub(super) plan: String,
     pub(super) target: String,
     pub(super) emulated: bool,
-    /// The plan without its seeds: runs of one plan may differ in durations, queue depths or area.
+    /// The plan without its seeds. Runs of plans with the same name may differ in durations, queue
+    /// depths or area.
     pub(super) settings: String,
     pub(super) figures: Vec<(Key, &'static str, f64)>,
 }
 
 impl RunFigures {
-    /// The figures of a run, which goes away with its points.
+    /// Extracts the figures of a run, and drops its points.
     pub fn from_run(whole: Measured) -> Self {
         let mut kept = Vec::new();
         for (key, of_load) in figures(&documents(std::slice::from_ref(&whole))) {

@@ -1,5 +1,5 @@
-//! Decides if the rates of a run's points became steady: SNIA's window over rounds of equal length,
-//! and our own rule over the whole record.
+//! Decides if the rates of a run's points became steady, by SNIA's window over rounds of equal
+//! length, and by qdepth's own rule over the whole record.
 
 use qdepth_measure::{
     Nanos, ROUNDS_MAX, Steadiness, SteadyState, WINDOW_ROUNDS, Window, first_steady, steadiness,
@@ -15,12 +15,12 @@ use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
 use crate::words::{Lang, aside, fill_in, load_in_words, words};
 
-/// Version of [`SteadyReport`]'s JSON form.
+/// Version of the JSON form of [`SteadyReport`].
 const VERSION: u32 = 1;
-/// Number of times that a random write load must have written its area before a claim is made: by
-/// then the spare area of flash has been used and reclaimed (docs/method/steady.md).
+/// Number of times that a load of random writes must have written its area before a claim is made:
+/// then the spare flash has been used and reclaimed (docs/method/steady.md).
 const AREA_WRITTEN_LEAST: f64 = 2.0;
-/// Our own rule looks at so many samples at most.
+/// Largest number of samples for qdepth's own rule.
 const SAMPLES_MAX: u64 = 600;
 
 /// States of the rates of a run's points.
@@ -107,7 +107,7 @@ impl From<Window> for SniaWindow {
     }
 }
 
-/// Every point of a run, in rounds of this length.
+/// Evaluates every point of a run, in rounds of this length.
 pub fn steady_report(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyReport {
     SteadyReport {
         schema: VersusSchema { name: "qdepth-steady", version: VERSION },
@@ -124,7 +124,7 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
     let samples = rates(point, sample);
     let area = run.targets.get(point.target as usize).map_or(0, |target| target.area_bytes);
     let written = point.writes.bytes as f64 / area.max(1) as f64;
-    // Random writes wear a medium in; what only reads, or writes in sequence, does not.
+    // Random writes wear a drive in; reads and sequential writes do not.
     let wears = point.random_share > 0.0 && point.writes.completed > 0;
     let least = match wears {
         true => (samples.len() as f64 * AREA_WRITTEN_LEAST / written).ceil() as usize,
@@ -159,7 +159,7 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
     }
 }
 
-/// Mean rates over whole parts of the window, each of this length at least.
+/// Mean rates over parts of the window, each at least this long.
 fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
     let (mut all, mut completed, mut took) = (Vec::new(), 0, 0);
     for interval in &point.intervals {
@@ -174,18 +174,18 @@ fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
 }
 
 impl SteadyReport {
-    /// True if our own rule finds a level for every point.
+    /// True if qdepth's own rule finds a level for every point.
     pub fn all_have_levels(&self) -> bool {
         self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.state))
     }
 
-    /// True if some point is known to have none.
+    /// True if at least one point is known to have no level.
     pub fn some_have_none(&self) -> bool {
         self.points.iter().any(|point| ["drifting", "never-steady"].contains(&point.state))
     }
 }
 
-/// A row for each point: its rounds as a picture, both rules.
+/// Table with one row per point: its rounds as a sparkline, and both rules.
 pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     let words = words(lang).compare;
     let mark = if report.emulated { aside(lang, "EMULATED") } else { String::new() };
@@ -247,7 +247,7 @@ pub fn steady_sentences(lang: Lang) -> Vec<String> {
     vec![words(lang).compare.steady_note.to_owned()]
 }
 
-/// Writes one JSON document, with a line break at its end.
+/// The report as a JSON document with a final line break.
 pub fn steady_json(report: &SteadyReport) -> String {
     qdepth_document::pretty(report)
 }

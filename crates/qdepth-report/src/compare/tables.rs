@@ -8,18 +8,18 @@ use crate::words::{
     CompareWords, Lang, aside, counted, fact_value, fill_in, load_in_words, span, words,
 };
 
-/// So many differences and unmatched loads are told; all are in the JSON.
+/// Largest number of differences and unmatched loads that are printed; the JSON has all.
 const LISTED_MAX: usize = 8;
-/// Storage of a side that its name in a title holds.
+/// Largest number of devices that the name of a side in a title lists.
 const CALLED: usize = 2;
 
-/// A row for each figure that both sides have.
+/// Table with one row per figure that both sides have.
 pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
     table_of(versus, &versus.rows.iter().collect::<Vec<_>>(), lang)
 }
 
-/// The answer of a comparison in a terminal: the largest loss or gain, and a table of what differs
-/// or is open; of everything with `all`.
+/// A comparison for the terminal: the largest loss or gain, and a table of figures that differ or
+/// are undecided; of all figures with `all`.
 pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>, Table) {
     let words = words(lang).compare;
     let is_listed = |row: &&VersusRow| all || row.verdict != "equal";
@@ -46,7 +46,7 @@ pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>,
     (std::iter::once(first).chain(left).collect(), table)
 }
 
-/// The largest difference of two single runs that is beyond what varies within them; losses first.
+/// The largest difference of two single runs that exceeds their own uncertainty; losses first.
 fn observed(versus: &Versus, lang: Lang) -> String {
     let words = words(lang).compare;
     let beyond = |slower: bool| {
@@ -75,7 +75,7 @@ fn observed(versus: &Versus, lang: Lang) -> String {
     fill_in(words.observed[index], &values)
 }
 
-/// `B is 34 % slower: …`.
+/// Headline, for example `B is 34 % slower: …`.
 fn headline(lang: Lang, row: &VersusRow) -> String {
     let words = words(lang).compare;
     let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
@@ -92,7 +92,7 @@ fn headline(lang: Lang, row: &VersusRow) -> String {
     fill_in(words.headline[usize::from(row.verdict == "faster")], &values)
 }
 
-/// Those rows of it.
+/// Table of the listed rows.
 pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let [a, b] = called(versus, lang);
@@ -162,12 +162,12 @@ fn judged(words: &CompareWords, versus: &Versus, row: &VersusRow) -> String {
     fill_in(words.verdicts[index], &values)
 }
 
-/// A figure of this name, in the unit that its column says.
+/// Value of a figure in the unit of its column.
 pub(super) fn shown(figure: &str, value: f64) -> String {
     three(if is_rate(figure) { value } else { value / 1e3 })
 }
 
-/// Three digits at least, and no fraction of what has more.
+/// Formats at least three digits, and no decimals if the integer part has more.
 fn three(value: f64) -> String {
     let decimals = if value >= 100.0 {
         0
@@ -219,7 +219,7 @@ pub(super) fn unmatched(lang: Lang, alone: &VersusUnmatched) -> String {
     format!("{load} × {}{}", alone.outstanding, aside(lang, &target))
 }
 
-/// The verdict over all figures, with its place among the words.
+/// Verdict over all figures, and its index among the words.
 fn over_all(versus: &Versus) -> (usize, &'static str) {
     let count = |verdict: &str| versus.count(verdict);
     match (count("slower"), count("faster"), count("cannot-tell")) {
@@ -230,14 +230,14 @@ fn over_all(versus: &Versus) -> (usize, &'static str) {
     }
 }
 
-/// The figure that says most for the verdict over all, where B is slower or faster.
+/// The figure that supports the overall verdict most, if B is slower or faster.
 pub(super) fn decisive(versus: &Versus) -> Option<&VersusRow> {
     let (_, verdict) = over_all(versus);
     let decided = versus.rows.iter().filter(|row| row.verdict == verdict);
     if ["slower", "faster"].contains(&verdict) { farthest(decided) } else { None }
 }
 
-/// The verdict over all figures, and the figure that says most for it.
+/// Cells of the overall verdict, and of the figure that supports it most.
 fn first_cells(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let count = |verdict: &str| versus.count(verdict);
@@ -256,7 +256,7 @@ fn first_cells(versus: &Versus, lang: Lang) -> Vec<String> {
     all
 }
 
-/// The row whose quotient is farthest from 1.
+/// The row whose ratio is farthest from 1.
 pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<&'a VersusRow> {
     let far = |row: &VersusRow| row.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     rows.filter(|row| row.ratio.is_some()).max_by(|a, b| far(a).total_cmp(&far(b)))
@@ -277,7 +277,7 @@ fn of_farthest(lang: Lang, row: &VersusRow) -> String {
     fill_in(words.farthest, &values)
 }
 
-/// Names of the sides: their storage, if they differ in it and the names fit into a title.
+/// Names of the sides: their storage, if it differs and the names fit into a title.
 pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
     let [a, b] = &versus.sides;
     let few = |side: &VersusSide| (1..=CALLED).contains(&side.storage.len());
@@ -287,18 +287,18 @@ pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
     [a, b].map(|side| short(&side.name))
 }
 
-/// The name of a side; an id of a run by its beginning, as lists of runs have it.
+/// Short name of a side: a run's id is cut as in lists of runs.
 pub(super) fn short(name: &str) -> String {
     let is_id = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     (if is_id { &name[..13] } else { name }).to_owned()
 }
 
-/// The load of a row in words.
+/// The load of a row as text.
 pub(super) fn load(lang: Lang, row: &VersusRow) -> String {
     load_in_words(lang, &row.profile, &row.profile_title, &row.step)
 }
 
-/// Answer, and notes on its reliability.
+/// Answer, with notes on its reliability.
 pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     if versus.rows.is_empty() {
@@ -307,7 +307,7 @@ pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     first_cells(versus, lang).into_iter().chain(versus_answer(versus, lang)).collect()
 }
 
-/// Number of figures with each verdict, and the reliability of that.
+/// Number of figures with each verdict, and how reliable that is.
 pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let count = |verdict: &str| versus.count(verdict).to_string();

@@ -1,4 +1,4 @@
-//! From records to verdicts.
+//! Tests from records to verdicts.
 
 use qdepth_record::{Best, Observation, PointRecord, RunHeadline};
 
@@ -20,7 +20,7 @@ fn versus(
     super::versus(a, b, &earlier, threshold, interim_checks)
 }
 
-/// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.
+/// Runs of the fixture, with rates scaled by `factor` and by a small variation of each run.
 fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
     let measured = |number: u32| {
         let mut run = fixture::run(1);
@@ -100,8 +100,8 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
     assert_eq!(json["schema"]["name"], "qdepth-compare");
 }
 
-/// Two drives of one place: they are called by their names, and each fact of theirs stands beside
-/// its like.
+/// Two drives in the same slot: the sides are named after the drives, and corresponding facts are
+/// shown together.
 #[test]
 fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side() {
     let (mut a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));
@@ -158,7 +158,8 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
         assert_eq!((row.verdict, row.runs), ("slower", [12, 12]), "{row:?}");
         assert!((row.ratio.unwrap() - 1.25).abs() < 0.001, "{row:?}");
     }
-    // Of one run a side, the mean is that run's: user and system time, by the I/Os completed.
+    // With one run a side, the mean is the run's value: user and system time divided by the
+    // completed I/Os.
     let single = costs(&versus(("a", &a[..1]), ("b", &b[..1]), &[], 0.02, 1));
     let load = |row: &VersusRow| {
         let same = |p: &&qdepth_record::PointRecord| {
@@ -170,7 +171,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     let completed = point.reads.completed + point.writes.completed + point.syncs.completed;
     let cost = (point.cpu_user_ns + point.cpu_system_ns) as f64 / completed as f64;
     assert!((single[0].means[0] / cost - 1.0).abs() < 1e-9, "{:?} {cost}", single[0].means);
-    // The verdicts hold over the larger table: all rows, costs among them, are corrected together.
+    // The verdicts hold for the larger table: all rows, including costs, are corrected together.
     let all: Vec<Option<Ratio>> = {
         let (of_a, of_b) = (figures(&documents(&a)), figures(&documents(&b)));
         let both = of_a.iter().flat_map(|(key, mine)| {
@@ -186,7 +187,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     for (row, verdict) in comparison.rows.iter().zip(expected) {
         assert_eq!(row.verdict, of_b_words(row.figure, verdict), "{row:?}");
     }
-    // One run without it, or emulated: no such figure, and all others.
+    // If one run lacks the costs, or is emulated, there are no costs, but all other figures.
     let others = comparison.rows.len() - rows.len();
     let mut lacks = b.clone();
     lacks[3].1.iter_mut().for_each(|p| (p.cpu_user_ns, p.cpu_system_ns) = (0, 0));
@@ -227,7 +228,7 @@ fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name(
     let depths = fixture::INTENSITIES.len() as u32;
     let profile = |point: &PointRecord| point.index / depths;
     let (mut a, mut b) = (group("a", 8, 1.0), group("b", 8, 1.0));
-    // Of the first load one run a side tells nothing, so that there is no diagram of it.
+    // One run a side decides nothing about the first load, so it has no diagram.
     for side in [&mut a, &mut b] {
         for (_, points) in &mut side[1..] {
             points.retain(|point| profile(point) != 0);
@@ -252,7 +253,7 @@ fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name(
     assert!(title.contains("File copy"), "{title}");
 }
 
-/// A line of the list for each run, the newest first.
+/// Headlines of the runs, the newest first.
 fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
     let line = |(run, points): &Measured| RunHeadline {
         id: run.id.clone(),
@@ -296,7 +297,7 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
     for (index, (run, points)) in runs.iter_mut().enumerate() {
         "/mnt/d1".clone_into(&mut run.targets[0].expression);
         "d1 (ext4 on vda)".clone_into(&mut run.targets[0].name);
-        // One lacks a load, and one is of another target.
+        // One run lacks a load, and one is of another target.
         if index == 4 {
             points.pop();
         }
@@ -312,7 +313,7 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
         let record = |id: &str| Ok::<_, ()>(found(id).map(|(run, _)| run.clone()));
         let measured = |id: &str| {
             read.borrow_mut().push(id.to_owned());
-            // Gone since the list was read.
+            // Removed since the list was read.
             Ok(found(id).filter(|_| id != "r-7").cloned())
         };
         trend_of(&lines(&runs), &request, record, measured).unwrap()
@@ -322,9 +323,9 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
     assert_eq!(ids(&all), ["r-0", "r-1", "r-2", "r-3", "r-4", "r-5", "r-8"]);
     assert_eq!((all.runs_kept, ids(&trend_for(None, 100))), (7, ids(&all)));
     assert!(ids(&trend_for(Some("/mnt"), 100)).is_empty());
-    // Told as it is shown, it may be several.
+    // The displayed name may match several targets.
     assert_eq!(ids(&trend_for(Some("d1 (ext4 on vda)"), 100)).len(), 8);
-    // Every figure is that of its run alone.
+    // Every figure equals that of its run alone.
     assert!(all.rows.len() > 10);
     for row in &all.rows {
         for (run, value) in all.runs.iter().zip(&row.values) {

@@ -1,4 +1,4 @@
-//! One plan on one target over time: every figure from run to run, and where it changed for good.
+//! Trend of one plan on one target: every figure from run to run, and its persistent changes.
 
 use qdepth_measure::{FIGURES_MAX, changes};
 use schemars::JsonSchema;
@@ -12,13 +12,13 @@ use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
 use crate::words::{CompareWords, Lang, aside, counted, fill_in, load_in_words, words};
 
-/// Version of [`Trend`]'s JSON form.
+/// Version of the JSON form of [`Trend`].
 const VERSION: u32 = 1;
-/// Share of logbooks without any change of which one is told.
+/// Share of logbooks without any change in which a change is reported.
 const LEVEL: f64 = 0.05;
-/// Fewer runs have no change.
+/// Fewest runs for a change.
 const RUNS_MIN: usize = 6;
-/// Heights of a picture of one line.
+/// Characters of a sparkline, by height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// History of the figures of a plan on a target.
@@ -98,9 +98,9 @@ impl Trend {
     }
 }
 
-/// The trend of these runs, the oldest first, all of one plan and target: the newest of `kept` that
-/// there are. Changes of less than `threshold` (0.02 for 2 %) are not told. The level is held over
-/// all figures together (Bonferroni).
+/// The trend of these runs, the oldest first, which have one plan and target and are the newest of
+/// `kept` such runs. Changes of less than `threshold` (0.02 for 2 %) are not reported. The level
+/// applies to all figures together (Bonferroni).
 pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
     let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
     let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
@@ -149,7 +149,7 @@ fn changes_of(
 ) -> Vec<TrendChange> {
     let there: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(run, value)| Some((run, (*value)?))).collect();
-    // As logarithms, so that a fall to a half weighs as much as a rise to twice.
+    // In logarithms, halving weighs as much as doubling.
     let logs: Vec<f64> = there.iter().map(|(_, value)| value.ln()).collect();
     let listed = changes(&logs, level).into_iter().filter_map(|change| {
         let (before, after) = (change.before.exp(), change.after.exp());
@@ -168,17 +168,17 @@ fn changes_of(
     listed.collect()
 }
 
-/// A row for each figure: from run to run as a picture of one line, and its changes.
+/// Table with one row per figure: a sparkline from run to run, and its changes.
 pub fn trend_table(trend: &Trend, lang: Lang) -> Table {
     table_of_rows(trend, &trend.rows.iter().collect::<Vec<_>>(), lang)
 }
 
-/// The load of a row in words.
+/// The load of a row as text.
 pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
     load_in_words(lang, &row.profile, &row.profile_title, &row.step)
 }
 
-/// Those rows of it.
+/// Table of these rows.
 pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let targets = rows.iter().any(|row| row.target > 0);
@@ -222,12 +222,12 @@ pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Ta
     }
 }
 
-/// A time as people write it, to the minute.
+/// A time for people, to the minute.
 pub(super) fn minute(time: &str) -> String {
     time.chars().take(16).collect::<String>().replace('T', " ")
 }
 
-/// The changes of a figure in words.
+/// The changes of a figure as text.
 pub(super) fn sentence(words: &CompareWords, trend: &Trend, row: &TrendRow) -> String {
     let clause = |change: &TrendChange| {
         let started = &trend.runs[change.run as usize].started_at;
@@ -242,12 +242,12 @@ pub(super) fn sentence(words: &CompareWords, trend: &Trend, row: &TrendRow) -> S
     row.changes.iter().map(clause).collect::<Vec<_>>().join(words.clause)
 }
 
-/// Each value as a bar from the smallest to the largest; a gap where there is none.
+/// Sparkline from the smallest to the largest value; a gap for a missing value.
 pub(super) fn picture(values: &[Option<f64>]) -> String {
     let there = values.iter().flatten();
     let least = there.clone().copied().fold(f64::INFINITY, f64::min);
     let most = there.copied().fold(f64::NEG_INFINITY, f64::max);
-    // A tenth at least from bottom to top: noise is not drawn as mountains.
+    // The range is at least a tenth of the maximum, so that noise stays flat.
     let height = (most - least).max(0.1 * most);
     let bar = |value: &Option<f64>| {
         value.map_or(' ', |value| {
@@ -272,7 +272,7 @@ pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     different.into_iter().chain(newest).chain([alarms]).collect()
 }
 
-/// Writes one JSON document, with a line break at its end.
+/// The trend as a JSON document with a final line break.
 pub fn trend_json(trend: &Trend) -> String {
     qdepth_document::pretty(trend)
 }

@@ -1,5 +1,5 @@
-//! One plan on one target over time as a page: whether something changed for good, where, and every
-//! figure from run to run.
+//! Trend of one plan on one target as a page: the persistent changes first, then all figures from
+//! run to run.
 
 use crate::compare::geometric;
 use crate::compare::page::titled;
@@ -24,7 +24,7 @@ struct Page<'a> {
     words: &'static CompareWords,
 }
 
-/// One figure of one load, at every number of outstanding I/Os.
+/// The rows of one figure of one load, at every queue depth.
 type OfLoad<'a> = Vec<&'a TrendRow>;
 
 impl Page<'_> {
@@ -58,8 +58,7 @@ impl Page<'_> {
         if self.trend.emulated { text + &aside(self.lang, "EMULATED") } else { text }
     }
 
-    /// Figures with a change for good, the last of which was for the worse, and those that were
-    /// not.
+    /// Figures with a persistent change: those whose last change was for the worse, and all others.
     fn summary(&self) -> Vec<String> {
         let (trend, words) = (self.trend, self.words);
         let last = |verdict: &str| {
@@ -88,8 +87,7 @@ impl Page<'_> {
         lead.into_iter().chain(most).chain(trend_sentences(trend, self.lang)).collect()
     }
 
-    /// The figure whose last change is the largest, of those that became slower where there are
-    /// some.
+    /// The figure with the largest last change; among slower ones, if there are any.
     fn decisive(&self) -> Option<&TrendRow> {
         let far = |row: &TrendRow| {
             row.changes.last().map_or((false, 0.0), |change| {
@@ -141,7 +139,7 @@ impl Page<'_> {
         all
     }
 
-    /// A figure as it was measured, with its level between its changes.
+    /// Picture of a figure's values, with its levels between changes.
     fn changed(&self, row: &TrendRow) -> Picture {
         let words = self.words;
         let level = |run: u32| {
@@ -170,7 +168,8 @@ impl Page<'_> {
         self.picture("change".to_owned(), &[row], series, Scale::FromZero)
     }
 
-    /// Every line over its own mean, so that small and large rates show their changes alike.
+    /// Picture of all lines, each relative to its own mean, so that small and large rates show
+    /// their changes equally.
     fn relative(&self, index: usize, rows: &OfLoad<'_>) -> Picture {
         let line = |(colour, row): (usize, &&TrendRow)| {
             let there: Vec<f64> = row.values.iter().flatten().copied().collect();
@@ -221,7 +220,7 @@ impl Page<'_> {
             description: fill_in(words.trend_told[usize::from(is_relative)], &values),
             figure: Figure {
                 x_label: words.trend_run.to_owned(),
-                // Beyond the last run, whose mark is whole then.
+                // Extends beyond the last run, so that its marker is completely visible.
                 x_axis: Horizontal::UpTo(trend.runs.len() as f64 + 1.0),
                 y_label: if is_relative { words.trend_relative } else { name }.to_owned(),
                 y_scale,
@@ -234,7 +233,7 @@ impl Page<'_> {
         }
     }
 
-    /// A row for each run, a column for each line.
+    /// Table with one row per run and one column per line.
     fn data(&self, rows: &[&TrendRow]) -> Table {
         let words = self.words;
         let name = rows.first().map_or("", |row| figure(words, row.figure));
@@ -262,7 +261,7 @@ impl Page<'_> {
         }
     }
 
-    /// Table of the runs and their positions.
+    /// Table of the runs, with their numbers.
     fn runs(&self) -> Table {
         let words = self.words;
         let row = |(index, run): (usize, &super::TrendRun)| Row {
@@ -288,7 +287,7 @@ fn marks(values: &[Option<f64>], value: impl Fn(Option<f64>) -> MarkValue) -> Ve
     values.iter().enumerate().map(mark).collect()
 }
 
-/// A value in the unit that its name says.
+/// A value in the unit of its figure.
 fn known(figure: &str, value: Option<f64>) -> MarkValue {
     let scale = if super::is_rate(figure) { 1.0 } else { 1e-3 };
     value.map_or(MarkValue::Missing, |value| MarkValue::Known(value * scale, None))

@@ -1,4 +1,4 @@
-//! Groups of bars, with their words and the numbers behind them.
+//! Bar charts in groups, with their text alternative and data table.
 
 use qdepth_measure::Estimate;
 
@@ -9,7 +9,7 @@ use crate::section::table_parts::data_table;
 use crate::view::View;
 use crate::words::fill_in;
 
-/// A bar: what it shows, and the points that this is of.
+/// A bar with its value and the points behind it.
 pub(crate) struct Bar {
     pub(crate) value: Estimate,
     pub(crate) points: Vec<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Bar {
 pub(crate) struct Bars {
     pub(crate) id: String,
     pub(crate) title: String,
-    /// Below the groups.
+    /// Label below the groups.
     pub(crate) x_label: String,
     pub(crate) y_label: String,
     /// Unit of the values; empty if they have none.
@@ -28,7 +28,7 @@ pub(crate) struct Bars {
     pub(crate) groups: Vec<String>,
     /// Names of the bars of a group.
     pub(crate) names: Vec<String>,
-    /// For each group its bars by name; `None` if nothing is known.
+    /// Bars of each group by name; `None` if the value is unknown.
     pub(crate) rows: Vec<Vec<Option<Bar>>>,
 }
 

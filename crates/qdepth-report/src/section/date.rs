@@ -1,4 +1,4 @@
-//! Dates and times as people write them.
+//! Dates and times for people.
 
 use crate::words::{Words, fill_in};
 
@@ -11,7 +11,7 @@ pub(crate) fn date(at: &str, words: &Words) -> String {
     fill_in(words.date, &values.map(|(name, value)| (name, value.to_owned())))
 }
 
-/// An RFC 3339 time to the minute, UTC, as people write it.
+/// An RFC 3339 time in UTC, to the minute.
 pub(crate) fn moment(at: &str, words: &Words) -> String {
     match at.split_once('T') {
         Some((_, time)) if at.ends_with('Z') && time.is_ascii() && time.len() > 5 => {

@@ -1,4 +1,4 @@
-//! The section of doubts: each kind once, with what was found and where.
+//! The section of findings: each kind once, with its figures and locations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use crate::view::{Load, Point, View};
 use crate::words::{about, fill_in, finding_text, findings_text};
 use crate::{number, trace};
 
-/// Cases of a kind that are told apart; more of them are one, with figures from … to.
+/// Largest number of separate cases of a kind; more are merged, with ranges of figures.
 const CASES: usize = 3;
-/// Loads of which the intensities are listed; of more, the points are.
+/// Largest number of loads whose queue depths are listed; for more, the points are listed.
 const LOADS_NAMED: usize = 6;
-/// Intensities that are listed one by one.
+/// Largest number of queue depths that are listed one by one.
 const STRETCHED: usize = 12;
 
-/// Doubts by kind, the heaviest and most frequent first. Points that share the words of a doubt
-/// share a case.
+/// Findings by kind, the most severe and most frequent first. Points with the same text share a
+/// case.
 pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
     let mut groups: BTreeMap<(bool, Code), Vec<Case>> = BTreeMap::new();
     let mut add = |finding: &Finding, location: Option<FindingLocation>| {
@@ -49,11 +49,11 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
     blocks.collect()
 }
 
-/// A finding, and where it is; of the whole run nowhere.
+/// A finding with its location; `None` for the whole run.
 type Located<'f> = (&'f Finding, Option<String>);
 
-/// A line for each kind of finding, the heaviest and most frequent first: how often it is there,
-/// and where most of it is.
+/// A line for each kind of finding, the most severe and most frequent first, with its number of
+/// points and the worst location.
 pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
     let mut kinds: BTreeMap<(bool, Code), Vec<Located<'_>>> = BTreeMap::new();
     let key = |finding: &Finding| (finding.severity != Severity::Invalid, finding.code);
@@ -98,7 +98,7 @@ pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
     kinds.into_iter().map(line).collect()
 }
 
-/// The location where the first figure of a kind is largest; of samples, where they are fewest.
+/// Location at which the first figure of a kind is largest; for numbers of samples, smallest.
 fn worst<'a>(all: &'a [Located<'_>]) -> &'a str {
     let figure = |finding: &Finding| {
         let name = finding.code.meaning().values.first()?;
@@ -120,7 +120,7 @@ fn worst<'a>(all: &'a [Located<'_>]) -> &'a str {
 struct FindingLocation {
     load: String,
     target: u32,
-    /// Outstanding I/Os, or the step.
+    /// Queue depth, or step.
     at: String,
     points: Vec<u32>,
 }
@@ -134,10 +134,10 @@ impl FindingLocation {
     }
 }
 
-/// Cases with the same text.
+/// Findings with the same text.
 struct Case {
     explanation: String,
-    /// One of each set of figures.
+    /// One finding for each set of figures.
     findings: Vec<Finding>,
     locations: Vec<FindingLocation>,
 }
@@ -163,14 +163,14 @@ fn block(view: &View<'_>, code: Code, invalid: bool, mut cases: Vec<Case>) -> Fi
     }
 }
 
-/// Cases that differ in figures alone as one.
+/// Merges cases that differ only in their figures.
 fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
     let mut all: Vec<Case> = Vec::new();
     for case in cases {
         let alike = |other: &&mut Case| {
             let named = |case: &Case| {
                 let first = case.findings.first();
-                // Programs differ from point to point; the first case names its own.
+                // The programs differ from point to point; the first case names its own.
                 let labels = |f: &Finding| {
                     let others = f.labels.iter().filter(|(name, _)| *name != "processes");
                     others.map(|(name, text)| (name.clone(), text.clone())).collect::<Vec<_>>()
@@ -194,7 +194,8 @@ fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
     all
 }
 
-/// `1, 2, 4`; of many intensities those that follow one another as `1–128`.
+/// Queue depths as text, for example `1, 2, 4`; many consecutive ones as a range, for example
+/// `1–128`.
 fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
     let all: Vec<String> = view.intensities.iter().map(ToString::to_string).collect();
     let position = |at: &&str| all.iter().position(|known| known == at);
@@ -211,7 +212,8 @@ fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
     at.join(view.words.list[0])
 }
 
-/// `Database on nvme0n1 at 1, 2, 4; Restore …`; of many loads their points.
+/// Locations as text, for example `Database on nvme0n1 at 1, 2, 4; Restore …`; for many loads,
+/// their points.
 fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
     let words = view.words.findings;
     if locations.is_empty() {
@@ -263,7 +265,7 @@ mod tests {
         group_of(samples, lang)
     }
 
-    /// The findings of points that have these figures.
+    /// Groups the findings of points with these figures.
     fn group_of(samples: impl Fn(usize) -> Option<usize>, lang: Lang) -> FindingGroup {
         let mut points = fixture::points(1);
         for (n, point) in points.iter_mut().enumerate() {
@@ -290,7 +292,7 @@ mod tests {
         assert!(case.explanation.contains(&span), "{}", case.explanation);
         let [case] = group(1, Lang::Ja).cases.try_into().unwrap();
         assert!(case.explanation.contains(&format!("0 ~ {}", count - 1)), "{}", case.explanation);
-        // Three are listed one by one.
+        // Three cases are listed separately.
         assert_eq!(group(count / 2, Lang::En).cases.len(), 3);
     }
 

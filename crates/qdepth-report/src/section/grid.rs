@@ -1,4 +1,4 @@
-//! Loads that differ only in block size and read share, arranged by both.
+//! Layout of loads that differ only in block size and read share.
 
 use std::cmp::Ordering;
 
@@ -8,17 +8,17 @@ use crate::number;
 use crate::view::View;
 use crate::words::fill_in;
 
-/// Rows by request size, columns by share of reads, both in the order of their first appearance.
+/// Rows by block size, columns by read share, both in the order of their first appearance.
 pub(crate) struct Grid<T> {
-    /// `4KiB`, as plans spell them.
+    /// Block sizes in the spelling of plans, for example `4KiB`.
     sizes: Vec<String>,
-    /// Shares, each from 0 to 1.
+    /// Read shares, from 0 to 1.
     pub(crate) shares: Vec<f64>,
     rows: Vec<Vec<Option<T>>>,
 }
 
 impl<T: Copy> Grid<T> {
-    /// Lays out; of several of one size and share the first.
+    /// Lays out the items. Of several with the same size and share, the first is used.
     pub(crate) fn new<'k>(all: &[T], key: impl Fn(T) -> (&'k str, f64)) -> Self {
         let (mut sizes, mut shares): (Vec<String>, Vec<f64>) = (Vec::new(), Vec::new());
         for (size, share) in all.iter().map(|item| key(*item)) {
@@ -41,7 +41,7 @@ impl<T: Copy> Grid<T> {
         Self { sizes, shares, rows }
     }
 
-    /// Sizes, each with what has it, by share.
+    /// Block sizes, each with its items by read share.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, &[Option<T>])> {
         self.sizes.iter().map(String::as_str).zip(self.rows.iter().map(Vec::as_slice))
     }
@@ -51,7 +51,7 @@ impl<T: Copy> Grid<T> {
         self.rows.iter().flatten().flatten().count() == all.len()
     }
 
-    /// The first, the middle and the last of more than three shares.
+    /// Keeps the first, the middle and the last of more than three read shares.
     pub(crate) fn thinned(mut self) -> Self {
         let last = self.shares.len().saturating_sub(1);
         let kept = |at: usize| last < 3 || [0, last / 2, last].contains(&at);
@@ -64,23 +64,23 @@ impl<T: Copy> Grid<T> {
         self
     }
 
-    /// `512 B`, `4 KiB`.
+    /// Titles of the block sizes, for example `512 B`, `4 KiB`.
     pub(crate) fn size_titles(&self) -> Vec<String> {
         self.sizes.iter().map(|size| number::spaced_sizes(size)).collect()
     }
 
-    /// `65 % read`.
+    /// Titles of the read shares, for example `65 % read`.
     pub(crate) fn share_titles(&self, view: &View<'_>) -> Vec<String> {
         self.shares.iter().map(|share| reads(view, *share)).collect()
     }
 }
 
-/// Small requests first, as SNIA's report has them.
+/// Order with small block sizes first, as in SNIA's report.
 pub(crate) fn by_size(a: &PointRecord, b: &PointRecord) -> Ordering {
     a.request_size_mean_bytes.total_cmp(&b.request_size_mean_bytes)
 }
 
-/// The share of reads, in words.
+/// A read share as text.
 pub(crate) fn reads(view: &View<'_>, share: f64) -> String {
     fill_in(view.words.answer.reads_of, &[("share", number::percent(share))])
 }

@@ -1,19 +1,19 @@
-//! Letters in the place of names in heads of quotients: two names of products beside each other
-//! make a column wider than its figures, or break it into four lines.
+//! Letters that replace names in headings of ratios: the names of two products would make a column
+//! wider than its figures, or wrap its heading to four lines.
 
 use crate::section::published::published_name;
 use crate::view::View;
 use crate::words::about;
 
-/// Letters of a head of two names that need no others.
+/// Largest total length of two names that need no letters.
 const SHORT: usize = 24;
-/// There are no more letters.
+/// Number of available letters.
 const LETTERS: usize = 26;
 
 /// Divided columns, with letters instead of long names.
 pub(crate) struct Letters<'v, 'a> {
     view: &'v View<'a>,
-    /// In the order of the letters; empty where names stand for themselves.
+    /// Names in the order of their letters; empty if names are used as they are.
     names: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl<'v, 'a> Letters<'v, 'a> {
         Some(char::from(b'A' + index as u8).to_string())
     }
 
-    /// The head of a column of its own, which says the letter.
+    /// Heading of a column of values, which introduces the letter.
     pub(crate) fn head(&self, name: &str) -> String {
         match self.letter(name) {
             Some(letter) => about(self.view.lang, &letter, name),
@@ -43,20 +43,20 @@ impl<'v, 'a> Letters<'v, 'a> {
         }
     }
 
-    /// The head of a column of quotients.
+    /// Heading of a column of ratios.
     pub(crate) fn quotient(&self, above: &str, below: &str) -> String {
         let [above, below] = [above, below].map(|n| self.letter(n).unwrap_or_else(|| n.to_owned()));
         format!("{above} ÷ {below}")
     }
 
-    /// Meaning of the letters that have no column.
+    /// Meaning of the letters without a column of their own.
     pub(crate) fn key(&self, names: &[String]) -> Option<String> {
         let known: Vec<String> = names.iter().map(|name| self.head(name)).collect();
         (!self.names.is_empty()).then(|| known.join(self.view.words.clause))
     }
 }
 
-/// Heading of a quotient with the base: of a comparison, or else the first target.
+/// Heading of a ratio to the base, which is that of a comparison, or else the first target.
 pub(crate) fn quotient_heading(view: &View<'_>, letters: &Letters<'_, '_>, other: &str) -> String {
     let base = view.compared.map(|compared| compared.record.base);
     let base = base.or(view.targets.first().copied()).unwrap_or_default();

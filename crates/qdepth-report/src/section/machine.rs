@@ -1,4 +1,4 @@
-//! A machine and its storage as tables for a person.
+//! A machine and its storage as tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::words::{
     words as all_words,
 };
 
-/// Facts of the machine itself; every other subject is a device or a file system.
+/// Subjects of facts about the machine itself; all other subjects are devices or file systems.
 const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
 
 /// Tables of a machine: the machine, its devices, arrays and file systems, and unknown facts. `all`
@@ -30,7 +30,7 @@ pub fn host_tables(facts: &[Observation], all: bool, lang: Lang) -> Vec<Table> {
     tables
 }
 
-/// Facts of one subject each, in order of appearance, of those subjects that fit.
+/// Facts grouped by subject, in the order of appearance, for selected subjects.
 pub(crate) fn subjects(
     facts: &[Observation],
     fits: impl Fn(&[&Observation]) -> bool,
@@ -55,7 +55,7 @@ pub(crate) fn value<'a>(facts: &[&'a Observation], key: &str) -> Option<&'a str>
     known.find_map(|fact| fact.value.as_deref().ok())
 }
 
-/// The first of these that is known.
+/// The first known value of these facts.
 fn first<'a>(facts: &[&'a Observation], keys: &[&str]) -> Option<&'a str> {
     keys.iter().find_map(|key| value(facts, key))
 }
@@ -129,7 +129,7 @@ fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
     table(words.devices, columns, rows.collect())
 }
 
-/// `PCIe 3.0 x2 (of PCIe 3.0 x4)`.
+/// Link with its maximum, for example `PCIe 3.0 x2 (of PCIe 3.0 x4)`.
 fn connected(facts: &[&Observation], words: &HostWords) -> Option<String> {
     let link = value(facts, "link")?;
     Some(match value(facts, "link_possible").filter(|possible| *possible != link) {
@@ -186,7 +186,7 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
     let mut reasons: BTreeMap<(&str, String), (&Reason, BTreeSet<String>)> = BTreeMap::new();
     for fact in facts {
         if let Err(why) = &fact.value {
-            // In every language in the order of the English one.
+            // Sorted by the English text, so that the order is the same in all languages.
             let key = (&*fact.subject, reason_text(why, Lang::default()));
             let (_, keys) = reasons.entry(key).or_insert_with(|| (why, BTreeSet::new()));
             keys.insert(fact_name(lang, &fact.key));

@@ -1,4 +1,4 @@
-//! Sections of reports, each with its view, tables, pictures and sentences together.
+//! Sections of reports, each with its tables, pictures and sentences.
 
 pub(crate) mod answer;
 pub(crate) mod bandwidth;

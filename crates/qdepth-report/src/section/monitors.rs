@@ -1,4 +1,4 @@
-//! Monitoring during the points: one line each.
+//! Monitored values of the points, one row each.
 
 use qdepth_record::PointRecord;
 
@@ -25,7 +25,7 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     ]);
     let watched = view.points().filter(|(_, point)| !point.record.monitors.is_empty());
     let watched: Vec<_> = watched.collect();
-    // Few machines show what they draw, and fewer to everybody.
+    // Few machines report their power, and some only to root.
     let shown = [0, 1, 2].map(|at| watched.iter().any(|(_, point)| power(point)[at].is_some()));
     let [packages, machine, per_watt] = words.power_columns;
     let heads = [number_in(packages, "W"), number_in(machine, "W"), number_in(per_watt, "IOPS")];
@@ -56,7 +56,7 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     })
 }
 
-/// The share of the time that the busiest device worked, and the highest temperature, °C.
+/// Utilisation of the busiest device, and the highest temperature, °C.
 pub(crate) fn device(record: &PointRecord) -> [Option<f64>; 2] {
     [busiest(record, " busy_share", &mean), busiest(record, " celsius", &highest)]
 }
@@ -74,7 +74,7 @@ fn figures(record: &PointRecord) -> [Cell; 7] {
     ]
 }
 
-/// Power of the packages and of the machine, W, and the rate for each watt of the machine.
+/// Power of the processor packages and of the machine, W, and IOPS per watt of the machine.
 fn power(point: &Point<'_>) -> [Option<String>; 3] {
     let watts = |name: &str| monitor_figure(point.record, name, &mean);
     let machine = watts("machine watts").filter(|watts| *watts > 0.0);
@@ -97,7 +97,7 @@ fn monitor_figure(record: &PointRecord, name: &str, figure: &dyn Fn(&[f64]) -> f
     (!values.is_empty()).then(|| figure(&values))
 }
 
-/// The largest of the devices below.
+/// The largest value of the devices below.
 fn busiest(record: &PointRecord, key: &str, figure: &dyn Fn(&[f64]) -> f64) -> Option<f64> {
     let own = |name: &&str| name.ends_with(key) && !name.starts_with("cpu ");
     let names = record.monitors.iter().map(|monitor| monitor.name.as_str()).filter(own);

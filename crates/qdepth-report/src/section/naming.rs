@@ -1,12 +1,12 @@
-//! Names in sentences and titles: enumerated, counted, and shortened where they are many.
+//! Lists of names in sentences and titles: enumerated, counted, and shortened if there are many.
 
 use crate::view::View;
 use crate::words::fill_in;
 
-/// Targets that are named; of more than one beyond them only the number is.
+/// Largest number of targets that are named. If more than one is left, only their number is given.
 const TARGETS_NAMED: usize = 4;
 
-/// `a`, `a and b`, `a, b and c`.
+/// Enumeration: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
     let Some(last) = items.pop() else { return String::new() };
     if items.is_empty() {
@@ -16,7 +16,7 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
     format!("{}{and}{last}", items.join(comma))
 }
 
-/// All of these names, what stands several times with its number before it.
+/// Enumeration in which a repeated name appears once, preceded by its count.
 pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for name in names {
@@ -32,7 +32,7 @@ pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
     list(view, kinds.into_iter().map(counted).collect())
 }
 
-/// The names of the targets; of many the first ones.
+/// Names of the targets; only the first ones if there are many.
 pub(crate) fn targets(view: &View<'_>) -> String {
     names(view, target_names(view))
 }
@@ -41,8 +41,8 @@ pub(crate) fn target_names(view: &View<'_>) -> Vec<String> {
     view.run.targets.iter().map(|target| view.shown(&target.name)).collect()
 }
 
-/// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first
-/// ones.
+/// Enumeration in which several of one kind (`drive #1`, `drive #2`) become `2 × drive`; only the
+/// first names if there are many.
 pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for name in &names {
@@ -65,11 +65,11 @@ pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
     list(view, names)
 }
 
-/// Letters of all names in a title.
+/// Largest number of letters of all names in a title.
 const TITLE: usize = 56;
 
-/// These names in a title: where they are long without their capacities, if these tell no two of
-/// them apart, and where they still are the first alone.
+/// Names in a title. If they are too long, capacities are removed, unless they distinguish two
+/// names; if they are still too long, only the first is used.
 pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
     let fits = |text: &String| text.chars().count() <= TITLE;
     let kinds = |names: &[String]| {
@@ -92,7 +92,7 @@ pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
 }
 
 /// Common part of these names, for example a drive in the names of its options and arrays: the
-/// first name, or a prefix.
+/// first name, or a common prefix.
 fn shared(all: &[String]) -> Option<String> {
     let first = all.first()?;
     let beginning = first.split_once(", ").map_or(first.as_str(), |(beginning, _)| beginning);
@@ -100,7 +100,7 @@ fn shared(all: &[String]) -> Option<String> {
     candidates.find(|name| all.iter().all(|other| other.contains(*name))).map(str::to_owned)
 }
 
-/// `Intel P3700 800 GB` as `Intel P3700`.
+/// Turns `Intel P3700 800 GB` into `Intel P3700`.
 fn without_capacity(name: &str) -> &str {
     let parts = name.rsplit_once(' ').and_then(|(rest, unit)| {
         let (before, number) = rest.rsplit_once(' ')?;

@@ -1,4 +1,4 @@
-//! Facts of the machine and its devices: tables, names and values of observations.
+//! Tables, names and values of facts about the machine and its devices.
 
 use qdepth_record::{Observation, source};
 
@@ -7,7 +7,7 @@ use crate::number;
 use crate::view::View;
 use crate::words::{Lang, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text};
 
-/// Facts with their sources; unknown facts are listed elsewhere by reason.
+/// Facts with their sources. Unknown facts are listed elsewhere, by reason.
 pub(crate) fn observations<'a>(
     view: &View<'_>,
     caption: &str,
@@ -31,8 +31,8 @@ pub(crate) fn observations<'a>(
     Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
 }
 
-/// The name of a fact; of a parameter the key by which an expression sets it, in every language but
-/// English, where the name is the key.
+/// Name of a fact. In languages other than English, a parameter of a device model has the key by
+/// which an expression sets it; in English the name is that key already.
 pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
     let parameter = source::is_description(&seen.source) && view.lang != Lang::En;
     if parameter { seen.key.clone() } else { fact_name(view.lang, &seen.key) }
@@ -49,7 +49,7 @@ pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
     }
 }
 
-/// A value with its unit: capacities of media in powers of ten, everything else in powers of two.
+/// A value with its unit: capacities of drives in powers of ten, everything else in powers of two.
 pub(crate) fn observed(seen: &Observation, value: &str) -> String {
     let bytes = value.parse::<f64>().ok().filter(|_| seen.key.ends_with("_bytes"));
     let medium = !matches!(&*seen.subject, "host" | "cpu" | "memory" | "kernel");

@@ -1,5 +1,5 @@
-//! Latency of a point over time: for each slice of its measured time, the shares of the I/Os that
-//! completed with each service time, and percentiles (a latency heat map, Gregg 2010).
+//! Latency of a point over time: for each slice of its measured time, the distribution of the
+//! service times, and percentiles (a latency heat map, Gregg 2010).
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use crate::trace;
 use crate::view::View;
 use crate::words::fill_in;
 
-/// Slices of the measured time at most: a column of the heat map each.
+/// Largest number of time slices, which are the columns of the heat map.
 const SLICES: usize = 60;
-/// Rows of the heat map in a diagram, about, and in a terminal, at most.
+/// Number of rows of the heat map: approximate in a diagram, maximum in a terminal.
 const ROWS: f64 = 36.0;
 const ROWS_IN_TERMINAL: i64 = 14;
-/// Smallest share of a slice's I/Os from which a cell is drawn so dark, and its sign in a terminal.
+/// Smallest share of a slice's I/Os for each shade, and its character in a terminal.
 const SHADES: [(f64, char); 5] = [(0.0, '·'), (0.001, '░'), (0.01, '▒'), (0.1, '▓'), (0.5, '█')];
 const PERCENTILES: [(f64, &str, Stroke); 3] =
     [(0.5, "p50", Stroke::Solid), (0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
 
-/// The course of one point.
+/// The heat map of one point.
 struct Course<'v> {
     record: &'v PointRecord,
     title: String,
@@ -32,7 +32,7 @@ struct Course<'v> {
 }
 
 struct Slice {
-    /// Its middle and its end, ns of measured time.
+    /// Middle and end of the slice, ns of measured time.
     middle_ns: f64,
     end_ns: f64,
     times: LatencyHistogram,
@@ -59,7 +59,7 @@ fn row_of(ns: f64, per_decade: f64) -> i64 {
     (ns.max(1.0).log10() * per_decade).floor() as i64
 }
 
-/// Lower end of a row, or the middle of one at `row + 0.5`.
+/// Lower end of a row; at `row + 0.5`, its middle.
 fn row_ns(row: f64, per_decade: f64) -> f64 {
     10f64.powf(row / per_decade)
 }
@@ -69,7 +69,7 @@ fn shade(share: f64) -> usize {
 }
 
 impl<'v> Course<'v> {
-    /// None if the samples of the point hold no latencies.
+    /// `None` if the samples of the point hold no latencies.
     fn new(view: &'v View<'_>, record: &'v PointRecord) -> Option<Self> {
         let load = view
             .loads
@@ -127,7 +127,8 @@ impl<'v> Course<'v> {
             if low != high {
                 values.extend([("high", high), ("at", at)]);
             }
-            // A rarer percentile of some slices may be below a commoner one of all.
+            // Necessary because a rare percentile of some slices may be below a more common one of
+            // all.
             if count < all {
                 values.extend([("known", count.to_string()), ("slices", all.to_string())]);
             }
@@ -243,13 +244,13 @@ impl<'v> Course<'v> {
     }
 }
 
-/// The chosen points whose samples hold latencies.
+/// Heat maps of the selected points whose samples hold latencies.
 fn courses<'v>(view: &'v View<'_>) -> Vec<Course<'v>> {
     let chosen = view.records.iter().filter(|record| view.over_time.contains(&record.index));
     chosen.filter_map(|record| Course::new(view, record)).collect()
 }
 
-/// The chapter, of the points that the reader asked for.
+/// The chapter, for the points that the user selected.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let words = view.words.latency_over_time;
     let courses = courses(view);
@@ -265,13 +266,13 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     Some(Section { id: "latency-over-time".to_owned(), title: words.section.to_owned(), blocks })
 }
 
-/// The same in lines of at most 80 characters but for the sentences; none if the samples hold no
-/// latencies.
+/// The heat maps as lines of at most 80 characters, except for sentences; empty if the samples hold
+/// no latencies.
 pub(crate) fn in_lines(view: &View<'_>) -> Vec<String> {
     courses(view).iter().flat_map(|course| course.lines(view)).collect()
 }
 
-/// Place in the plan of the point with the longest 99.9th percentile of the service time.
+/// Index in the plan of the point with the longest 99.9th percentile of the service time.
 pub fn longest_tail<'p>(points: impl IntoIterator<Item = &'p PointRecord>) -> Option<u32> {
     let tail = |point: &PointRecord| {
         let all = point.transfers().into_iter();

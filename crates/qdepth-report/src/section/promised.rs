@@ -6,12 +6,12 @@ use crate::number::MIB;
 use crate::paper::{DataSheet, Text};
 use crate::view::View;
 
-/// Practical throughput of a target's connection, MiB/s (2^20 bytes), if known. That of an emulated
-/// device is in its description, with its unit.
+/// Practical throughput of a target's connection, MiB/s (2^20 bytes); `None` if unknown. An
+/// emulated device has it in its device model, with a unit.
 pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     let fact = |key: &str| {
         let mut all = target.facts.iter().filter(|seen| seen.key == key);
-        // Several media share the load in a way that is not known here.
+        // How several devices share the load is unknown.
         let (Some(seen), None) = (all.next(), all.next()) else { return None };
         seen.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
     };
@@ -23,7 +23,7 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     (limit.is_finite() && limit > 0.0).then_some(limit)
 }
 
-/// The data sheet of the medium that a target is, alone; empty where its description has none.
+/// Data sheet of the drive that is the target alone; empty if its device model has none.
 pub(crate) fn data_sheet(view: &View<'_>, target: &TargetRecord) -> DataSheet {
     let name = Text::Same(view.shown(&target.name));
     let mut sheet = DataSheet { name, ..DataSheet::default() };

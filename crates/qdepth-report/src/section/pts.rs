@@ -1,4 +1,4 @@
-//! The tables that SNIA's tests ask for, of the plans after them.
+//! Tables that SNIA's performance tests require, for the plans that implement these tests.
 
 use qdepth_record::{Observation, PointRecord, TargetRecord};
 
@@ -12,16 +12,16 @@ use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::{PtsWords, fact_value, fill_in};
 
-/// Rows of write saturation.
+/// Number of rows of write saturation.
 const PARTS: u64 = 25;
-/// Share of the earlier throughput at which another load counts as recovered, and the resolution in
-/// time.
+/// Share of the earlier throughput from which a load counts as recovered, and the number of parts
+/// for the time of recovery.
 const BACK: f64 = 0.95;
 const BACK_PARTS: u64 = 100;
-/// Targets that the head of a sheet names.
+/// Largest number of targets in the header of a sheet.
 const SHEET_TARGETS: usize = 2;
 
-/// Figures in a table of sizes and mixes.
+/// Figures in a table by block size and read share.
 #[derive(Clone, Copy, PartialEq)]
 enum Shown {
     Rate,
@@ -31,7 +31,7 @@ enum Shown {
     Longest,
 }
 
-/// The tables of the plan; none of any other.
+/// The tables of the plan; empty for other plans.
 pub(crate) fn tables(view: &View<'_>) -> Vec<Table> {
     if view.compared.is_some() || view.loads.is_empty() {
         return Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn tables(view: &View<'_>) -> Vec<Table> {
     each(view, caption, |target| Some(matrix(view, words, target, shown)))
 }
 
-/// True if the plan has a course over time that its test asks for.
+/// True if the plan implements a test over time.
 pub(crate) fn goes_over_time(view: &View<'_>) -> bool {
     ["pts-wsat", "pts-hir", "pts-xsr"].contains(&view.run.plan_name.as_str())
 }
@@ -79,7 +79,7 @@ pub(crate) fn tested(view: &View<'_>) -> Option<String> {
     Some(parts.join("  |  "))
 }
 
-/// A section of them.
+/// The section with these tables.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let mut blocks: Vec<Block> = tables(view).into_iter().map(Block::Table).collect();
     if !blocks.is_empty() {
@@ -103,7 +103,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
         let mut values = vec![("target", view.target_name(*target))];
         if goes_over_time(view) {
             let (ends, share) = match &*points {
-                // The course is within the only point.
+                // The time series is within the single point.
                 [only] => within(only)?,
                 _ => ([printed(first), printed(last)], last.main().value / first.main().value),
             };
@@ -125,7 +125,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     view.targets.iter().filter_map(of_target).collect()
 }
 
-/// The rates in the first and the last part of a point, and the last over the first.
+/// Rates in the first and the last part of a point, and their ratio.
 fn within(point: &Point<'_>) -> Option<([String; 2], f64)> {
     let record = point.record;
     let parts = parts(record, record.duration_ns / PARTS);
@@ -139,7 +139,7 @@ fn is_throughput(point: &Point<'_>) -> bool {
     point.record.reported_as_throughput
 }
 
-/// A table for each target, named where there are several.
+/// A table for each target, with its name if there are several.
 fn each(
     view: &View<'_>,
     caption: &str,
@@ -155,7 +155,7 @@ fn each(
     view.targets.iter().filter_map(block).collect()
 }
 
-/// The points of a target in the order of the plan.
+/// Points of a target in the order of the plan.
 fn in_order<'v, 'a>(view: &'v View<'a>, target: u32) -> Vec<&'v Point<'a>> {
     let all = view.points().map(|(_, point)| point);
     let mut all: Vec<&Point<'a>> = all.filter(|p| p.record.target == target).collect();
@@ -163,7 +163,7 @@ fn in_order<'v, 'a>(view: &'v View<'a>, target: u32) -> Vec<&'v Point<'a>> {
     all
 }
 
-/// The value at a point, and its unit.
+/// Value of a point, in the given unit if it is a time.
 fn value(shown: Shown, point: &Point<'_>, unit: TimeUnit) -> Option<String> {
     let time = |ns: Option<f64>| ns.map(|ns| unit.write(ns));
     match shown {
@@ -175,7 +175,7 @@ fn value(shown: Shown, point: &Point<'_>, unit: TimeUnit) -> Option<String> {
     }
 }
 
-/// Figure of a row, if a size has several.
+/// Name of a row's figure, if a block size has several.
 fn name(view: &View<'_>, shown: Shown) -> &'static str {
     match shown {
         Shown::Rate => view.words.columns.rate,
@@ -186,7 +186,7 @@ fn name(view: &View<'_>, shown: Shown) -> &'static str {
     }
 }
 
-/// A row for each size, or for each figure of it; a column for each share of reads.
+/// Table with one row per block size, or per figure of it, and one column per read share.
 fn matrix(
     view: &View<'_>,
     words: &PtsWords,
@@ -230,7 +230,7 @@ fn matrix(
     (Table { columns, rows, note, ..Table::default() }, of_rows)
 }
 
-/// Mean bytes per second over the intervals that begin from here on.
+/// Mean bytes per second over all samples from this start on.
 fn throughput_from(record: &PointRecord, from_ns: u64) -> f64 {
     let all = record.intervals.iter().filter(|interval| interval.start_ns >= from_ns);
     let (bytes, ns) = all
@@ -238,7 +238,7 @@ fn throughput_from(record: &PointRecord, from_ns: u64) -> f64 {
     bytes as f64 / (ns.max(1) as f64 / 1e9)
 }
 
-/// Intervals joined into parts of this length at least: end, I/Os, bytes, length.
+/// Samples merged into parts of at least this length: end, I/Os, bytes, length.
 fn parts(record: &PointRecord, length_ns: u64) -> Vec<(u64, u64, u64, u64)> {
     let (mut all, mut ios, mut bytes, mut took) = (Vec::new(), 0, 0, 0);
     for interval in &record.intervals {
@@ -296,7 +296,7 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let without = before.map(|point| point.summary.io_per_s.value);
         let gain = without.filter(|rate| *rate > 0.0).map(|rate| {
-            // A tenth of a per cent is less than any such rate is known to; what is less is none.
+            // No such rate is known to a tenth of a per cent, so smaller differences count as none.
             let tenths = ((mean / rate - 1.0) * 1000.0).round() + 0.0;
             format!("{:+.1} %", tenths / 10.0).replace('-', "−")
         });

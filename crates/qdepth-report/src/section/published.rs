@@ -1,4 +1,4 @@
-//! Published figures beside measured ones: their names, their notes, their largest values.
+//! Published figures next to measured ones: names, notes, and largest values.
 
 use crate::compared::Compared;
 use crate::published::{PublishedDrive, PublishedQuantity};
@@ -9,7 +9,7 @@ pub(crate) fn published_name(view: &View<'_>, title: &str) -> String {
     fill_in(view.words.comparison.published, &[("name", title.to_owned())])
 }
 
-/// Credits the publisher of published figures; empty without them.
+/// Credits the publishers of published figures; empty if there are none.
 pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String {
     let mut documents: Vec<String> =
         compared.published.iter().map(|d| d.document.clone()).collect();
@@ -23,7 +23,7 @@ pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String
     )
 }
 
-/// The largest published value of a load, in the unit that it is judged by.
+/// Largest published value of a load, in the unit of its main figure.
 pub(crate) fn published_maximum(drive: &PublishedDrive, load: &Load<'_>) -> Option<f64> {
     drive.maximum(&load.first().profile, published_quantity(load))
 }

@@ -1,5 +1,4 @@
-//! The steps of a run: loads that ran at the same time, and what the reader among them waited while
-//! the others wrote.
+//! Steps of a run: loads that ran at the same time, and the latency of a reader among writers.
 
 use qdepth_measure::{Grade, LatencyHistogram, Limit, Percentile, Statistic, percentile};
 use qdepth_record::{PointRecord, follows};
@@ -7,48 +6,50 @@ use qdepth_record::{PointRecord, follows};
 use crate::number::MIB;
 use crate::view::{Load, Point, View};
 
-/// Latency at the knee over that at the lowest load. An M/M/1 queue is there at half its capacity.
+/// Ratio of the latency at the knee to that at the lowest load. An M/M/1 queue reaches it at half
+/// its capacity.
 const KNEE: f64 = 2.0;
 
-/// A fall of the latency by less than this share is left out of a sentence.
+/// Smallest fall of the latency that is mentioned, as a share.
 const FALL: f64 = 0.02;
-/// Maximum distance of the quotient of two rates from a multiple of a half if they keep step:
-/// scatter of any kind takes it further away.
+/// Largest distance of the ratio of two rates from a multiple of 1/2 if they are in step: any
+/// scatter makes it larger.
 const IN_STEP: f64 = 2e-4;
 
-/// Every step of a run.
+/// All steps of a run.
 pub(crate) struct Steps<'v, 'a> {
-    /// Titles, in the order of the plan.
+    /// Titles of the steps, in the order of the plan.
     pub(crate) titles: Vec<&'a str>,
-    /// By target, in the order of the plan.
+    /// Steps by target, in the order of the plan.
     pub(crate) all: Vec<Step<'v, 'a>>,
 }
 
 /// One step on one target.
 pub(crate) struct Step<'v, 'a> {
-    /// Its place among the titles.
+    /// Index of its title.
     pub(crate) step_index: usize,
     pub(crate) title: &'a str,
     pub(crate) target: u32,
-    /// In the order of the plan.
+    /// Loads of the step, in the order of the plan.
     pub(crate) loads: Vec<(&'v Load<'a>, &'v Point<'a>)>,
 }
 
-/// Step at which the reader's latency exceeds a limit.
+/// Step at which the reader's latency first exceeds a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Crossing {
-    /// Between the write loads of these two steps, MiB/s, with their titles: more is not known.
+    /// Between the write loads of these two steps, MiB/s, with their titles; the exact load is
+    /// unknown.
     Between([f64; 2], [String; 2]),
-    /// Before the first step, of this title.
+    /// Already at the first step, with this title.
     Before(String),
-    /// Not up to this write load, MiB/s; later steps, so many, have too few samples.
+    /// Not up to this write load, MiB/s; this number of later steps have too few samples.
     NotUpTo(f64, usize),
     /// Too few samples at every step.
     Unknown,
 }
 
 impl<'v, 'a> Steps<'v, 'a> {
-    /// The steps of a run; none for a run of sweeps.
+    /// The steps of a run; empty for a run of sweeps.
     pub(crate) fn new(view: &'v View<'a>) -> Self {
         let stepped = view.points().filter(|(load, _)| load.stepped);
         let mut points: Vec<(&'v Load<'a>, &'v Point<'a>)> = stepped.collect();
@@ -66,7 +67,7 @@ impl<'v, 'a> Steps<'v, 'a> {
         steps
     }
 
-    /// A title that a target has twice has two places.
+    /// Adds a load. A title that occurs twice on a target gets two indices.
     fn add(&mut self, target: u32, title: &'a str, load: (&'v Load<'a>, &'v Point<'a>)) {
         let used = |step_index: usize| {
             self.all.iter().any(|s| s.target == target && s.step_index == step_index)
@@ -79,7 +80,7 @@ impl<'v, 'a> Steps<'v, 'a> {
         self.all.push(Step { step_index, title, target, loads: vec![load] });
     }
 
-    /// True if every step has one reader and writers, and the writers' load rises.
+    /// True if every step has one reader and at least one writer, and the write load rises.
     pub(crate) fn are_write_pressure(&self) -> bool {
         let asked: Vec<Option<f64>> = self.all.iter().map(Step::asked_io_per_s).collect();
         let rising = self
@@ -94,19 +95,19 @@ impl<'v, 'a> Steps<'v, 'a> {
             && self.all.iter().all(|step| step.reader().is_some())
     }
 
-    /// Steps of a target, in the order of the plan.
+    /// Steps on a target, in the order of the plan.
     pub(crate) fn on(&self, target: u32) -> impl Iterator<Item = &Step<'v, 'a>> {
         self.all.iter().filter(move |step| step.target == target)
     }
 
-    /// Targets that have steps, ascending.
+    /// Targets with steps, ascending.
     pub(crate) fn targets(&self) -> Vec<u32> {
         let mut targets: Vec<u32> = self.all.iter().map(|step| step.target).collect();
         targets.dedup();
         targets
     }
 
-    /// The last step that every target followed with valid figures: one a target.
+    /// The last step that every target followed with valid figures: one step per target.
     pub(crate) fn top_common(&self) -> Option<Vec<&Step<'v, 'a>>> {
         let targets = self.targets();
         (0..self.titles.len()).rev().find_map(|step_index| {
@@ -116,8 +117,8 @@ impl<'v, 'a> Steps<'v, 'a> {
         })
     }
 
-    /// The last step before the reader's mean latency rises above twice that of the first step, for
-    /// good, and the next: the knee lies between them. None where it does not rise so.
+    /// The last step before the reader's mean latency permanently exceeds twice that of the first
+    /// step, and the next step: the knee lies between them. `None` if it does not rise so far.
     pub(crate) fn knee(&self, target: u32) -> Option<[&Step<'v, 'a>; 2]> {
         let means: Vec<(&Step<'v, 'a>, f64)> = self.valid(target, Statistic::Mean);
         let (_, first) = means.first()?;
@@ -143,8 +144,8 @@ impl<'v, 'a> Steps<'v, 'a> {
         Crossing::Between(loads, [below.title.to_owned(), above.title.to_owned()])
     }
 
-    /// The step with the largest certain fall of the reader's mean latency from the step before it,
-    /// though more was written: both, earlier first.
+    /// The largest certain fall of the reader's mean latency from one step to the next, although
+    /// more was written: both steps, the earlier first.
     pub(crate) fn fall(&self, target: u32) -> Option<[&Step<'v, 'a>; 2]> {
         let steps: Vec<&Step<'v, 'a>> = self.on(target).filter(|step| step.is_valid()).collect();
         let falls = steps.windows(2).filter_map(|pair| {
@@ -155,7 +156,7 @@ impl<'v, 'a> Steps<'v, 'a> {
         falls.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, pair)| pair)
     }
 
-    /// Steps on which the reader is in step with the writers' schedule, in the order of the plan.
+    /// Steps at which the reader is in step with the writers' schedule, in the order of the plan.
     pub(crate) fn in_step(&self, target: u32) -> impl Iterator<Item = &Step<'v, 'a>> {
         self.on(target).filter(|step| step.is_valid() && step.is_in_step())
     }
@@ -168,12 +169,12 @@ impl<'v, 'a> Steps<'v, 'a> {
 }
 
 impl<'a> Step<'_, 'a> {
-    /// The points of its loads, by their places in the plan.
+    /// Points of its loads, by index in the plan.
     pub(crate) fn point_indices(&self) -> impl Iterator<Item = u32> {
         self.loads.iter().map(|(_, point)| point.record.index)
     }
 
-    /// The one load that only reads, where every other only writes.
+    /// The only load that reads, if all others only write.
     pub(crate) fn reader(&self) -> Option<&Point<'a>> {
         let mut readers = self.points().filter(|p| p.record.read_share >= 1.0);
         let reader = readers.next()?;
@@ -189,37 +190,37 @@ impl<'a> Step<'_, 'a> {
         self.points().filter(|point| point.record.read_share <= 0.0)
     }
 
-    /// Write load that was offered, MiB/s; `None` if a writer's load is not a schedule.
+    /// Offered write load, MiB/s; `None` if a writer has no schedule.
     pub(crate) fn asked_io_per_s(&self) -> Option<f64> {
         self.writers().map(|point| offered(point.record)).sum()
     }
 
-    /// Write load that was reached, MiB/s.
+    /// Reached write load, MiB/s.
     pub(crate) fn achieved(&self) -> f64 {
         self.writers().map(|point| point.summary.mib_per_s).sum()
     }
 
-    /// True if every offered load was reached.
+    /// True if all offered loads were reached.
     pub(crate) fn followed(&self) -> bool {
         self.points().all(|point| follows(point.record))
     }
 
-    /// True if the figures of all loads may be used.
+    /// True if the figures of all loads are valid.
     pub(crate) fn is_valid(&self) -> bool {
         self.points().all(Point::is_valid)
     }
 
-    /// True if it supports a comparison at the requested load.
+    /// True if the step can be compared at its offered load.
     fn counts(&self) -> bool {
         self.is_valid() && self.followed()
     }
 
-    /// The worst of its loads.
+    /// Worst grade of its loads.
     pub(crate) fn grade(&self) -> Grade {
         self.points().map(|p| p.summary.grade).max().unwrap_or(Grade::A)
     }
 
-    /// A figure of the reader's latency, ns, where the samples bear it.
+    /// A statistic of the reader's latency, ns; `None` with too few samples.
     pub(crate) fn reader_latency(&self, statistic: Statistic) -> Option<f64> {
         let latency = latency_of(self.reader()?.record);
         match statistic {
@@ -230,8 +231,8 @@ impl<'a> Step<'_, 'a> {
         }
     }
 
-    /// The reader's mean latency with its 95 % interval, ns. In a closed loop it is the number of
-    /// outstanding I/Os over the rate (Little), so it has the rate's interval, turned over.
+    /// 95 % interval of the reader's mean latency, ns. In a closed loop the latency is the queue
+    /// depth divided by the rate (Little), so the interval is that of the rate, inverted.
     pub(crate) fn mean_interval(&self) -> Option<(f64, f64)> {
         let reader = self.reader()?;
         let mean = latency_of(reader.record).mean()?;
@@ -241,9 +242,9 @@ impl<'a> Step<'_, 'a> {
         (closed && low > 0.0).then(|| (mean * rate / high, mean * rate / low))
     }
 
-    /// True if reads complete at a multiple of a half of the rate at which one writer's requests
-    /// are due: a deterministic medium under an exact schedule then repeats one pattern for ever,
-    /// and the latency is that of a phase, not of a load.
+    /// True if the rate of the reads is a multiple of 1/2 of the rate of a writer's schedule. A
+    /// deterministic device under an exact schedule then repeats one pattern forever, and the
+    /// latency is that of a phase, not of a load.
     fn is_in_step(&self) -> bool {
         let Some(reader) = self.reader() else { return false };
         let of_writer = |point: &Point<'_>| {
@@ -257,12 +258,12 @@ impl<'a> Step<'_, 'a> {
     /// Number of samples of the reader, and of those beyond a quantile.
     pub(crate) fn samples(&self, quantile: f64) -> (u64, u64) {
         let count = self.reader().map_or(0, |reader| latency_of(reader.record).count());
-        // Exact in decimal places as quantiles are written: 10 000 × 0.001 is 10.
+        // Exact for decimal quantiles: 10,000 × 0.001 is 10.
         (count, (count as f64 * (1.0 - quantile) + 1e-6 * (count as f64).sqrt()).floor() as u64)
     }
 }
 
-/// Load that a point was offered, MiB/s.
+/// Offered load of a point, MiB/s.
 pub(crate) fn offered(point: &PointRecord) -> Option<f64> {
     point.offered_io_per_s.map(|rate| rate * point.request_size_mean_bytes / MIB)
 }

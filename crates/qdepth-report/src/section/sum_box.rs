@@ -1,9 +1,10 @@
-//! The box that sums up a chapter.
+//! Summary box of a chapter.
 
 use crate::document::Block;
 use crate::view::View;
 
-/// The box of a chapter: what the paper's file says of it, else these sentences; none without any.
+/// The summary box of a chapter: the text of the publisher file, else these sentences; `None` if
+/// there are none.
 pub(crate) fn of_chapter(view: &View<'_>, id: &str, generated: Vec<String>) -> Option<Block> {
     let own = view.paper.sum_up.get(id).map_or("", |text| text.in_lang(view.lang)).trim();
     let own: Vec<String> = own.split("\n\n").map(|part| part.trim().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! The summary: three sentences that say no more than the figures bear; and the conclusion.
+//! Summary of a report in three sentences that the figures support, and its conclusion.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use crate::words::{counted, fill_in, finding_text};
 /// Maximum number of kinds of findings named in the summary.
 const FINDINGS_NAMED: usize = 3;
 
-/// The answer; what was measured; how that compares with what was expected, where it was; how far
-/// it can be trusted.
+/// The answer, what was measured, the comparison with expected results if there are any, and the
+/// reliability.
 pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
     let mut all = vec![answer::sentence(view), measured(view)];
     if view.loads.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn durable(view: &View<'_>) -> Vec<String> {
     view.loads.iter().filter_map(of_load).collect()
 }
 
-/// The range of the shares of what the emulated medium does that valid points reached.
+/// Range of the shares of the expected rate that valid points reached.
 pub(crate) fn expected(view: &View<'_>) -> Option<String> {
     let words = view.words.summary;
     let share = |point: &Point<'_>| {
@@ -122,7 +122,7 @@ fn measured(view: &View<'_>) -> String {
     fill_in(template, &values)
 }
 
-/// Loads that a sentence names; of more it says how many.
+/// Largest number of loads named in a sentence; further ones are counted.
 const LOADS_NAMED: usize = 6;
 
 fn profiles(view: &View<'_>) -> String {
@@ -195,11 +195,11 @@ fn trust(view: &View<'_>) -> String {
     )
 }
 
-/// The heaviest kinds of doubt, then the most frequent.
+/// Kinds of findings, the most severe and most frequent first.
 fn heaviest_findings(view: &View<'_>) -> Vec<String> {
     let words = view.words.summary;
     let mut seen: BTreeMap<Code, (Severity, usize, String)> = BTreeMap::new();
-    // A point of several drives may have a doubt more than once.
+    // A point of several drives may have a finding more than once.
     let first = |p: &Point<'_>, at: usize| {
         let findings = &p.record.findings;
         findings[..at].iter().all(|earlier| earlier.code != findings[at].code)
@@ -224,7 +224,8 @@ fn heaviest_findings(view: &View<'_>) -> Vec<String> {
     named.collect()
 }
 
-/// A title within a sentence; names such as I/O keep their capitals.
+/// Title in the middle of a sentence, with a lower-case first letter; names such as I/O keep their
+/// capitals.
 fn lower_first(title: &str) -> String {
     let mut chars = title.chars();
     match (chars.next(), chars.clone().next()) {
@@ -235,7 +236,8 @@ fn lower_first(title: &str) -> String {
     }
 }
 
-/// The largest value of each load, and whose it is: once where all are of one target.
+/// The largest value of each load with its target, which is named only once if it is always the
+/// same.
 fn concluded(view: &View<'_>) -> Option<String> {
     let words = view.words.paper;
     let first = first_of_all(view);
@@ -251,8 +253,8 @@ fn concluded(view: &View<'_>) -> Option<String> {
     (!maxima.is_empty()).then(|| fill_in(template, &values))
 }
 
-/// The conclusion: the maximum of every load, the shortest latency or the reader's, and how far it
-/// can be trusted.
+/// The conclusion: the maximum of every load, the shortest latency or the reader's, and the
+/// reliability.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
     let mut paragraphs: Vec<String> = concluded(view).into_iter().collect();
     if let Some(bandwidth) = Bandwidth::new(view) {

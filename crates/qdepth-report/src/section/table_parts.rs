@@ -1,9 +1,9 @@
-//! Helpers shared by tables: columns of targets, marks of emulated runs, data of a diagram.
+//! Helpers shared by tables: target columns, marks of emulated runs, data tables.
 
 use crate::document::{Cell, Column, Row, Table, text};
 use crate::view::View;
 
-/// A column of targets where there are several to tell apart.
+/// Column of target names, if there are several targets.
 pub(crate) fn target_column(view: &View<'_>) -> Option<Column> {
     let heading = match view.compared {
         Some(_) => view.words.comparison.variant,
@@ -16,7 +16,7 @@ pub(crate) fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
     view.compares().then(|| Cell::plain(view.target_name(target)))
 }
 
-/// A last column that marks every row of an emulated run.
+/// Adds a last column that marks every row of an emulated run.
 pub(crate) fn with_mark(view: &View<'_>, mut table: Table) -> Table {
     if view.run.emulated {
         table.columns.push(text(""));

@@ -1,5 +1,5 @@
-//! The run over time: the throughput of every target, and below it what the monitors saw of the
-//! devices. Points stand in a row, each with its warm-up; what lies between them is left out.
+//! The run over time: the throughput of every target, and below it the monitored values of the
+//! devices. Points follow one another, each with its warm-up; the time between them is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,19 +20,18 @@ use crate::words::fill_in;
 
 const BUSY: &str = " busy_share";
 const HEAT: &str = " celsius";
-/// Targets of which the course is summed up.
+/// Largest number of targets with a sentence.
 const SUMMED_UP_MAX: usize = 4;
-/// A monitor looks once a second.
+/// Interval of the monitors, ns.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Points that ran at the same time, and their time: nanoseconds on the axis.
+/// Points that ran at the same time, with their start on the time axis in nanoseconds.
 struct Stretch<'v, 'a> {
     from_ns: u64,
     points: Vec<(&'v Load<'a>, &'v Point<'a>)>,
 }
 
-/// The section; nothing where no monitor watched a device, and the plan's test asks for no course
-/// over time.
+/// The section; `None` if no device was monitored and the plan does not implement a test over time.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let words = view.words.timeline;
     let (stretches, end_ns) = stretches(view);
@@ -54,7 +53,7 @@ pub(crate) fn throughput_over_time(view: &View<'_>) -> Picture {
     throughput(view, &stretches, end_ns)
 }
 
-/// Between which values the throughput of each target went, and where it ended.
+/// Sentences on the range of the throughput of each target, and its last value.
 fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
     let slice = slice_ns(end_ns);
     let of_target = |target: &u32| {
@@ -82,7 +81,7 @@ fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec
     few.filter_map(of_target).collect()
 }
 
-/// The groups of the run in the order of the plan, and where the last ends.
+/// Groups of points in the order of the plan, and the end of the last one.
 fn stretches<'v, 'a>(view: &'v View<'a>) -> (Vec<Stretch<'v, 'a>>, u64) {
     let mut groups: BTreeMap<u32, Vec<(&'v Load<'a>, &'v Point<'a>)>> = BTreeMap::new();
     for (load, point) in view.points() {
@@ -100,7 +99,7 @@ fn stretches<'v, 'a>(view: &'v View<'a>) -> (Vec<Stretch<'v, 'a>>, u64) {
     (all, from_ns)
 }
 
-/// Names of devices that were watched.
+/// Names of the monitored devices.
 fn devices<'a>(stretches: &[Stretch<'_, 'a>]) -> BTreeSet<&'a str> {
     let points = stretches.iter().flat_map(|stretch| &stretch.points);
     let names = points.flat_map(|(_, point)| &point.record.monitors).filter_map(|monitor| {
@@ -153,8 +152,9 @@ fn figure(
     }
 }
 
-/// The visits of a point, and the measured time before each. The time between two visits belongs to
-/// other points, so it has no place on the axis. A logbook may hold any numbers: none may overflow.
+/// Segments of a point, each with the measured time before it. Time between two segments belongs to
+/// other points, so it is not on the axis. A logbook may hold any numbers, and none of them may
+/// overflow.
 fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
     let mut before = 0u64;
     let visit = |samples| {
@@ -165,12 +165,12 @@ fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
     record.visits().into_iter().map(visit).collect()
 }
 
-/// The sum of the lengths of samples, ns.
+/// Total length of samples, ns.
 fn length_ns(samples: &[IntervalRecord]) -> u64 {
     samples.iter().map(|sample| sample.length_ns).fold(0, u64::saturating_add)
 }
 
-/// The measured time of a moment of a point, ns; `None` between its visits.
+/// Measured time of a point at a moment of real time, ns; `None` between its segments.
 fn measured_ns(visits: &[(u64, &[IntervalRecord])], at_ns: u64) -> Option<u64> {
     visits.iter().find_map(|(before, samples)| {
         let (first, last) = (samples.first()?, samples.last()?);
@@ -180,8 +180,8 @@ fn measured_ns(visits: &[(u64, &[IntervalRecord])], at_ns: u64) -> Option<u64> {
     })
 }
 
-/// The throughput of a target in each slice of a stretch. The visits of a point follow one another,
-/// each after a gap in the line.
+/// Throughput of a target in each slice of a stretch. Segments of a point follow one another,
+/// separated by gaps in the line.
 fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (_, point) in stretch.points.iter().filter(|(_, p)| p.record.target == target) {
@@ -215,7 +215,8 @@ fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64)
     marks
 }
 
-/// Utilisation, and the temperature on the right; of which only one was seen, that alone.
+/// Picture of the utilisation, with the temperature on the right axis; if only one of them was
+/// monitored, that one alone.
 fn monitored(
     view: &View<'_>,
     stretches: &[Stretch<'_, '_>],
@@ -261,7 +262,7 @@ fn monitored(
     })
 }
 
-/// Values of a monitor in a segment, one per sample.
+/// Values of a monitor in a stretch, one per sample.
 fn levels(
     stretch: &Stretch<'_, '_>,
     name: &str,
@@ -269,7 +270,7 @@ fn levels(
     reduce: fn(&[f64]) -> f64,
 ) -> Vec<Mark> {
     let slice = slice_ns(end_ns).max(SECOND_NS);
-    // Points that ran together were watched together.
+    // Points that ran together were monitored together.
     let monitors = stretch.points.iter().find_map(|(_, point)| {
         let own = point.record.monitors.iter().filter(|monitor| monitor.name == name);
         let own: Vec<&MonitorRecord> = own.collect();
@@ -297,7 +298,7 @@ fn levels(
     slices.filter_map(mark).collect()
 }
 
-/// Every slice would be hundreds of rows: the numbers behind the picture are those of the points.
+/// Data table. Every slice would give hundreds of rows, so it has the values of the points.
 fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
     let (words, columns) = (view.words.timeline, view.words.columns);
     let headings = vec![
@@ -348,7 +349,7 @@ mod tests {
         series.marks.iter().filter_map(value).collect()
     }
 
-    /// Two points of 1 s warm-up and 3 s: the second begins at 4 s.
+    /// Two points with 1 s warm-up and 3 s: the second begins at 4 s.
     #[test]
     fn points_stand_in_a_row_with_what_the_monitors_saw_below() {
         let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
@@ -397,8 +398,8 @@ mod tests {
         assert!(known(line).iter().all(|(at, _)| *at > 1.0), "nothing in the warm-up");
     }
 
-    /// Two points that take turns, a second each: a sample of the second visit is nine seconds
-    /// behind the first one, and its place on the axis is not.
+    /// Two points with interleaved segments of a second: a sample of the second segment is nine
+    /// seconds after the first, but not on the axis.
     #[test]
     fn time_runs_forward_through_points_that_were_measured_in_turns() {
         let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
@@ -426,7 +427,7 @@ mod tests {
         }
         let line = known(&pictures[0].figure.series[0]);
         assert_eq!(line.len(), 16);
-        // What was seen while the other point had its turn is not this one's.
+        // Monitored values during the other point's segments do not belong to this one.
         let busy = known(&pictures[1].figure.series[0]);
         assert_eq!(busy, [(1.0, 50.0), (2.0, 60.0), (3.0, 50.0), (4.0, 60.0)]);
         let gaps = |marks: &[Mark]| {
@@ -435,7 +436,7 @@ mod tests {
         assert_eq!(gaps(&pictures[0].figure.series[0].marks), 4, "a gap before each visit");
     }
 
-    /// A logbook from elsewhere: samples that end after the end of time, and go backwards.
+    /// A logbook from elsewhere: samples end after the end of time, and go backwards.
     #[test]
     fn no_numbers_of_a_logbook_overflow() {
         let mut point = fixture::one_point(1);

@@ -1,4 +1,5 @@
-//! Elements of the published reports that ours have, each where the checklist says.
+//! Elements of published reports that qdepth's reports have, each at the place that the checklist
+//! states.
 
 #[path = "../../../qdepth-document/tests/common/checklist.rs"]
 mod items;
@@ -48,12 +49,12 @@ fn every_item_of_the_published_reports_stands_somewhere_or_says_why_not() {
         Paper(_) => of_paper.contains(name),
         Pressure(_) => of_pressure.contains(name),
         Cover(_) => pages.contains(name),
-        // Held by the crate that makes editions.
+        // Checked by the crate that makes editions.
         Edition(_) | Not(_) => true,
     });
 }
 
-/// A campaign of 1,000 points is composed and written in a few seconds of a debug build.
+/// A campaign of 1,000 points is composed and written in a few seconds, even in a debug build.
 #[test]
 fn a_thousand_points_take_no_more_than_their_share() {
     let points: Vec<_> = (0..1_000)
@@ -66,7 +67,7 @@ fn a_thousand_points_take_no_more_than_their_share() {
         .collect();
     let document = compose(&fixture::run(1), &points, Lang::Ja);
     let page = html(&document).unwrap();
-    // Two for each load, the storage's topology, and the one of the first page, which stays small.
+    // Two for each load, the storage topology, and the one of the first page, which stays small.
     assert_eq!(page.matches("role=\"img\"").count(), 202);
     let small = document.answer.iter().all(|block| match block {
         Block::Table(table) => table.rows.len() <= 6,

@@ -14,7 +14,7 @@ use crate::words::Lang;
 const PRODUCTS: [&str; 3] =
     ["Intel P3700 800 GB", "Intel Optane P4800X 375 GB", "SAS-2.0 SSD 400 GB"];
 
-/// Three drives whose names are as long as those of products are.
+/// Three drives with names as long as those of products.
 fn run() -> RunRecord {
     let mut run = fixture::run(3);
     for (target, product) in run.targets.iter_mut().zip(PRODUCTS) {
@@ -25,7 +25,7 @@ fn run() -> RunRecord {
             value: Ok(value.into()),
             source: qdepth_record::source::DESCRIPTION.into(),
         };
-        // The path is what limits each load.
+        // The data path limits each load.
         target.facts = [
             ("host", "read_us", "0 µs"),
             ("host", "write_us", "0 µs"),
@@ -38,7 +38,7 @@ fn run() -> RunRecord {
     run
 }
 
-/// The second of them is ahead.
+/// The second target is ahead.
 fn points() -> Vec<PointRecord> {
     let mut points = fixture::points(3);
     for point in points.iter_mut().filter(|point| point.target == 1) {
@@ -66,11 +66,11 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table> {
     blocks(document).filter_map(|b| if let Block::Table(table) = b { Some(table) } else { None })
 }
 
-/// Figures of a sentence, without those of names.
+/// Figures in a sentence, without those in names.
 fn figures(sentence: &str) -> usize {
     let bare = PRODUCTS.iter().fold(sentence.to_owned(), |text, name| text.replace(name, ""));
     let bare = bare.replace(',', "").replace("±\u{a0}", "±");
-    // Half an interval belongs to its figure.
+    // A half-width belongs to its figure.
     let parts = bare.split('±').enumerate();
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let own = |(index, part): (usize, &str)| match index == 0 {
@@ -80,7 +80,7 @@ fn figures(sentence: &str) -> usize {
     let bare: String = parts.map(own).collect();
     let words = bare.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let counts = |word: &&str| word.chars().any(|c| c.is_ascii_digit());
-    // How many were outstanding is no result.
+    // A queue depth is not a result.
     let outstanding = ["1", "2", "4", "8", "16", "32", "64", "128", "256"];
     words.filter(counts).filter(|word| !outstanding.contains(word)).count()
 }
@@ -96,7 +96,7 @@ fn a_sentence_of_the_answer_has_three_figures_at_most() {
         let first = &document(lang).summary[0];
         assert!(few(first), "{first}");
         assert!(first.contains(PRODUCTS[1]), "the one that is ahead: {first}");
-        // Where none is ahead of all others the largest values stand for all.
+        // If no target is ahead of all others, the largest values stand for all.
         let even = compose(&run(), &fixture::points(3), lang).summary.swap_remove(0);
         assert!(few(&even), "{even}");
     }
@@ -108,7 +108,7 @@ fn a_title_is_two_lines_at_most() {
         let title = document(lang).title;
         assert!(title.chars().count() < 80, "{title}");
         assert!(["P3700", "P4800X", "SAS-2.0"].iter().all(|name| title.contains(name)), "{title}");
-        // What tells two of them apart stays.
+        // The part that distinguishes two names remains.
         let mut alike = run();
         alike.targets[1].name = "Intel P3700 1600 GB".into();
         let title = compose(&alike, &points(), lang).title;
@@ -153,7 +153,7 @@ fn a_sentence_names_six_loads_at_most() {
     let conclusion = document.sections.iter().find(|section| section.id == "conclusion").unwrap();
     let Block::Paragraph(text) = &conclusion.blocks[0] else { panic!() };
     assert_eq!(text.matches(" reaches ").count(), 6, "{text}");
-    assert!(text.ends_with("The key figures contain 4 more."), "{text}");
+    assert!(text.ends_with("The key figures list 4 more."), "{text}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn heads_of_quotients_are_letters_where_names_are_long() {
         let heads = tables(&document).flat_map(|table| &table.columns).map(|c| &*c.heading);
         let long: Vec<&str> = heads.filter(|head| head.contains('÷') && head.len() > 8).collect();
         assert_eq!(long, Vec::<&str>::new());
-        // Each table says what they mean.
+        // Each table explains the letters.
         for table in tables(&document) {
             let says = |letter: char, name: &str| {
                 let heads = table.columns.iter().map(|column| &*column.heading);

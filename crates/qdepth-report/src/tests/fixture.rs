@@ -1,5 +1,5 @@
-//! A run made up for tests: five profiles, nine intensities, one or two targets, with latencies
-//! that a flash drive could have.
+//! A made-up run for tests: five profiles, nine queue depths, one or two targets, with latencies
+//! typical of a flash drive.
 
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos, SplitMix};
 use qdepth_record::{
@@ -11,7 +11,7 @@ pub(crate) const INTENSITIES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const SECOND: u64 = 1_000_000_000;
 const INTERVALS: u64 = 30;
 
-/// Name, title, random share, read share, bytes, latency alone in µs, largest IOPS.
+/// Name, title, random share, read share, bytes, latency at queue depth 1 in µs, largest IOPS.
 type Profile = (&'static str, &'static str, f64, f64, u64, f64, f64);
 const PROFILES: [Profile; 5] = [
     ("database", "Database", 1.0, 0.67, 8192, 82.0, 168_000.0),
@@ -27,7 +27,7 @@ impl Draw {
     fn uniform(&mut self) -> f64 {
         self.0.share()
     }
-    /// After Box and Muller (1958).
+    /// Normal draw after Box and Muller (1958).
     fn normal(&mut self) -> f64 {
         let (radius, angle) = (1.0 - self.uniform(), std::f64::consts::TAU * self.uniform());
         (-2.0 * radius.ln()).sqrt() * angle.cos()
@@ -132,7 +132,7 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
     let mut draw = Draw(SplitMix(u64::from(index) * 7919 + 11));
     let better = if target == 0 { 1.0 } else { 1.31 };
     let load = f64::from(outstanding);
-    // Throughput of a closed queue that saturates softly; latency follows from Little's law.
+    // Throughput of a closed queue that saturates gradually; the latency follows from Little's law.
     let asked = load * 1e6 / alone_us;
     let limit = ceiling * better;
     let rate = asked / (1.0 + (asked / limit).powi(3)).cbrt();
@@ -174,7 +174,8 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
     }
 }
 
-/// At most 10 000 samples, which is enough for a p99.9: to draw them is what tests of reports take.
+/// At most 10,000 samples, which are enough for a p99.9: drawing them dominates the time of the
+/// tests.
 fn direction(draw: &mut Draw, completed: u64, bytes: u64, mean_ns: f64) -> DirectionRecord {
     let mut service_time = LatencyHistogram::new();
     for _ in 0..completed.min(10_000) {
@@ -210,7 +211,7 @@ fn interval(
     }
 }
 
-/// The same points with troubles: no interval, remarks, an invalid point, one missing.
+/// The same points with problems: no interval, warnings, an invalid point, a missing one.
 pub(crate) fn troubled(mut points: Vec<PointRecord>) -> Vec<PointRecord> {
     points[2].findings.push(
         Finding::remark(Code::IntervalNotAvailable)

@@ -1,4 +1,4 @@
-//! Tests of the whole way from records to a page.
+//! Tests from records to a page.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -42,7 +42,7 @@ fn the_page_allows_its_own_script_by_hash_and_no_other() {
     for asking in ["fetch", "XMLHttpRequest", "import", "eval", "http", "innerHTML", "src"] {
         assert!(!script.contains(asking), "{asking}");
     }
-    // A page of somebody else's, as `qdepth serve` makes, gets none of it.
+    // A part of another page, as made for `qdepth serve`, has none of it.
     let part = html_part(&compose(&fixture::run(1), &fixture::points(1), Lang::Ja)).unwrap();
     assert!(!part.contains("<script"));
 }
@@ -202,7 +202,7 @@ fn the_page_needs_nothing_else_and_every_figure_has_a_title() {
         assert_well_formed(&page);
         assert_self_contained(&page);
         let drawn = page.matches("role=\"img\"").count();
-        // Two for each load, the storage's topology, and the one of the first page.
+        // Two for each load, the storage topology, and the one of the first page.
         assert_eq!(drawn, 12);
         assert_eq!(page.matches("<title id=").count(), drawn);
         assert_eq!(page.matches("<desc id=").count(), drawn);
@@ -233,7 +233,7 @@ fn names_of_targets_cannot_break_out() {
     assert!(!page.contains("\" onload=\""));
     let document = compose(&run, &points, Lang::En);
     assert_eq!(command_of(&document), Some(command));
-    // Whoever measured without such a command is told none that asks for something else.
+    // A run without such a command must not suggest another one.
     run.environment.pop();
     assert_eq!(command_of(&compose(&run, &points, Lang::En)), None);
 }
@@ -247,7 +247,7 @@ fn command_of(document: &Document) -> Option<&str> {
     })
 }
 
-/// The machine-readable value of a cell is the printed one, with the same digits.
+/// The machine-readable value of a cell has the same digits as the printed one.
 #[test]
 fn a_cell_of_the_page_holds_its_text_alone() {
     let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
@@ -283,7 +283,7 @@ fn escaped(text: &str) -> String {
     named.iter().fold(text.to_owned(), |text, (letter, name)| text.replace(letter, name))
 }
 
-/// One line style for two drives, and a legend that is taller than its diagram, tell nothing.
+/// Two drives with the same line style, or a legend taller than its diagram, are unreadable.
 #[test]
 fn more_targets_than_a_diagram_holds_have_a_small_one_each() {
     for targets in [4, 5, 7, 23] {
@@ -316,7 +316,7 @@ fn what_is_missing_or_not_valid_is_a_gap() {
         let picture = pictures(&document).into_iter().find(|p| p.id == id).expect("a picture");
         picture.figure.series[0].marks.clone()
     };
-    // File server at 16 is not valid; Streaming at 16 was not measured.
+    // File server at 16 is invalid; Streaming at 16 was not measured.
     assert_eq!(marks("load-2-rate")[4].value, MarkValue::Invalid);
     assert_eq!(marks("load-2-latency")[4].value, MarkValue::Invalid);
     assert_eq!(marks("load-4-rate")[4].value, MarkValue::Missing);
@@ -373,7 +373,7 @@ fn odd_runs_make_sensible_pages() {
     assert!(page.contains("target 2"));
 }
 
-/// Retracted runs say so above their first figure, in every format.
+/// Retracted runs say so before their first figure, in every format.
 #[test]
 fn retracted_runs_say_so_at_their_head() {
     let mut run = fixture::run(1);
@@ -425,7 +425,7 @@ fn the_terminal_table_has_a_line_for_each_point() {
     }
 }
 
-/// Writes the pages that a person should look at, where `QDEPTH_REPORT_SHOW` names a directory.
+/// Writes pages for visual inspection, if `QDEPTH_REPORT_SHOW` names a directory.
 #[test]
 fn pages_to_look_at() {
     let Some(directory) = std::env::var_os("QDEPTH_REPORT_SHOW") else { return };
@@ -459,7 +459,7 @@ fn pages_to_look_at() {
     }
 }
 
-/// The rate of each mark is that of the point which it names, computed from the record.
+/// The rate of each mark is that of its point, computed from the record.
 #[test]
 fn every_mark_names_the_point_that_it_stands_for() {
     let (run, points) = (fixture::run(2), fixture::troubled(fixture::points(2)));
@@ -510,7 +510,7 @@ fn published_figures_stand_beside_the_same_loads_and_no_others() {
         ..crate::Presentation::default()
     };
     let (run, mut points) = (fixture::run(1), fixture::points(1));
-    // A load of the published name that is another one.
+    // Another load with a published name.
     for point in points.iter_mut().filter(|point| point.profile == "file-copy") {
         point.read_share = 0.4;
     }
@@ -608,7 +608,7 @@ fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
     let rule = page.split_once("@top-left { content: \"").unwrap().1.split_once("\";").unwrap().0;
     assert!(rule.starts_with("pts-iops  |  nvme0n1, firmware 8DV1\\000022"), "{rule}");
     assert!(!rule.contains(['<', '}']), "{rule}");
-    // A space of the text is not taken for the end of what is escaped.
+    // A space in the text must not end an escaped character.
     run.targets[0].facts.retain(|fact| fact.key != "firmware");
     run.targets[0].facts.push(fixture::observation("nvme0n1", "firmware", Ok("a_ b"), "here"));
     let page = html(&compose(&run, &fixture::points(1), Lang::En)).unwrap();
@@ -618,8 +618,8 @@ fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
     assert!(markup.contains("tested: \"pts-iops  |  nvme0n1, firmware"), "{markup:.900}");
 }
 
-/// A table, a picture or a file that is taken out of an emulated report says so by itself; one of a
-/// measured report does not.
+/// A table, a picture or a file taken out of an emulated report says that it is emulated; one from
+/// a measured report does not.
 #[test]
 fn emulated_figures_say_so_wherever_they_are_taken() {
     let mut run = fixture::run(2);

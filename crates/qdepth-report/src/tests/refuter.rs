@@ -1,5 +1,5 @@
-//! Reads the sentences beside diagrams as a hostile reader would: each is taken apart by its
-//! template and held against the values of the points. One that no template reads is refuted too.
+//! Checks the sentences next to diagrams like a hostile reader: each is parsed by its template and
+//! compared with the values of the points. A sentence without a template fails, too.
 
 mod explained;
 mod judgement;
@@ -21,9 +21,9 @@ use crate::words::Lang;
 
 /// Number of result sets.
 const SETS: u32 = 1_000;
-/// Rounding to two or three digits, as sentences do.
+/// Tolerance for rounding to two or three digits.
 const ROUNDED: f64 = 0.016;
-/// Falls and leads of less than this need not be said.
+/// Smallest fall or lead that must be mentioned.
 const SMALL: f64 = 0.01;
 
 type Values = BTreeMap<String, String>;
@@ -38,7 +38,7 @@ fn variants(template: &str) -> Vec<String> {
     }
 }
 
-/// The values of a sentence at the start of a text, and what follows it.
+/// Values of a sentence at the start of a text, and the rest of the text.
 fn read<'t>(template: &str, text: &'t str) -> Option<(Values, &'t str)> {
     variants(template).iter().find_map(|template| {
         let (mut values, mut rest) = (Values::new(), text);
@@ -58,7 +58,7 @@ fn read<'t>(template: &str, text: &'t str) -> Option<(Values, &'t str)> {
             values.insert((*name).to_owned(), rest[..at].to_owned());
             rest = &rest[at + literal.len()..];
         }
-        // A value never holds the end of a sentence.
+        // A value never contains the end of a sentence.
         let whole = values.values().all(|value| !value.contains(". "));
         whole.then_some((values, rest.trim_start()))
     })
@@ -99,7 +99,7 @@ impl Reader<'_> {
         let outstanding = figure(&self.values[name]) as u32;
         self.curve.iter().find(|(at, ..)| *at == outstanding).expect("a point that was measured")
     }
-    /// The value said is that at the place said.
+    /// Checks that the stated value is that at the stated place.
     fn holds(&self, name: &str, position: &str) {
         let (text, (at, value, _)) = (&self.values[name], self.at(position));
         assert!(near(figure(text), value.value), "{text} at {at}: {value:?}");
@@ -115,7 +115,7 @@ impl Reader<'_> {
     }
 }
 
-/// Points that lie for certain below one before and one behind them.
+/// Points that are certainly below an earlier and a later one.
 fn dips(curve: &Curve, from: u32) -> Vec<(u32, f64)> {
     let dip = |index: &usize| {
         let at = &curve[*index].1;
@@ -126,7 +126,7 @@ fn dips(curve: &Curve, from: u32) -> Vec<(u32, f64)> {
     (0..curve.len()).filter(dip).map(|index| (curve[index].0, curve[index].1.value)).collect()
 }
 
-/// Reads the sentences on one curve, and returns what is left of the text.
+/// Reads the sentences on one curve, and returns the rest of the text.
 fn after_series<'t>(curve: &Curve, mut rest: &'t str) -> &'t str {
     let words = &crate::words::words(Lang::En).paper.course;
     let templates = [
@@ -210,7 +210,7 @@ fn sentence_holds(reader: &Reader<'_>, kind: usize, sentence: &str) {
             let own = reader.at("dip_at").1.value;
             let lowest = dips(curve, u32::MAX).into_iter().map(|(_, v)| v).fold(top, f64::min);
             assert!(own <= lowest * (1.0 + 0.11), "{sentence}: {lowest} is lower");
-            // By its place: another point may have the same value.
+            // By position, because another point may have the same value.
             let dip_at = reader.at("dip_at").0;
             let index = curve.iter().position(|(at, ..)| *at == dip_at).expect("the dip");
             let above =
@@ -229,7 +229,7 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
     let words = &crate::words::words(Lang::En).paper.course;
     let filled = |template: &str| template.replace("{quantity}", words.quantities[0]);
     let top = |curve: &Curve| {
-        // Of equal ones the first, as it is told.
+        // The first of equal values, as in the sentence.
         let values = curve.iter().rev().map(|(_, v, _)| v);
         *values.max_by(|a, b| a.value.total_cmp(&b.value)).expect("points")
     };
@@ -276,8 +276,8 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
     }
 }
 
-/// Counts of twenty intervals at each of ten intensities on two targets, as storage and noise make
-/// them: saturating, level, falling, with holes in them; some too short for an interval.
+/// Counts of twenty samples at each of ten queue depths on two targets, typical of storage and
+/// noise: saturating, level, falling, with dips; some too short for an interval.
 fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     let shape = (20.0f64..3e5, 0u32..9, -0.6f64..0.3, 0.0f64..0.06, prop::bool::weighted(0.9));
     let dent = prop::collection::vec((0usize..10, 0.2f64..1.0), 0..3);
@@ -338,7 +338,7 @@ pub(crate) fn record(index: u32, target: u32, outstanding: u32, counts: &[u64]) 
 
 fn refute(results: &[Vec<Vec<u64>>]) {
     let mut run = fixture::run(2);
-    // A connection that a fourth of all curves come near to.
+    // A connection that a quarter of all curves come close to.
     for (target, limit) in run.targets.iter_mut().zip(["800000000", "30000000"]) {
         let fact = Observation {
             subject: target.name.clone(),
@@ -391,11 +391,12 @@ fn refute(results: &[Vec<Vec<u64>>]) {
         rest = behind;
     }
     explained::refute(&view, load, &[&curves[0], &curves[1]]);
-    // The answer on the first page names the largest value, and none as ahead that is not.
+    // The answer on the first page states the largest value, and claims no lead that does not
+    // exist.
     let answer = answer::sentence(&view);
     let tops = curves.each_ref().map(|curve| {
         let of_value = |a: &&Estimate, b: &&Estimate| a.value.total_cmp(&b.value);
-        // Of equal values the first counts, as in the report; another may have no interval.
+        // The first of equal values counts, as in the report; another may have no interval.
         *curve.iter().rev().map(|(_, value, _)| value).max_by(of_value).expect("points")
     });
     let top = tops[0].value.max(tops[1].value);
@@ -438,7 +439,8 @@ fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
     assert_eq!(rest, "");
 }
 
-/// The reader is no rubber stamp: it refutes what an earlier version said of a curve with a hole.
+/// The checker does not accept everything: it rejects what an earlier version said about a curve
+/// with a dip.
 #[test]
 #[should_panic(expected = "a fall is hidden")]
 fn a_hidden_fall_is_found() {

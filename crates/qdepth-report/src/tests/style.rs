@@ -1,5 +1,5 @@
-//! One Japanese style: every text, and every report that is made of them, is held against the list
-//! of terms in crates/qdepth-words/japanese-terms.md.
+//! Japanese style: every text, and every report made of them, is compared with the list of terms in
+//! crates/qdepth-words/japanese-terms.md.
 
 #![expect(clippy::disallowed_methods, reason = "tests read the sources")]
 
@@ -22,7 +22,7 @@ fn latin(text: &str) -> Vec<String> {
     words.filter(|word| !permitted.contains(word)).map(str::to_owned).collect()
 }
 
-/// The texts of a file, a line of which holds whole ones: a catalogue, or a source of ours.
+/// Texts in a file whose lines hold complete texts: a catalogue, or a source file.
 fn literals(file: &Path) -> Vec<String> {
     let source = std::fs::read_to_string(file).unwrap();
     let lines = source.lines().filter(|line| !line.trim_start().starts_with(['#', '/']));
@@ -37,7 +37,7 @@ fn literals(file: &Path) -> Vec<String> {
 fn every_japanese_text_keeps_the_list_of_terms() {
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![house.join("../qdepth-words/text/ja.toml")];
-    // Plans and profiles bring what is said of them along.
+    // Plans and profiles contain their own texts.
     for folder in ["../../plans", "../../profiles"] {
         let entries = std::fs::read_dir(house.join(folder)).unwrap();
         files.extend(entries.map(|entry| entry.unwrap().path()));
@@ -86,7 +86,7 @@ fn what_is_against_the_style_is_found() {
     }
 }
 
-/// The rows of a table of a page, and in each its first two cells, which may hold several terms.
+/// Rows of a table of a page, with their first two cells, which may hold several terms.
 fn terms(page: &str) -> Vec<(Vec<&str>, &str)> {
     let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);
     let cells = rows.filter_map(|row| {
@@ -116,7 +116,7 @@ fn the_glossary_has_the_japanese_of_the_list_of_terms() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Reports of one target and of many, with doubts, of steps, and of several runs.
+/// Reports of one target and of several, with findings, of steps, and of several runs.
 fn documents() -> Vec<Document> {
     let composed = |targets, troubled: bool| {
         let points = fixture::points(targets);

@@ -1,4 +1,4 @@
-//! Routes for programs: the documents of the command line.
+//! Routes for programs: the same JSON documents as on the command line.
 
 use http::StatusCode;
 use qdepth_record::{export_json, export_runs_json};
@@ -7,7 +7,7 @@ use crate::answer::json;
 use crate::pages::{Answer, PageRequest, Trouble, filter};
 use crate::source::RUNS_LISTED_MAX;
 
-/// The document of `qdepth list --json`, with what chooses runs as the list of runs has it.
+/// Document of `qdepth list --json`, with the same filters as the list of runs.
 pub(crate) fn runs(request: &PageRequest<'_>) -> Answer {
     let filter = filter::strict(request)
         .map_err(|why| Trouble::Refused { title: request.words.nothing_found, why })?;
@@ -16,7 +16,7 @@ pub(crate) fn runs(request: &PageRequest<'_>) -> Answer {
     Ok(json(StatusCode::OK, export_runs_json(&listing.runs, listing.whole)))
 }
 
-/// The document of `qdepth export --json`.
+/// Document of `qdepth export --json`.
 pub(crate) fn run(request: &PageRequest<'_>) -> Answer {
     let (run, points) = request.source.run(request.name)?;
     Ok(json(StatusCode::OK, export_json(&run, &points)))

@@ -1,4 +1,4 @@
-//! Chosen runs beside one another, as `qdepth compare` judges them.
+//! Comparison of selected runs, judged like `qdepth compare`.
 
 use askama::Template;
 use http::StatusCode;
@@ -12,9 +12,9 @@ use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, Trouble, fill};
 use crate::query::Query;
 use crate::source::Compared;
 
-/// Characters of an id that tell runs apart for a reader.
+/// Characters of an id that distinguish runs for a reader.
 const SHORT: usize = 13;
-/// More runs than this beside one another are no page.
+/// Most runs of a comparison.
 const MOST: usize = 20;
 
 #[derive(Template)]
@@ -34,13 +34,13 @@ struct Chosen {
     what: String,
 }
 
-/// Comparison of runs: for one pair the whole page of `qdepth compare`; for several the table and
-/// the verdict of each.
+/// Comparison of a pair of runs. A single pair shows the complete page of `qdepth compare`; of
+/// several pairs, each shows its verdict and its table.
 struct Pair {
     report: String,
     table: String,
     sentences: Vec<String>,
-    /// Link to the full comparison, if it is not here.
+    /// Link to the full comparison, if the page shows only a summary.
     whole: String,
 }
 

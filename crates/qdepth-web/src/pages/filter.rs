@@ -8,7 +8,7 @@ use crate::pages::{LANG, PageRequest, fill};
 /// Names of the filters.
 const WORDS: [&str; 7] = ["q", "target", "plan", "host", "state", "since", "until"];
 
-/// The filter that is asked for, or what of it is none.
+/// Filter of a request, or the error in it.
 pub(crate) fn filter(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     let (query, words) = (&request.query, request.words);
     let given = |name: &str| query.first(name).map(|text| text.trim().to_owned());
@@ -37,8 +37,8 @@ pub(crate) fn filter(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     })
 }
 
-/// Like [`filter`]; a program also gets an error for an unknown word, which it would otherwise take
-/// for a filter.
+/// Like [`filter`], but also refuses unknown names: a program would otherwise believe that they
+/// filter.
 pub(crate) fn strict(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     let unknown = request.query.names().find(|name| !WORDS.contains(name) && *name != LANG);
     if let Some(name) = unknown {

@@ -1,4 +1,4 @@
-//! Runs as they are measured: a page that is kept up to date, and figures for Prometheus.
+//! Runs in progress: a live page, and metrics for Prometheus.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::pages::{Answer, Frame, PageRequest};
 #[template(path = "live.html")]
 struct LivePage<'a> {
     frame: Frame<'a>,
-    /// The run that is shown; empty where none is measured.
+    /// Id of the shown run; empty if no run is in progress.
     run: String,
     address: String,
-    /// All runs that are measured, by address.
+    /// All runs in progress, by address.
     others: Vec<(String, String)>,
 }
 
-/// The run that is measured now and began last, or the one that is named.
+/// Page of the run in progress that began last, or of the named run.
 pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
     let alive = request.source.alive()?;
     let shown = match request.query.first("run") {
@@ -45,7 +45,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
     Ok(html(StatusCode::OK, page.render()?))
 }
 
-/// The runs that are measured now, in Prometheus' text format.
+/// Metrics of all runs in progress, in Prometheus' text format.
 pub(crate) fn metrics(request: &PageRequest<'_>) -> Answer {
     let mut runs: BTreeMap<String, Known> = BTreeMap::new();
     for id in request.source.alive()? {

@@ -1,4 +1,4 @@
-//! The machines that runs were measured on, as the last run of each saw them.
+//! Machines of the logbook's runs, as the last run of each recorded them.
 
 use askama::Template;
 use http::StatusCode;

@@ -1,4 +1,4 @@
-//! The catalogue of emulated media, and what is known of one.
+//! Catalogue of emulated devices, and details of one.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ struct Medium {
 struct MediumPage<'a> {
     frame: Frame<'a>,
     name: String,
-    /// Headings and what stands below them; what is empty is left out.
+    /// Headings with their contents; empty sections are omitted.
     sections: Vec<(&'static str, String)>,
     divergences: Vec<String>,
     tables: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) fn list(request: &PageRequest<'_>) -> Answer {
     Ok(html(StatusCode::OK, MediaPage { frame, media }.render()?))
 }
 
-/// Only what is shipped: a name never leads to a file.
+/// Page of a shipped device; the name never opens a file.
 pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
     let (words, name) = (request.words, request.name);
     let description = Description::shipped(name).map_err(bug)?;
@@ -111,7 +111,7 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
     Ok(html(StatusCode::OK, page.render()?))
 }
 
-/// The second column holds numbers.
+/// Table with names in the first column and numbers in the second.
 fn table(caption: &str, heads: &[String], rows: Vec<Row>) -> Table {
     let column = |(index, heading): (usize, &String)| Column {
         heading: heading.clone(),

@@ -1,4 +1,4 @@
-//! The pages: each makes an answer of what is asked and of what the logbook holds.
+//! Pages: each builds a response from the request and the logbook.
 
 use askama::Template;
 use axum::body::Body;
@@ -26,7 +26,7 @@ const LANG: &str = "lang";
 /// Default threshold of `qdepth compare` and `qdepth trend`.
 const THRESHOLD: f64 = 0.02;
 
-/// The language that is asked for.
+/// Requested language, if any.
 pub(crate) fn asked_lang(query: &Query) -> Option<Lang> {
     Lang::ALL.into_iter().find(|lang| query.first(LANG) == Some(lang.tag()))
 }
@@ -35,7 +35,7 @@ pub(crate) fn asked_lang(query: &Query) -> Option<Lang> {
 pub(crate) struct PageRequest<'a> {
     pub(crate) source: &'a Source,
     pub(crate) path: &'a str,
-    /// The last part of the address, where a page is of one thing.
+    /// Last part of the path, for pages of one object; otherwise empty.
     pub(crate) name: &'a str,
     pub(crate) query: Query,
     pub(crate) lang: Lang,
@@ -49,14 +49,14 @@ impl<'a> PageRequest<'a> {
         Self { source, path: uri.path(), name, query, lang, words: words(lang).web }
     }
 
-    /// An address of a page, in the same language.
+    /// Address of another page, in the same language.
     fn link(&self, path: &str) -> String {
         let lang = Query::default();
         let lang = if self.lang == Lang::En { lang } else { lang.with(LANG, self.lang.tag()) };
         lang.address(path)
     }
 
-    /// The address of the trend of a plan on these targets.
+    /// Address of the trend page for a plan on these targets.
     fn of_trend(&self, plan: &str, targets: &str) -> String {
         let asked = Query::default().with("plan", plan).with("target", targets);
         let asked = if self.lang == Lang::En { asked } else { asked.with(LANG, self.lang.tag()) };
@@ -93,24 +93,24 @@ impl<'a> PageRequest<'a> {
 pub(crate) struct Frame<'a> {
     request: &'a PageRequest<'a>,
     title: String,
-    /// EMULATED, on a page of such figures.
+    /// Mark of emulated figures; empty for measured ones.
     mark: String,
     /// Texts of the reading aids of tables and diagrams, if the page has any.
     aids: Option<String>,
-    /// Address, name, and whether this page is there.
+    /// Navigation: address and name of each page, and true for the current one.
     pages: Vec<(String, &'static str, bool)>,
-    /// The other languages, each with the address of this page in it.
+    /// Other languages, each with this page's address in it.
     others: Vec<(Lang, String)>,
 }
 
 impl Frame<'_> {
-    /// The same around tables and diagrams of a report.
+    /// Adds the reading aids for tables and diagrams of a report.
     fn with_aids(self) -> Self {
         Self { aids: Some(aids_words(self.request.lang)), ..self }
     }
 }
 
-/// Why there is no page.
+/// Error of a page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("{0}")]
@@ -119,7 +119,7 @@ pub(crate) enum Trouble {
     Report(#[from] ReportError),
     #[error("{0}")]
     Template(#[from] askama::Error),
-    /// There is no such thing.
+    /// The named object does not exist.
     #[error("{0}")]
     Unknown(String),
     /// Invalid request.
@@ -175,7 +175,7 @@ fn message(request: &PageRequest<'_>, status: StatusCode, title: &str, message: 
     Ok(html(status, page.render()?))
 }
 
-/// Nothing is at this address.
+/// Page for an unknown address.
 pub(crate) fn missing(request: &PageRequest<'_>) -> Answer {
     let why = request.words.not_found_why.to_owned();
     if request.path.starts_with("/api/") {
@@ -194,7 +194,7 @@ pub(crate) fn trouble(request: &PageRequest<'_>, error: &Trouble) -> Response<Bo
         .unwrap_or_else(|_| json_error(status, &why))
 }
 
-/// A text with a value in the place of `{name}`.
+/// Replaces `{name}` in a text by a value.
 fn fill(text: &str, name: &str, value: &str) -> String {
     text.replace(&format!("{{{name}}}"), value)
 }

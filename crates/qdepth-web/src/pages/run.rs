@@ -1,4 +1,4 @@
-//! A run: the sections of its report.
+//! Page of a run: the sections of its report.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ struct RunPage<'a> {
     unfinished: &'static str,
     notes: Vec<String>,
     report: String,
-    /// Points that have latencies over time.
+    /// Points with latency samples over time.
     points: Vec<Choice>,
 }
 
-/// A point to choose: its number, its name, and whether its heat map is shown.
+/// Selectable point: number, name, and whether its heat map is shown.
 struct Choice {
     number: u32,
     text: String,

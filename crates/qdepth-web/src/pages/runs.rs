@@ -1,4 +1,4 @@
-//! The list of runs, with what chooses among them.
+//! List of runs, with its filters.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::pages::filter::filter;
 use crate::pages::{Answer, Frame, LANG, PageRequest, fill};
 use crate::source::RUNS_LISTED_MAX;
 
-/// Runs of one page.
+/// Most runs on one page.
 const SHOWN: usize = RUNS_LISTED_MAX;
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ struct RunsPage<'a> {
     frame: Frame<'a>,
     /// Notice instead of a list, or above it.
     notice: String,
-    /// The place of a logbook that is not there.
+    /// Path of the logbook, if it does not exist yet.
     path: String,
     count: String,
     search: String,
@@ -34,7 +34,7 @@ struct RunsPage<'a> {
     older: Option<String>,
 }
 
-/// A list to choose from, with the chosen one.
+/// Selection list of a filter, with the current choice.
 struct Choice {
     name: &'static str,
     title: &'static str,
@@ -55,7 +55,7 @@ struct Line {
     emulated: bool,
     damaged: bool,
     notes: Vec<String>,
-    /// Why it was retracted.
+    /// Reason for the retraction, if the run was retracted.
     retracted: Option<String>,
 }
 
@@ -123,7 +123,7 @@ fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
     all.map(choice).into_iter().collect()
 }
 
-/// A state in words.
+/// Text for the state of a run.
 fn state_of(words: &WebWords, name: &str) -> &'static str {
     let index = STATES.iter().position(|known| *known == name);
     index.map_or("", |index| words.states[index])
@@ -140,7 +140,7 @@ fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {
         host: run.host.clone(),
         state: state_of(request.words, run.state_text()).to_owned(),
         points: format!("{}/{}", run.points_done, run.points_planned),
-        // Most targets say it by themselves.
+        // Most emulated targets already show the mark in their names.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),
         damaged: run.damaged,
         notes: run.notes.clone(),

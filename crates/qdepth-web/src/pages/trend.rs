@@ -1,4 +1,4 @@
-//! A plan on its targets from run to run, as `qdepth trend` tells it.
+//! Trend of a plan on its targets over the runs, like `qdepth trend`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, fill};
 
 /// Largest number of runs shown: reading more takes too long.
 const RUNS_MAX: usize = 60;
-/// Plans and targets that are offered.
+/// Most combinations of plan and targets in the selection list.
 const OFFERED: usize = 100;
 
 #[derive(Template)]
@@ -25,7 +25,7 @@ struct TrendPage<'a> {
     why: String,
 }
 
-/// Runs that are alike: a plan on the same targets.
+/// Selectable group of comparable runs: a plan on the same targets.
 struct Choice {
     /// Plan of the address.
     plan: String,
@@ -34,7 +34,7 @@ struct Choice {
     chosen: bool,
 }
 
-/// Identity of such a set of runs.
+/// Key of such a group: plan and targets.
 type Kind = (String, String);
 
 fn kind(run: &RunHeadline) -> Kind {
@@ -43,7 +43,7 @@ fn kind(run: &RunHeadline) -> Kind {
 
 pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
     let listing = request.source.runs(0, |_| true)?;
-    // The newest first; each kind with how many there are.
+    // Groups in order of their newest runs, with the number of runs of each.
     let alike: Vec<&RunHeadline> = listing.runs.iter().filter(|run| run.is_comparable()).collect();
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
     let mut kinds: Vec<Kind> = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
             kinds.push(kind(run));
         }
     }
-    // One run has no course.
+    // A single run has no trend.
     kinds.retain(|kind| counts[kind] > 1);
     let (plan, target) = (request.query.first("plan"), request.query.first("target"));
     let wanted = TrendRequest { plan, target, most: RUNS_MAX, threshold: THRESHOLD };

@@ -20,8 +20,8 @@ pub(super) fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Re
     }
     let streams = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
     Err(format!(
-        "an area of {} is too small for {streams} with requests of {}: give larger storage, or \
-         --file-size or --area where they are given",
+        "an area of {} is too small for {streams} with a block size of {}: use larger storage, or \
+         a larger --area or --file-size",
         Bytes(area.length_bytes),
         Bytes(size),
     ))
@@ -40,8 +40,8 @@ pub(super) fn segments(
         && (area.length_bytes / pieces).is_multiple_of(alignment);
     if segments != 1 && !whole {
         return Err(format!(
-            "segments = {segments}: the area is not so many whole pieces for each of {streams} \
-             streams"
+            "segments = {segments}: the area cannot be divided into that number of equal segments \
+             for each of {streams} streams"
         ));
     }
     Ok(segments)
@@ -66,7 +66,7 @@ pub(super) fn strides(
         ));
     }
     if streams > 1 || profile.segments.is_some_and(|segments| segments > 1) {
-        return Err("strides are of one stream without segments".to_owned());
+        return Err("strides need a single stream without segments".to_owned());
     }
     has_room(
         &Extent { length_bytes: strides.used(area.length_bytes), ..*area },
@@ -80,7 +80,7 @@ pub(super) fn strides(
 pub(super) fn backwards(profile: &Profile, sizes: &SizeMix) -> Result<bool, String> {
     let backwards = profile.backwards.unwrap_or(false);
     if backwards && sizes.single().is_none() {
-        return Err("backwards with requests of several sizes: give one".to_owned());
+        return Err("backwards needs a single request_size".to_owned());
     }
     Ok(backwards)
 }
@@ -92,14 +92,19 @@ pub(super) fn layout(
     shape: &TargetShape,
 ) -> Result<Layout, String> {
     if file.bandwidth.is_some() && shape.parts > 1 {
-        return Err("the target has several parts: give each as a target of its own".to_owned());
+        return Err("the target has several parts: name each as a separate target".to_owned());
     }
     if file.bandwidth.is_some() && choices.area.is_some() {
-        return Err("the area follows from threads and their bytes: leave --area out".to_owned());
+        return Err(
+            "in this plan, --threads and --bytes-per-thread determine the area. Remove --area"
+                .to_owned(),
+        );
     }
     let Some(files) = file.files.filter(|_| shape.holds_files) else { return Ok(Layout::Area) };
     if choices.read_only {
-        return Err("it reads back files that it wrote, and only reading is allowed".to_owned());
+        return Err(
+            "it reads back files that it wrote, but --read-only allows no writes".to_owned()
+        );
     }
     Ok(match files {
         FilesSpec::Shared => Layout::SharedFile,
@@ -127,7 +132,7 @@ pub(super) fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Resu
     let usual = shape.area_bytes.unwrap_or(STANDARD_AREA.0);
     let each = area_of_part(spec, part, usual, alignment)?;
     if parts > 1 && each.offset_bytes != part.offset_bytes {
-        return Err("an area offset on a target of several parts".to_owned());
+        return Err("a target with several parts does not support an area offset".to_owned());
     }
     Ok(Extent { length_bytes: each.length_bytes * parts, ..each })
 }
@@ -155,10 +160,11 @@ fn area_of_part(
         Some("full") => rest,
         Some(text) => match text.strip_suffix('%') {
             Some(share) => {
-                let share: f64 =
-                    share.trim().parse().map_err(|_| format!("area `{text}` is not a share"))?;
+                let share: f64 = share.trim().parse().map_err(|_| {
+                    format!("area `{text}` is not a percentage: use for example 10%")
+                })?;
                 if !(share > 0.0 && share <= 100.0) {
-                    return Err(format!("area `{text}`: above 0% and at most 100%"));
+                    return Err(format!("area `{text}`: must be above 0% and at most 100%"));
                 }
                 (usable.length_bytes as f64 * share / 100.0) as u64
             }
@@ -167,8 +173,8 @@ fn area_of_part(
     };
     if asked > rest {
         return Err(format!(
-            "an area of {} does not fit: the target has {} from there on. Choose a smaller area \
-             (--area), or make a larger file",
+            "an area of {} does not fit: the target has {} from that offset. Use a smaller --area, \
+             or a larger file",
             Bytes(asked),
             Bytes(rest)
         ));
@@ -176,8 +182,8 @@ fn area_of_part(
     let length_bytes = asked - asked % alignment;
     if length_bytes == 0 && asked > 0 && spec.size.is_some() {
         return Err(format!(
-            "an area of {} holds no access: they begin at multiples of {} (--area 1GiB, or a share \
-             as 10%)",
+            "an area of {} is too small: I/Os begin at multiples of {}. Use for example --area \
+             1GiB or --area 10%",
             Bytes(asked),
             Bytes(alignment)
         ));

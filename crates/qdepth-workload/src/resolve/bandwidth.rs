@@ -107,16 +107,18 @@ impl BandwidthSpec {
     fn check(&self) -> Result<(), String> {
         let passes = self.passes.unwrap_or(2);
         if self.transfers.is_empty() || self.threads.is_empty() {
-            return Err("no transfer size, or no number of threads, is given".to_owned());
+            return Err(
+                "at least one transfer size and one number of threads are needed".to_owned()
+            );
         }
         if !(1..=PASSES_MAX).contains(&passes) {
-            return Err(format!("passes = {passes}; must be 1 to {PASSES_MAX}"));
+            return Err(format!("passes = {passes}: must be between 1 and {PASSES_MAX}"));
         }
         for transfer in &self.transfers {
             let size: Bytes = transfer.parse().map_err(|error| format!("{error}"))?;
             if size.0 == 0 || !self.bytes_per_thread.0.is_multiple_of(size.0) {
                 return Err(format!(
-                    "bytes_per_thread = {} is not a whole number of transfers of {transfer}",
+                    "bytes_per_thread = {}: must be a multiple of the transfer size {transfer}",
                     self.bytes_per_thread
                 ));
             }

@@ -25,8 +25,8 @@ pub enum ResolveError {
     },
     /// Other intensities for a plan of steps.
     #[error(
-        "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in \
-         a plan file of your own (`qdepth plan --show {0}` prints this one)"
+        "the steps of plan `{0}` fix the queue depths. To change them, write your own plan file; \
+         `qdepth plan --show {0}` prints this one"
     )]
     NotASweep(String),
     /// Invalid comparison.
@@ -34,14 +34,14 @@ pub enum ResolveError {
     Comparison(String),
     /// Steps for a plan that has no staircase.
     #[error(
-        "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; \
-         `write-pressure` has"
+        "plan `{0}` has no staircase, so it has no steps or reader to choose. Use the plan \
+         `write-pressure`"
     )]
     NoStaircase(String),
     /// Loads on one target at the same time that differ in `direct`.
     #[error(
-        "`{0}` and `{1}` run at the same time on one target, and only one of them is direct; \
-         give both the same, or put them in two steps"
+        "`{0}` and `{1}` run at the same time on one target, but only one of them uses direct I/O. \
+         Use the same `direct` for both, or put them in two steps"
     )]
     Direct(String, String),
     /// A plan without points.

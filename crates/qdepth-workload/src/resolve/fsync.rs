@@ -6,9 +6,10 @@ use crate::profile::{FsyncSpec, Profile};
 pub(super) fn fsync(profile: &Profile, direct: bool) -> Result<Fsync, String> {
     let durability = profile.durability.unwrap_or_default();
     if durability.syncs() && !matches!(profile.fsync, None | Some(FsyncSpec::Never)) {
-        return Err("durability = \"fsync\" or \"fdatasync\" makes each write durable: leave out \
-                    fsync"
-            .to_owned());
+        return Err(
+            "durability = \"fsync\" or \"fdatasync\" already makes each write durable: remove fsync"
+                .to_owned(),
+        );
     }
     let each =
         Fsync { every_writes: 0, at_end: false, data_only: durability == Durability::Fdatasync };

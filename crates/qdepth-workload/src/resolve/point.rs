@@ -159,26 +159,29 @@ fn own_writes(
     let Some(spec) = profile.write_size.as_ref().filter(|_| choices.request_size.is_none()) else {
         let own = profile.write_alignment.is_some() || profile.write_random.is_some();
         return match own && choices.request_size.is_none() {
-            true => Err("write_alignment and write_random are of writes with a write_size".into()),
+            true => Err("write_alignment and write_random need a write_size".into()),
             false => Ok((reads, None)),
         };
     };
     let random = profile.write_random.unwrap_or(profile.random);
     if !(0.0..=100.0).contains(&random) {
-        return Err(format!("write_random = {random} is not a share in per cent, 0 to 100"));
+        return Err(format!("write_random = {random}: must be a percentage between 0 and 100"));
     }
     let plain = profile.strides.is_none()
         && profile.segments.is_none_or(|segments| segments == 1)
         && profile.backwards != Some(true);
     if !mixed || !plain {
         return Err(
-            "write_size is of a mix of reads and writes, without strides, segments or backwards"
+            "write_size needs a mix of reads and writes, without strides, segments or backwards"
                 .to_owned(),
         );
     }
     let alignment_bytes = profile.write_alignment.map_or(alignment, |alignment| alignment.0);
     if alignment_bytes == 0 || alignment_bytes > 1 << 30 || !alignment_bytes.is_multiple_of(block) {
-        return Err(format!("write_alignment {}: multiples of {block} B", Bytes(alignment_bytes)));
+        return Err(format!(
+            "write_alignment {}: use a multiple of {block} B",
+            Bytes(alignment_bytes)
+        ));
     }
     let first_size = reads.sizes.len() as u32;
     let all = reads.beside(profile.read / 100.0, &sizes(spec, block)?);
@@ -195,7 +198,7 @@ fn warm_up(
     let default = Nanos((stop.duration_ns / 10).max(200_000_000));
     let warm_up = choices.warm_up.or(load.warm_up).or(file.warm_up).unwrap_or(default);
     if warm_up > DELAY_MAX {
-        return Err(format!("a warm-up of {warm_up}; must be at most {DELAY_MAX}"));
+        return Err(format!("a warm-up of {warm_up}: must be at most {DELAY_MAX}"));
     }
     Ok(warm_up.0)
 }
@@ -209,11 +212,13 @@ fn payload(profile: &Profile) -> Result<Payload, String> {
     if !(0.0..=100.0).contains(&spec.share) || contents == 0 {
         let share = spec.share;
         return Err(format!(
-            "duplicates: {share} % of {contents} contents; 0 to 100, and 1 or more"
+            "duplicates: {share} % of {contents} contents: use 0 to 100 %, and at least 1"
         ));
     }
     if profile.verify == Some(true) {
-        return Err("what is verified is stamped, and no write holds what another does".to_owned());
+        return Err(
+            "verify cannot be combined with duplicates, because it stamps blocks".to_owned()
+        );
     }
     let common = spec.common.unwrap_or(false);
     let duplicates = Some(Duplicates { share: spec.share / 100.0, contents, common });
@@ -235,16 +240,16 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
         && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
     if !plain {
         return Err(
-            "an operation that moves no data excludes trim, verify, trace, duplicates, fsync and \
-             durability"
+            "an operation without data transfer cannot be combined with trim, verify, trace, \
+             duplicates, fsync or durability"
                 .to_owned(),
         );
     }
     if !operation.is_of_entries() && profile.read > 0.0 {
-        return Err("reserve and truncate are done by writes: read = 0".to_owned());
+        return Err("reserve and truncate count as writes: set read = 0".to_owned());
     }
     if operation.is_of_entries() && !matches!(profile.read, 0.0 | 100.0) {
-        return Err("entries are counted as reads (read = 100) or as writes (read = 0)".to_owned());
+        return Err("entries count as reads (read = 100) or as writes (read = 0)".to_owned());
     }
     Ok(operation)
 }
@@ -253,14 +258,14 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
 fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), String> {
     match (operation.is_of_entries(), layout) {
         (false, Layout::Entries) => Err(
-            "a plan with files = \"entries\" has operations on entries alone: give transfers to a \
-             plan of their own"
+            "a plan with files = \"entries\" can only have operations on entries: use a separate \
+             plan for transfers"
                 .to_owned(),
         ),
         (true, Layout::Entries) if sizes.single().is_some() => Ok(()),
-        (true, Layout::Entries) => Err("entries have one request_size".to_owned()),
-        (true, _) => Err("operations on entries are of a plan with files = \"entries\", and of a \
-                          directory"
+        (true, Layout::Entries) => Err("entries need a single request_size".to_owned()),
+        (true, _) => Err("operations on entries need a plan with files = \"entries\" and a \
+                          directory as target"
             .to_owned()),
         (false, _) => Ok(()),
     }
@@ -270,7 +275,7 @@ fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
     let recorded = matches!(profile.arrivals, Some(Arrivals::Recorded { .. }));
     let Some(text) = &profile.trace else {
         return match recorded {
-            true => Err("arrivals as recorded are of a profile with a trace".to_owned()),
+            true => Err("recorded arrivals need a profile with a trace".to_owned()),
             false => Ok(None),
         };
     };
@@ -283,9 +288,11 @@ fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
         && profile.backwards != Some(true)
         && profile.distribution.is_none();
     if !plain {
-        return Err("a trace says where its requests go: one stream, without trim_first, verify, \
-                    write_size, strides, segments, backwards and distribution"
-            .to_owned());
+        return Err(
+            "a trace needs a single stream, without trim_first, verify, write_size, strides, \
+             segments, backwards or distribution"
+                .to_owned(),
+        );
     }
     Ok(Some(text.parse()?))
 }
@@ -296,23 +303,22 @@ fn trims(profile: &Profile) -> Result<f64, String> {
     let share = profile.trim.unwrap_or(0.0);
     if !(0.0..=100.0).contains(&share) || share + profile.read > 100.0 {
         let read = profile.read;
-        return Err(format!("read = {read} and trim = {share} are more than 100 per cent"));
+        return Err(format!("read = {read} and trim = {share}: the sum must be at most 100 %"));
     }
     if !first && share <= 0.0 {
         return Ok(0.0);
     }
     if first && (profile.read > 0.0 || share > 0.0) {
         return Err(
-            "trim_first is of a load with read = 0, without trim: half of its requests are trims, \
-             and half are writes"
+            "trim_first needs read = 0 and no trim: half of its I/Os are trims, and half are writes"
                 .to_owned(),
         );
     }
     if profile.verify == Some(true) {
-        return Err("what is verified is written and read back, and not trimmed".to_owned());
+        return Err("verify cannot be combined with trims: remove one of them".to_owned());
     }
     if profile.write_size.is_some() {
-        return Err("writes of a load that trims have no sizes of their own".to_owned());
+        return Err("write_size cannot be combined with trims".to_owned());
     }
     Ok(if first { 0.5 } else { share / 100.0 })
 }
@@ -327,14 +333,15 @@ fn flow(load: &LoadSpec, layout: Layout) -> Result<Option<Flow>, String> {
     let pause = spec.pause.unwrap_or_default();
     if !(1..=FLOW_WEIGHT_MAX).contains(&spec.weight) || pause > DELAY_MAX {
         return Err(format!(
-            "flow: a weight of {} and a pause of {pause}; 1 to {FLOW_WEIGHT_MAX}, at most \
-             {DELAY_MAX}",
+            "flow: a weight of {} and a pause of {pause}: the weight must be between 1 and \
+             {FLOW_WEIGHT_MAX}, the pause at most {DELAY_MAX}",
             spec.weight
         ));
     }
     if layout.makes_files() {
         return Err(
-            "flow is of loads that share an area, and not of files that are made".to_owned()
+            "flow needs loads that share an area: it cannot be combined with files of the run"
+                .to_owned(),
         );
     }
     Ok(Some(Flow { group: spec.group, weight: spec.weight, pause_ns: pause.0 }))
@@ -361,7 +368,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
     let duration =
         choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
     if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
-        return Err(format!("a duration of {duration}; must be 10ms to 168h"));
+        return Err(format!("a duration of {duration}: must be between 10ms and 168h"));
     }
     let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
     let early = choices.until.or(file.until);
@@ -403,10 +410,10 @@ fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
     let Some(lead_in) = file.visit_lead_in else { return Ok(None) };
     let (least, most) = VISIT_LEAD_INS;
     if file.visits.is_none() {
-        return Err("visit_lead_in is of visits: say how many there are".to_owned());
+        return Err("visit_lead_in needs `visits`, the number of interleaved segments".to_owned());
     }
     if !(least..=most).contains(&lead_in) {
-        return Err(format!("visit_lead_in = {lead_in}; must be {least} to {most}"));
+        return Err(format!("visit_lead_in = {lead_in}: must be between {least} and {most}"));
     }
     Ok(Some(lead_in))
 }
@@ -414,22 +421,21 @@ fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
 /// A point that ends steady is left between its rounds, and nothing else may end it.
 fn can_end_steady(file: &PlanFile, stop: &Stop) -> Result<(), String> {
     if stop.bytes > 0 || stop.bytes_per_stream > 0 || stop.samples.is_some() {
-        return Err("until steady: leave out what else would end a point (bytes, passes, \
-                    until_credible)"
-            .to_owned());
-    }
-    if file.bandwidth.is_some() || file.files.is_some() {
         return Err(
-            "files that a point makes are measured in one go: leave until steady out".to_owned()
+            "until steady: remove the other ends of a point (bytes, passes, until_credible)"
+                .to_owned(),
         );
     }
+    if file.bandwidth.is_some() || file.files.is_some() {
+        return Err("until steady cannot be combined with files of a point: remove it".to_owned());
+    }
     if file.staircase.is_some() {
-        return Err("a step of a staircase ends by its time: leave until steady out".to_owned());
+        return Err("until steady cannot be combined with a staircase: remove it".to_owned());
     }
     let least = Nanos(STEADY_ROUND_LEAST.0 * u64::from(STEADY_ROUNDS));
     if stop.duration_ns < least.0 {
         return Err(format!(
-            "until steady within {}: {STEADY_ROUNDS} rounds need {least} at least (--duration)",
+            "until steady within {}: {STEADY_ROUNDS} rounds need at least {least} (--duration)",
             Nanos(stop.duration_ns)
         ));
     }
@@ -442,10 +448,10 @@ fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
     let Some(asked) = file.visits else { return Ok(1) };
     let (least, most) = VISITS;
     if !(least..=most).contains(&asked) {
-        return Err(format!("visits = {asked}; must be {least} to {most}"));
+        return Err(format!("visits = {asked}: must be between {least} and {most}"));
     }
     if file.bandwidth.is_some() || file.files.is_some() {
-        return Err("files that a point makes are measured in one go: leave visits out".to_owned());
+        return Err("visits cannot be combined with files of a point: remove visits".to_owned());
     }
     let visit_ns = lead_in.0 * 5 / 2;
     let fit = u32::try_from(stop.duration_ns / visit_ns).unwrap_or(most).min(asked);
@@ -456,18 +462,18 @@ fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
 fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32), String> {
     let streams = profile.streams.unwrap_or(parts);
     if streams == 0 || streams > STREAMS_MAX {
-        return Err(format!("streams = {streams}; must be 1 to {STREAMS_MAX}"));
+        return Err(format!("streams = {streams}: must be between 1 and {STREAMS_MAX}"));
     }
     if streams < parts {
         return Err(format!(
-            "streams = {streams}, but the target has {parts} parts, each with streams of its own"
+            "streams = {streams}, but the target has {parts} parts, and each needs its own streams"
         ));
     }
     let most = IN_FLIGHT_MAX.saturating_mul(parts.max(1));
     if outstanding == 0 || outstanding.saturating_mul(streams) > most {
         return Err(format!(
-            "queue depth {outstanding} for each of {streams} streams; must be 1 to {most} in \
-             total"
+            "queue depth {outstanding} for each of {streams} streams: the total must be between 1 \
+             and {most}"
         ));
     }
     if profile.writers.is_some() && !profile.durability.unwrap_or_default().syncs() {
@@ -475,20 +481,20 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
     }
     let workers = profile.workers.unwrap_or(1);
     if workers == 0 || workers > streams {
-        return Err(format!("workers = {workers}; must be 1 to {streams}, its streams"));
+        return Err(format!("workers = {workers}: must be between 1 and the {streams} streams"));
     }
     Ok((streams, workers))
 }
 
 fn shares(profile: &Profile) -> Result<(), String> {
     if profile.verify == Some(true) && profile.compressible.is_some_and(|share| share > 0.0) {
-        return Err("what is verified is stamped, and does not compress".to_owned());
+        return Err("verify cannot be combined with compressible: it stamps blocks".to_owned());
     }
     let compressible = profile.compressible.unwrap_or(0.0);
     let all = [("random", profile.random), ("read", profile.read), ("compressible", compressible)];
     match all.iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {
         Some((name, share)) => {
-            Err(format!("{name} = {share} is not a share in per cent, 0 to 100"))
+            Err(format!("{name} = {share}: must be a percentage between 0 and 100"))
         }
         None => Ok(()),
     }
@@ -520,20 +526,20 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
         SizeSpec::Mix(mix) => mix.iter().map(|m| (m.size, m.weight)).collect(),
     };
     if list.is_empty() {
-        return Err("request_size is an empty list".to_owned());
+        return Err("request_size must not be an empty list".to_owned());
     }
     for (size, weight) in &list {
         if size.0 == 0 || size.0 > SIZE_MAX || !size.0.is_multiple_of(block) {
             let decimal = size.0 > 0 && size.0.is_multiple_of(1000);
-            let hint = if decimal { "; KB are 1,000 bytes, KiB are 1,024" } else { "" };
+            let hint = if decimal { "; 1 KB is 1,000 bytes, 1 KiB is 1,024" } else { "" };
             return Err(format!(
-                "block size {size}: direct I/O on this target needs whole multiples of {block} B, \
-                 at most {}{hint}",
+                "block size {size}: must be a multiple of {block} B on this target, and at most \
+                 {}{hint}",
                 Bytes(SIZE_MAX)
             ));
         }
         if *weight == 0 || *weight > 1_000_000 {
-            return Err(format!("weight {weight}: must be 1 to 1000000"));
+            return Err(format!("weight {weight}: must be between 1 and 1000000"));
         }
     }
     Ok(SizeMix { sizes: list.iter().map(|(size, weight)| (size.0 as u32, *weight)).collect() })
@@ -544,7 +550,7 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
     let alignment = profile.alignment.map_or(standard.max(block), |a| a.0);
     if alignment == 0 || alignment > 1 << 30 || !alignment.is_multiple_of(block) {
         return Err(format!(
-            "alignment {}: must be a whole multiple of {block} B up to 1GiB on this target",
+            "alignment {}: must be a multiple of {block} B on this target, and at most 1GiB",
             Bytes(alignment)
         ));
     }
@@ -553,7 +559,9 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
 
 fn delay(load: &LoadSpec) -> Result<u64, String> {
     match load.delay {
-        Some(delay) if delay > DELAY_MAX => Err(format!("delay {delay}; must be 0 to {DELAY_MAX}")),
+        Some(delay) if delay > DELAY_MAX => {
+            Err(format!("delay {delay}: must be at most {DELAY_MAX}"))
+        }
         delay => Ok(delay.unwrap_or_default().0),
     }
 }
@@ -566,20 +574,20 @@ fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
             Ok(arrivals)
         } else {
             Err(format!(
-                "a think time of {time} after {requests} requests; must be above 0 to {DELAY_MAX}, \
-                 after at least 1 request"
+                "a think time of {time} after {requests} I/Os: must be above 0, at most \
+                 {DELAY_MAX}, after at least 1 I/O"
             ))
         };
     }
     if let Arrivals::Recorded { speed } = arrivals {
         return match (0.001..=1000.0).contains(&speed) {
             true => Ok(arrivals),
-            false => Err(format!("a speed of {speed}; must be 0.001 to 1000")),
+            false => Err(format!("a speed of {speed}: must be between 0.001 and 1000")),
         };
     }
     match arrivals.rate() {
         Some(rate) if !(0.001..=1e9).contains(&rate) => {
-            Err(format!("a rate of {rate} requests per second; must be 0.001 to 1e9"))
+            Err(format!("a rate of {rate} IOPS: must be between 0.001 and 1e9"))
         }
         _ => Ok(arrivals),
     }

@@ -89,23 +89,21 @@ impl Step {
     fn check(self) -> Result<(), String> {
         let Self { method, passes, rule, round, rounds, .. } = self;
         if let Some(passes) = passes.filter(|passes| *passes == 0 || *passes > PASSES_MAX) {
-            return Err(format!("passes = {passes}; must be 1 to {PASSES_MAX}"));
+            return Err(format!("passes = {passes}: must be between 1 and {PASSES_MAX}"));
         }
         let of_rounds = rule.is_some() || round.is_some() || rounds.is_some();
         if method != Method::UntilSteady && of_rounds {
-            return Err(
-                "`rule`, `round` and `rounds` are said of the method `until-steady`".to_owned()
-            );
+            return Err("`rule`, `round` and `rounds` need the method `until-steady`".to_owned());
         }
         if method == Method::UntilSteady && passes.is_some() {
             return Err(
-                "`until-steady` ends by its rule or by `rounds`: leave `passes` out".to_owned()
+                "`until-steady` ends by its rule or by `rounds`: remove `passes`".to_owned()
             );
         }
         let possible = SteadyRule::ROUNDS_MIN..=ROUNDS_MAX;
         match rounds.filter(|rounds| !possible.contains(rounds)) {
             Some(rounds) => Err(format!(
-                "rounds = {rounds}; must be {} to {ROUNDS_MAX}",
+                "rounds = {rounds}: must be between {} and {ROUNDS_MAX}",
                 SteadyRule::ROUNDS_MIN
             )),
             None => Ok(()),
@@ -178,10 +176,7 @@ fn is_ours(step: &serde_json::Value) -> bool {
 fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
     let ours = file.prepare.iter().skip_while(|step| !is_ours(step));
     if let Some(after) = ours.clone().find(|step| !is_ours(step)) {
-        return Err(bad(format!(
-            "it comes last, when all is made that is written to, and {} comes after it",
-            after["step"]
-        )));
+        return Err(bad(format!("it must be the last step, but {} follows it", after["step"])));
     }
     let steps = match choices.precondition {
         Some(wanted) => wanted.steps(),
@@ -191,10 +186,13 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
     };
     steps.iter().try_for_each(|step| step.check().map_err(bad))?;
     if choices.read_only && !steps.is_empty() {
-        return Err(bad("it writes, and only reading is allowed"));
+        return Err(bad("it writes, but --read-only allows only reads"));
     }
     if file.files.is_some() && !steps.is_empty() {
-        return Err(bad("the points of this plan make files of their own, new ones each time"));
+        return Err(bad(
+            "the points of this plan create new files each time, so there is nothing to \
+             precondition",
+        ));
     }
     Ok(steps)
 }

@@ -40,21 +40,21 @@ fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     let named = |name: &str| file.variants.iter().filter(|other| other.name == name).count();
     let twice = file.variants.iter().find(|v| v.name.trim().is_empty() || named(&v.name) > 1);
     if let Some(variant) = twice {
-        return Err(bad(format!("`{}` names no variant, or two", variant.name)));
+        return Err(bad(format!("the name `{}` must not be empty or used twice", variant.name)));
     }
     let of_targets = |spec: &ComparisonSpec| spec.of == Compared::Targets;
     let wrong = if file.variants.len() < 2 {
-        "two variants at least are compared"
+        "a comparison needs at least two variants"
     } else if !file.comparison.as_ref().is_none_or(of_targets) {
-        "variants are columns of a comparison of = \"targets\""
+        "variants need a comparison with of = \"targets\""
     } else if !file.steps.is_empty() || file.staircase.is_some() || file.bandwidth.is_some() {
-        "a comparison is of profiles at numbers of outstanding I/Os; it has no steps"
+        "a comparison needs profiles at queue depths (`outstanding`), without steps"
     } else if !file.own_targets.is_empty() {
-        "each variant names its target; the plan has none besides"
+        "each variant names its own target: remove the plan's targets"
     } else if choices.variants.is_some() {
-        "the plan names its variants itself: leave --variants out"
+        "the plan names its variants: remove --variants"
     } else if choices.processes.is_some() || choices.arrays > 0 {
-        "--processes and --array belong to other comparisons"
+        "--processes and --array apply to other comparisons: remove them"
     } else {
         return Ok(());
     };

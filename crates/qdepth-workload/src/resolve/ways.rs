@@ -66,13 +66,13 @@ pub(crate) fn ways(
     };
     if !file.steps.is_empty() || file.staircase.is_some() {
         return Err(bad(
-            "a comparison is of profiles at numbers of outstanding I/Os; it has no steps",
+            "a comparison needs profiles at queue depths (`outstanding`), without steps",
         ));
     }
     if choices.processes.is_some() && spec.of != Compared::Processes {
         return Err(bad(format!(
-            "--processes is for plans that compare numbers of processes; `{}` does not, \
-             `processes` does",
+            "--processes needs a plan that compares numbers of processes, and `{}` does not: use \
+             the plan `processes`",
             file.name
         )));
     }
@@ -119,8 +119,8 @@ fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveE
     ];
     match asked.iter().find(|(asked, _)| *asked) {
         Some((_, what)) => Err(bad(format!(
-            "{what} belongs to a comparison, and the plan `{}` is none; devices, arrays, \
-             processes, area, options and media-comparison are",
+            "{what} needs a plan with a comparison, and `{}` has none. Use devices, arrays, \
+             processes, area, options or media-comparison",
             file.name
         ))),
         None => Ok(()),
@@ -144,8 +144,8 @@ fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveErro
     let (drives, arrays) = all.split_at(all.len().saturating_sub(choices.arrays));
     let [first, _, ..] = drives else {
         return Err(bad(format!(
-            "{} given; drives are compared from two on: name each as a target (of an emulated \
-             medium, `media:NAME*4` is four)",
+            "{} named, but a comparison needs at least two: name each drive as a target \
+             (`media:NAME*4` is four emulated drives)",
             if drives.len() == 1 { "one drive is" } else { "no drive is" }
         )));
     };
@@ -169,11 +169,13 @@ fn processes(
     let destination = only(all, "processes")?;
     let counts = choices.processes.as_ref().unwrap_or(&spec.processes);
     if counts.len() < 2 {
-        return Err(bad("two numbers of processes at least are compared, as --processes 1,4"));
+        return Err(bad(
+            "a comparison needs at least two numbers of processes: use for example --processes 1,4",
+        ));
     }
     let column = |count: &u32| {
         if *count == 0 || *count > PROCESSES_MAX {
-            return Err(bad(format!("{count} processes; must be 1 to {PROCESSES_MAX}")));
+            return Err(bad(format!("{count} processes: must be between 1 and {PROCESSES_MAX}")));
         }
         let parts = (0..*count).map(|part| part_of(destination, part, *count)).collect();
         let (variant, parts) = variant(Role::Variant, count.to_string(), parts);
@@ -198,9 +200,7 @@ fn areas(
 ) -> Result<Columns, ResolveError> {
     let destination = only(all, "areas")?;
     if choices.area.is_some() {
-        return Err(bad(
-            "--area would make all columns alike; the plan says which areas it compares",
-        ));
+        return Err(bad("the plan defines the areas that it compares: remove --area"));
     }
     let column = |area: &String| {
         let area = &of_file(area, destination, choices);
@@ -209,7 +209,9 @@ fn areas(
         variant(Role::Variant, name, vec![destination])
     };
     if spec.areas.len() < 2 {
-        return Err(bad("two areas at least are compared: areas = [\"32GiB\", \"full\"]"));
+        return Err(bad(
+            "a comparison needs at least two areas: use for example areas = [\"32GiB\", \"full\"]",
+        ));
     }
     Ok(spec.areas.iter().map(column).collect())
 }
@@ -228,9 +230,9 @@ fn only<'a>(all: &'a [Destination], columns: &str) -> Result<&'a Destination, Re
     match all {
         [destination] if destination.shape.parts == 1 => Ok(destination),
         [_] => Err(bad(format!(
-            "{columns} are compared on one drive, and the target has parts of its own already"
+            "{columns} are compared on one drive, but this target already has several parts"
         ))),
-        _ => Err(bad(format!("{columns} are compared on one target, and {} are given", all.len()))),
+        _ => Err(bad(format!("{columns} are compared on one target, but {} are named", all.len()))),
     }
 }
 
@@ -239,15 +241,17 @@ fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), Resolv
     let Some(names) = names else { return Ok(()) };
     if names.len() != variants.len() {
         return Err(bad(format!(
-            "--variants names {} columns, and there are {}: one name for each, in the order of the \
-             targets",
+            "--variants names {} variants, but there are {}: use one name for each, in the order \
+             of the targets",
             names.len(),
             variants.len()
         )));
     }
     for (index, name) in names.iter().enumerate() {
         if name.trim().is_empty() || names[..index].contains(name) {
-            return Err(bad(format!("--variants: `{name}` names no column, or two")));
+            return Err(bad(format!(
+                "--variants: the name `{name}` must not be empty or used twice"
+            )));
         }
         name.trim().clone_into(&mut variants[index].name);
     }
@@ -270,7 +274,7 @@ pub(crate) fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, Res
                 })
                 .collect();
             Err(bad(format!(
-                "--base {asked}: there is no such column; there are {}",
+                "--base {asked}: there is no such variant; the variants are {}",
                 known.join(", ")
             )))
         }

@@ -28,7 +28,7 @@ pub(crate) fn profiles(options: &CatalogueOptions) -> Result<Status> {
     catalogue(options, "profile", all, hint)
 }
 
-/// Prints a plan or profile that is shipped.
+/// Prints the text of the shipped plan or profile of this name.
 pub(crate) fn shown(name: &str) -> Result<Status> {
     let text = shipped_plan_text(name).or_else(|| shipped_profile_text(name));
     let names: Vec<&str> = shipped_plan_names().chain(shipped_profile_names()).collect();
@@ -41,7 +41,7 @@ pub(crate) fn shown(name: &str) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// The one that is named, or all with their titles.
+/// Prints the named plan or profile, or a table of all names with their titles.
 fn catalogue<'a>(
     options: &CatalogueOptions,
     what: &str,
@@ -91,7 +91,8 @@ pub(crate) fn man(options: &ManOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// The words behind `qdepth man` of every page, a line each; of the program's own none.
+/// Names that `qdepth man` accepts, one for each manual page; a subcommand follows its parent, for
+/// example `host check`.
 fn names(command: &clap::Command, name: &str) -> Vec<String> {
     let mut all = vec![name.to_owned()];
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {

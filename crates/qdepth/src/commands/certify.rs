@@ -1,4 +1,4 @@
-//! `qdepth certify`: proofs that the instrument measures rightly on this machine.
+//! `qdepth certify`: proves that the load generator measures correctly on this machine.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
     })
 }
 
-/// A new one, in the logbook before it is told.
+/// Runs the proofs and stores the certificate before anything is printed.
 fn proved(options: &CertifyOptions) -> Result<CertificateRecord> {
     let file = &options.logbook.logbook;
     let mut logbook = Logbook::open(file)?;
@@ -52,14 +52,14 @@ fn proved(options: &CertifyOptions) -> Result<CertificateRecord> {
     Ok(certificate)
 }
 
-/// The newest of this machine.
+/// Newest stored certificate of this machine.
 fn kept(options: &CertifyOptions) -> Result<CertificateRecord> {
     let file = &options.logbook.logbook;
     let [host, cpu] = machine(&environment::observe(&System::real()));
     match Logbook::open_read_only(file)?.certificate(&host, &cpu)? {
         Some(certificate) => Ok(certificate),
         None => bail!(Usage(format!(
-            "{} keeps no certificate of this machine ({host}, {cpu}): make one with `qdepth \
+            "{} contains no certificate of this machine ({host}, {cpu}). Create one with `qdepth \
              certify --logbook {}`",
             file.display(),
             shell_word(&file.to_string_lossy())

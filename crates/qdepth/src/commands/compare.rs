@@ -1,4 +1,4 @@
-//! `qdepth compare`: is B faster than A, slower, equal, or can it not be told?
+//! `qdepth compare`: tests whether B is faster than A, slower, or equal; otherwise inconclusive.
 
 mod sides;
 
@@ -61,7 +61,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     })
 }
 
-/// The answer first, then what differs or is open, then notes.
+/// Prints the answer, then differing and inconclusive rows, then notes.
 fn on_screen(report: &Versus, lang: Lang, all: bool) -> Result<()> {
     let (first, table) = versus_on_screen(report, lang, all);
     print(&table.caption)?;
@@ -73,7 +73,7 @@ fn on_screen(report: &Versus, lang: Lang, all: bool) -> Result<()> {
     summary.iter().chain(&versus_notes(report, lang)).try_for_each(|sentence| print(sentence))
 }
 
-/// The last whole runs of this logbook besides those that are compared.
+/// Newest complete runs of the same plan in this logbook, without the compared runs.
 fn earlier(own: &Path, a: &[Document], b: &[Document]) -> Result<Vec<Document>> {
     if !own.exists() {
         return Ok(Vec::new());
@@ -84,7 +84,7 @@ fn earlier(own: &Path, a: &[Document], b: &[Document]) -> Result<Vec<Document>> 
     let alike = logbook.newest_runs(EARLIER_MAX, |run| {
         run.plan == first.run.plan && run.is_comparable() && !compared.contains(&run.id.as_str())
     })?;
-    // One at a time: a whole run has a megabyte and more for each point.
+    // Loads one run at a time: each point of a complete run takes a megabyte or more.
     let measured =
         |run: &RunHeadline| logbook.measured(&run.id).map(|(run, all)| document(&run, &all));
     Ok(alike.iter().map(measured).collect::<Result<_, _>>()?)

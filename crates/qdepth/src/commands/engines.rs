@@ -1,4 +1,4 @@
-//! `qdepth host calibrate TARGET`: which way into the kernel serves this storage best.
+//! `qdepth host calibrate TARGET`: finds the engine that reads this storage fastest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,14 +21,14 @@ use crate::terminal::print;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::{PlanRequest, RunRequest};
 
-/// Engines take turns, so that what changes meanwhile hits all alike. Five are the fewest of which
-/// two that lie apart without an overlap do so by chance in 1 of 126 cases (Mann and Whitney 1947).
+/// Number of rounds. Engines alternate within a round, so that drift affects all alike. Five is the
+/// smallest number for which two engines are separated completely by chance in less than 1 % of
+/// cases (1 of 126; Mann and Whitney 1947).
 const ROUNDS: usize = 5;
-/// One request at a time, and as many as a drive needs to be busy.
+/// Queue depths: one I/O at a time, and enough to keep a drive busy.
 const OUTSTANDING: [u32; 2] = [1, 32];
 
-/// Reads only, and what is made in a directory is small: the way into the kernel is compared, not
-/// the storage.
+/// Plan of one round: reads of a small area, because the test compares engines, not storage.
 const PLAN: &str = r#"
 name = "engines"
 profiles = ["random-4k-read"]
@@ -37,27 +37,27 @@ duration = "300ms"
 file_size = "64MiB"
 "#;
 
-/// Below a table with a dash.
-const NONE_VALID: &str = "–: no round was valid; `qdepth host check` says what disturbs here.";
+/// Note below a table in which a dash replaces a figure.
+const NONE_VALID: &str = "–: no round was valid; `qdepth host check` shows what interferes.";
 
-/// Rates, I/Os per second, and CPU time for an I/O, ns, of each round.
+/// IOPS and CPU time per I/O (ns) of each valid round.
 #[derive(Default)]
 struct Tried {
     io_per_s: Vec<f64>,
     cpu_ns: Vec<f64>,
 }
 
-/// Rates of an engine by queue depth; or the reason why the storage or the kernel refuses it.
+/// Rounds of an engine by queue depth, or the reason why the storage or the kernel refuses it.
 type Answer = Result<BTreeMap<u32, Tried>, String>;
 
-/// Reads the target by every engine in turn, and says which is the fastest.
+/// Reads the target with each engine, round-robin, and prints the fastest.
 ///
 /// # Errors
-/// If no engine reads it: the refusal of the one that is taken where none is named.
+/// If no engine can read the target: the error of the default engine.
 pub(crate) fn compare(target: &Path) -> Result<Status> {
     if target.to_str().is_some_and(qdepth_media::is_emulated) {
         anyhow::bail!(Usage(format!(
-            "{} is emulated, so no engine of the kernel reads it; name a file, a directory or a \
+            "{} is emulated, so the kernel's engines cannot read it. Name a file, a directory or a \
              block device",
             target.display()
         )));
@@ -74,7 +74,7 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
             match measured(target, *engine) {
                 Ok((interrupted @ Status::Interrupted(_), _)) => return Ok(interrupted),
                 Ok((_, points)) => add(tried, &points),
-                // What the usual engine is refused for is not the engine's.
+                // If `threads` fails too, the fault lies with the target, not with io_uring.
                 Err(why) if *engine == Engine::IoUring && round == 0 => {
                     let usual = measured(target, Engine::Threads);
                     *answer = Err(usual.map(|_| reason(&why)).map_err(|_| why)?);
@@ -89,7 +89,8 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
 }
 
 fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)> {
-    let file: PlanFile = PLAN.parse().context("the plan of engines cannot be read: a bug")?;
+    let file: PlanFile =
+        PLAN.parse().context("the plan of engines cannot be read (internal error)")?;
     let outstanding = if engine == Engine::Sync { &OUTSTANDING[..1] } else { &OUTSTANDING };
     let file = PlanFile { outstanding: outstanding.to_vec(), ..file };
     let plan =
@@ -109,7 +110,7 @@ fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)>
 fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
     for point in points {
         let entry = tried.entry(point.outstanding).or_default();
-        // What is not valid says nothing of the engine.
+        // Invalid points say nothing about the engine.
         if Grade::from_findings(&point.findings) == Grade::C {
             continue;
         }
@@ -120,7 +121,7 @@ fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
     }
 }
 
-/// Problem without the advice for a run.
+/// Error text without the advice, which applies to `qdepth run`.
 fn reason(why: &anyhow::Error) -> String {
     let refusal = why.downcast_ref::<Refusal>().or_else(|| match why.downcast_ref::<Problem>() {
         Some(Problem::Refused(refusal)) => Some(refusal),
@@ -174,7 +175,7 @@ fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
     }
 }
 
-/// Least, median and most.
+/// Smallest value, median and largest value; `None` without values.
 fn spread(values: &[f64]) -> Option<[f64; 3]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -191,15 +192,15 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
         lines.push(best(outstanding, &tried.collect::<Vec<_>>()));
     }
     lines.push(format!(
-        "Where none is named, io_uring is taken if it can be. To measure with another:\n  qdepth \
-         run standard {} --engine NAME",
+        "By default, qdepth uses io_uring if possible. To use another engine:\n  qdepth run \
+         standard {} --engine NAME",
         shell_word(&target.to_string_lossy())
     ));
     let refused = answers.iter().filter_map(|(engine, answer)| {
         let why = answer.as_ref().err()?;
         let why =
             why.strip_prefix(engine.name()).and_then(|why| why.strip_prefix(": ")).unwrap_or(why);
-        Some(format!("not with {}: {why}", engine.name()))
+        Some(format!("{} cannot be used: {why}", engine.name()))
     });
     lines.extend(refused);
     lines.join("\n")
@@ -214,7 +215,7 @@ fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
     let Some((first, [least, middle, _])) = fastest else {
         return format!("queue depth {outstanding}: no round of any engine was valid");
     };
-    let among = if rates.len() < tried.len() { ", of those with a valid round" } else { "" };
+    let among = if rates.len() < tried.len() { " of those with a valid round" } else { "" };
     let others = rates.iter().filter(|(engine, _)| engine != first);
     let as_fast: Vec<&str> =
         others.filter(|(_, [.., most])| most >= least).map(|(engine, _)| engine.name()).collect();

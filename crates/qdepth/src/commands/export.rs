@@ -1,4 +1,4 @@
-//! `qdepth export`: a run for machines, or the points of many as one table.
+//! `qdepth export`: one run as JSON, or the points of many runs as one table.
 
 use anyhow::{Result, bail};
 use qdepth_files::shell_word;
@@ -15,17 +15,18 @@ use crate::terminal::print_document;
 pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
     let chooses = options.choosing.chooses();
     if chooses && !options.runs.is_empty() {
-        bail!(Usage("runs are named, and options choose others: leave out one of the two".into()));
+        bail!(Usage("use either run IDs or options that select runs, not both".into()));
     }
     if options.csv {
         return export_table(options);
     }
     let named = options.runs.join(" ");
     match options.runs.as_slice() {
-        _ if chooses => bail!(Usage("options that choose runs need `--csv`".into())),
+        _ if chooses => bail!(Usage("options that select runs need `--csv`".into())),
         [] | [_] => export_document(options),
         several => bail!(Usage(format!(
-            "a document holds one run, and {} are named. As a table: `qdepth export {named} --csv`",
+            "a document contains one run, but {} are named. Export them as a table: `qdepth export \
+             {named} --csv`",
             several.len()
         ))),
     }
@@ -38,8 +39,8 @@ fn export_document(options: &ExportOptions) -> Result<Status> {
     Ok(status_of_read(&run))
 }
 
-/// The ids of the runs that are asked for, the oldest first, and whether the logbook is known to
-/// list all.
+/// Ids of the selected runs, and whether the logbook lists every run it holds. Runs of a filter
+/// come oldest first, named runs in the given order.
 fn chosen_runs(options: &ExportOptions, logbook: &Logbook) -> Result<(Vec<String>, bool)> {
     if options.all || options.choosing.chooses() {
         let filter = options.choosing.filter(&[]);
@@ -53,7 +54,7 @@ fn chosen_runs(options: &ExportOptions, logbook: &Logbook) -> Result<(Vec<String
     for name in names {
         let id = logbook.run(name)?.id;
         if ids.contains(&id) {
-            bail!(Usage(format!("{name}: this run is named twice ({id})")));
+            bail!(Usage(format!("{name}: run {id} is named twice; remove one")));
         }
         ids.push(id);
     }
@@ -65,9 +66,11 @@ fn export_table(options: &ExportOptions) -> Result<Status> {
     let logbook = Logbook::open_read_only(&options.logbook.logbook)?;
     let (ids, lists_all) = chosen_runs(options, &logbook)?;
     if ids.is_empty() {
-        bail!(Usage(format!("no run of {file} is like that: `qdepth list --logbook {file}`")));
+        bail!(Usage(format!(
+            "no run of {file} matches; `qdepth list --logbook {file}` shows the runs"
+        )));
     }
-    let check = format!("`qdepth logbook check {file}` says what is damaged");
+    let check = format!("`qdepth logbook check {file}` lists what is damaged");
     let (mut status, mut rows) = (Status::Valid, 0);
     print_document(csv_header().trim_end())?;
     for id in &ids {
@@ -77,9 +80,9 @@ fn export_table(options: &ExportOptions) -> Result<Status> {
                 if !points.is_empty() {
                     print_document(csv_rows(&run, &points).trim_end())?;
                 }
-                run.is_damaged().then(|| format!("run {id}: what is damaged of it was left out"))
+                run.is_damaged().then(|| format!("run {id}: its damaged parts are omitted"))
             }
-            Err(error) if ids.len() > 1 => Some(format!("run {id} was left out: {error}")),
+            Err(error) if ids.len() > 1 => Some(format!("run {id} is omitted: {error}")),
             Err(error) => return Err(error.into()),
         };
         if let Some(damage) = damage {

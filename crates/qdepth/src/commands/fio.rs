@@ -1,5 +1,5 @@
-//! `qdepth fio`: a fio job file, measured by the same lab as a plan of our own, and told in fio's
-//! words where that is asked.
+//! `qdepth fio`: measures a fio job file with the load generator of `qdepth run`, and prints the
+//! result in fio's formats if asked.
 
 mod disks;
 mod output;
@@ -35,7 +35,7 @@ use qdepth_lab::request::{Pinning, PlanRequest, Ran, RunRequest};
 use qdepth_lab::target::prepare::{find, previewed};
 use qdepth_lab::target::would_refuse::would_refuse;
 
-/// Name by which the program was started: its own, or that of fio through a link.
+/// Name under which the program was started: `qdepth`, or `fio` through a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Called {
     Qdepth,
@@ -46,18 +46,18 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
     measure_words(&options.words, Called::Qdepth)
 }
 
-/// The same through a link in PATH that is called `fio`: exit statuses are fio's, and no report is
-/// written that nobody asked for.
+/// Entry point for a link named `fio`: returns fio's exit statuses, and writes no report unless one
+/// is requested.
 pub(crate) fn as_fio(words: &[String]) -> u8 {
     let status = match measure_words(words, Called::Fio) {
         Ok(status) => status.number(),
         Err(error) => exit_status::explain(&error),
     };
-    // fio has one status for all that goes wrong, and those of signals.
+    // fio exits with 1 on any failure, and with 128 plus the number on a signal.
     if status < 128 { status.min(1) } else { status }
 }
 
-/// Options of qdepth.
+/// Parses the options that belong to qdepth.
 fn own(words: &[String]) -> Result<FioRun> {
     let run = FioRun::try_parse_from(words)
         .map_err(|error| Usage(error.to_string().trim_end().to_owned()))?;
@@ -82,7 +82,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     }
     let set = jobs(&line, run.convert)?;
     let name = line.files.first().map_or("fio", |path| stem(path));
-    // TOML's whole numbers have a sign.
+    // One bit less than 64: TOML integers are signed.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
     if set.jobs.is_empty() {
         print_line("there is no job: add a section [NAME] to a file, or --name=NAME");
@@ -101,7 +101,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     }
     let request = request(&run, &line, &converted)?;
     if line.parse_only {
-        // What is done in another way is said before anything is measured.
+        // Remarks on options that are implemented differently come before any measurement.
         converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
         print_refusals(&request);
         return Ok(Status::Valid);
@@ -131,31 +131,31 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
             None => print_document(&text),
         }
     })?;
-    // A point that is no good as a measurement is a finding of the run; to fio it is a result.
+    // An invalid point is a finding for qdepth, but an ordinary result for fio.
     Ok(match status {
         Status::Invalid if !run.strict && !failed => Status::Valid,
         status => status,
     })
 }
 
-/// Says why points are of grade C. Whoever calls us by fio's name may take a word on the standard
-/// error for a failure.
+/// Prints why points have grade C. Callers of `fio` may treat any output on standard error as a
+/// failure, so it stays silent for them.
 fn print_invalid(ran: &Ran, called: Called) {
     if called != Called::Fio {
         output::invalid(ran).iter().for_each(|line| print_line(line));
     }
 }
 
-/// Refusals of a run for the targets as they are now. The jobs are valid anyway: refusals depend on
-/// the machine.
+/// Prints the reasons why a run would be refused now. The jobs themselves are valid: refusals
+/// depend on the machine.
 fn print_refusals(request: &RunRequest) {
     for refusal in would_refuse(&System::real(), request) {
-        print_line(&format!("a run here and now would end so: {refusal:#}"));
+        print_line(&format!("a run on this machine would be refused: {refusal:#}"));
     }
 }
 
-/// The jobs of a command line and of the files that it names; `elsewhere` are those that may run
-/// on another machine.
+/// Reads the jobs of a command line and of its job files. With `elsewhere`, the jobs may run on
+/// another machine, so this machine's directories are not checked.
 fn jobs(line: &CommandLine, elsewhere: bool) -> Result<JobSet> {
     let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
     let mut around = surroundings();
@@ -165,7 +165,7 @@ fn jobs(line: &CommandLine, elsewhere: bool) -> Result<JobSet> {
     Ok(JobSet::read(line, &files, &around).map_err(refused)?)
 }
 
-/// Request of the jobs; options of qdepth take precedence.
+/// Builds the run request of the jobs; options of qdepth take precedence over theirs.
 fn request(run: &FioRun, line: &CommandLine, converted: &Converted) -> Result<RunRequest> {
     let targets = converted.targets.iter().map(PathBuf::from).collect();
     let file = converted.plan.clone();
@@ -184,7 +184,7 @@ fn request(run: &FioRun, line: &CommandLine, converted: &Converted) -> Result<Ru
     })
 }
 
-/// The CPUs that the jobs name.
+/// CPUs that the jobs name, or `None` if they name none.
 fn pinning(converted: &Converted) -> Result<Option<Pinning>> {
     let Some((cpus, split)) = converted.cpus.as_ref() else { return Ok(None) };
     let cpus = of_nodes(cpus)?;
@@ -192,7 +192,7 @@ fn pinning(converted: &Converted) -> Result<Option<Pinning>> {
     Ok(Some(if *split { Pinning::InTurn(cpus) } else { Pinning::Among(cpus) }))
 }
 
-/// Numbers that several jobs may name, each once.
+/// Numbers of several lists, without duplicates.
 fn each_once(lists: &str) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for list in lists.split(',') {
@@ -221,7 +221,7 @@ fn help() -> String {
   --output=FILE, --output-format=normal,terse,json,json+, --minimal, --terse-version=2..5,
   --append-terse, --section=NAME, --readonly, --parse-only, --showcmd, --eta=WHEN, --version
   --cmdhelp[=OPTION]
-      what is done with each option of a job
+      how qdepth treats each option of a job
   --enghelp
       the engines
 
@@ -263,7 +263,7 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// The CPUs, of which those of nodes of memory are written `node:0,1`.
+/// Expands `node:0,1` in a CPU list to the CPUs of these NUMA nodes.
 fn of_nodes(cpus: &str) -> Result<String> {
     let Some((before, nodes)) = cpus.split_once("node:") else { return Ok(cpus.to_owned()) };
     let wrong = |why: String| Usage(format!("numa_cpu_nodes: {why}"));
@@ -277,8 +277,8 @@ fn of_nodes(cpus: &str) -> Result<String> {
     Ok(all.join(","))
 }
 
-/// Folders of files that are not there, which fio makes as well. They go again where nothing is
-/// left in them.
+/// Missing parent directories, created as fio creates them. Those that are empty at the end are
+/// removed again.
 struct CreatedFolders(Vec<PathBuf>);
 
 impl CreatedFolders {
@@ -305,7 +305,7 @@ impl Drop for CreatedFolders {
     }
 }
 
-/// Files in fio's forms.
+/// Output files in fio's formats, opened before the measurement.
 struct Results {
     document: Option<ResultFile>,
     logs: output::Logs,
@@ -319,7 +319,7 @@ impl Results {
     }
 }
 
-/// The engine that the jobs ask for.
+/// Engine that corresponds to the jobs' `ioengine`.
 fn engine(engine: Engine) -> EngineChoice {
     EngineChoice::Only(match engine {
         Engine::IoUring => linux::IoUring,
@@ -338,7 +338,7 @@ fn refused(refused: FioRefusals) -> Usage {
     Usage(refused.to_string())
 }
 
-/// A job file; by `-` the standard input.
+/// Path and text of a job file; `-` is standard input.
 fn read(path: &String) -> Result<(String, String)> {
     let bytes = Input::at(path, limit::JOB).bytes()?;
     Ok((path.clone(), String::from_utf8_lossy(&bytes).into_owned()))
@@ -361,9 +361,9 @@ fn surroundings() -> Surroundings<'static> {
     }
 }
 
-/// Usable bytes of the existing file; `None` if it is yet to be created: it does not exist, is
-/// empty, or is a directory. The guards refuse an unusable file; it is never replaced by another
-/// one.
+/// Usable bytes of an existing file; `None` if the run still has to create it because it is
+/// missing, empty, or a directory. The guards refuse an unusable file; it is never replaced by
+/// another one.
 fn usable_bytes(path: &str) -> Option<u64> {
     let path = Path::new(path);
     let Ok(target) = find(&System::real(), path) else {
@@ -377,7 +377,7 @@ fn usable_bytes(path: &str) -> Option<u64> {
     Some(shape.map_or(0, |shape| shape.usable.length_bytes).max(1))
 }
 
-/// The plan with the command that runs it.
+/// Plan as TOML, with the command that runs it as a comment.
 fn plan_text(converted: &Converted) -> Result<String> {
     let targets: Vec<String> = converted.targets.iter().map(|name| format!("'{name}'")).collect();
     let mut text = format!("# qdepth run THIS-FILE.toml {}\n", targets.join(" "));

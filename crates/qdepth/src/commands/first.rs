@@ -1,4 +1,5 @@
-//! `qdepth` alone: five seconds to a first number of this directory's storage. Nothing is kept.
+//! `qdepth` without arguments: a five-second measurement of the current directory. Nothing is
+//! stored.
 
 use anyhow::Result;
 use qdepth_files::{Lines, visible};
@@ -26,7 +27,7 @@ pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     })
 }
 
-/// Numbers, what limits them, and what to type next.
+/// Prints the figures, the bottleneck, and suggested next commands.
 fn print_result(options: FirstOptions, what: &str, Ran { run, points, .. }: &Ran) -> Result<()> {
     if options.json {
         return print_document(export_json(run, points).trim_end());
@@ -45,11 +46,11 @@ fn print_result(options: FirstOptions, what: &str, Ran { run, points, .. }: &Ran
     print(NEXT)
 }
 
-/// The name of what is measured is not made shorter.
+/// Narrowest width to which the target's name is shortened, in columns.
 const NAME_MIN: usize = 16;
 
-/// Lines of a small terminal that are free for words: of its 24 the prompt needs one, as does a
-/// standard error on which nothing is drawn; the table and what stands around it have sixteen.
+/// Lines left for sentences on a terminal of 24 lines: the prompt takes one, an idle standard error
+/// another, and the table with its surroundings sixteen.
 const LINES_OF_WORDS: usize = 6;
 
 /// Sentences that fit at this width: the bottleneck first, then the findings, then the note on the

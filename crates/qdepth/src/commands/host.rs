@@ -1,4 +1,4 @@
-//! `qdepth host`: what this machine is, and what it is to a measurement.
+//! `qdepth host`: describes this machine, checks it for interference, and tunes it.
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ use qdepth_lab::instrument::calibrate::{calibrate, cpus};
 use qdepth_lab::ranks::shim;
 use qdepth_lab::target::preparation::{may_be_done, open_journal, shown, take_back};
 
-/// Number of calibration rounds that a user requests, some seconds in total.
+/// Number of rounds of `qdepth host calibrate`; they take some seconds in total.
 const ROUNDS: u32 = 9;
 
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {
@@ -51,7 +51,7 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
     }
 }
 
-/// Says what would disturb a measurement.
+/// Prints what would disturb a measurement.
 fn check(options: &CheckOptions) -> Result<Status> {
     let engine = options.engine.engine.first();
     let checked =
@@ -64,7 +64,7 @@ fn check(options: &CheckOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// Shows the settings that should be, and sets them where that is asked.
+/// Prints the recommended settings; applies them with `--apply`.
 fn tune(options: &TuneOptions) -> Result<Status> {
     let system = System::real();
     let devices = if options.devices.is_empty() {
@@ -75,11 +75,11 @@ fn tune(options: &TuneOptions) -> Result<Status> {
     };
     if let Some(unknown) = devices.iter().find(|d| !system.exists(format!("/sys/class/block/{d}")))
     {
-        anyhow::bail!(Usage(format!("there is no block device {unknown}")));
+        anyhow::bail!(Usage(format!("there is no block device {unknown}; `lsblk` lists them")));
     }
     let steps = tuning(&system, &devices);
     if steps.is_empty() {
-        print("every setting that is there is as it should be")?;
+        print("nothing to tune: all settings that exist here are already correct")?;
         return Ok(Status::Valid);
     }
     show(&steps, options.apply)?;
@@ -89,7 +89,7 @@ fn tune(options: &TuneOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// Shows the steps of a preparation, and takes them where that is asked and every guard agrees.
+/// Prints the steps of a preparation; with `--apply`, runs them if every guard agrees.
 fn prepare(options: &PrepareOptions) -> Result<Status> {
     let path = options.file.display();
     let text = Input::file(&options.file, limit::PREPARATION).text()?;
@@ -106,7 +106,7 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
 fn show(steps: &[Step], apply: bool) -> Result<()> {
     print(&shown(steps).join("\n"))?;
     if !apply {
-        print("\nnothing was changed; --apply takes these steps")?;
+        print("\nnothing was changed; --apply runs these steps")?;
     }
     Ok(())
 }
@@ -119,38 +119,38 @@ fn take(
 ) -> Result<()> {
     let mut journal = open_journal(&option.journal)?;
     let screen = Screen::new();
-    // A signal ends this process; what was done is in the journal.
+    // A signal may end the process at any step: the journal records each finished step.
     let watch = Watch { print_line: &|line| screen.print_line(line), stop: &|| false };
     for step in steps {
         apply(system, step, &mut devices, &mut journal, watch)?;
     }
     journal.close()?;
     screen.print_line(&if journal::is_open(&option.journal) {
-        format!("done; `qdepth host undo` takes it back (journal {})", option.journal.display())
+        format!("done; `qdepth host undo` undoes it (journal {})", option.journal.display())
     } else {
-        "done; there is no way back".to_owned()
+        "done; it cannot be undone".to_owned()
     });
     Ok(())
 }
 
-/// Takes back what is in the journal.
+/// Undoes the changes recorded in the journal.
 fn undo(option: &JournalOption) -> Result<Status> {
     if !journal::is_open(&option.journal) {
-        print("nothing is to be taken back")?;
+        print("there is nothing to undo")?;
         return Ok(Status::Valid);
     }
     let (lines, failed) = take_back(&System::real(), &option.journal)?;
     print(&lines.join("\n"))?;
     if failed > 0 {
         anyhow::bail!(
-            "{failed} actions failed and stay in the journal; remove the cause, then `qdepth host \
-             undo` again"
+            "{failed} actions failed and stay in the journal. Remove the cause, then run `qdepth \
+             host undo` again"
         );
     }
     Ok(Status::Valid)
 }
 
-/// Tells what the machine is.
+/// Prints the inventory of the machine.
 fn print_result(options: &InventoryOptions) -> Result<Status> {
     let record = options.record.as_ref().map(|path| ResultFile::file(path, Privacy::Private));
     let record = record.transpose()?;
@@ -174,7 +174,7 @@ fn print_result(options: &InventoryOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// This machine, or one that was recorded.
+/// This machine, or a recorded one.
 fn chosen_system(options: &InventoryOptions) -> Result<System> {
     let Some(path) = &options.recorded else {
         return Ok(if options.record.is_some() { System::recording() } else { System::real() });
@@ -186,7 +186,7 @@ fn chosen_system(options: &InventoryOptions) -> Result<System> {
     Ok(System::recorded(recording))
 }
 
-/// Compiles the shim through which the program finds a site's MPI, into the user's cache.
+/// Compiles the shim that gives qdepth access to the site's MPI, into the user's cache directory.
 fn mpi(mpicc: &str) -> Result<Status> {
     let library = ResultFile::file(shim::created_path()?, Privacy::Program)?;
     let folder = Scratch::new()?;
@@ -194,7 +194,7 @@ fn mpi(mpicc: &str) -> Result<Status> {
     ResultFile::file(&source, Privacy::Private)?.write(MPI_SHIM)?;
     let words = ["-shared", "-fPIC", "-O2", "-o"].map(std::ffi::OsStr::new);
     let words: Vec<_> = words.into_iter().chain([made.as_os_str(), source.as_os_str()]).collect();
-    // A site's compiler often stands where only the user's PATH leads.
+    // The MPI compiler of a site is often found only through the user's PATH.
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(mpicc));
     let found =
@@ -202,7 +202,7 @@ fn mpi(mpicc: &str) -> Result<Status> {
     let compiler = found.unwrap_or_else(|| mpicc.to_owned());
     let output = System::real().run(&compiler, &words)?;
     if output.status != Some(0) {
-        anyhow::bail!("{compiler} could not compile the shim: {}", output.stderr.trim());
+        anyhow::bail!("{compiler} could not compile the MPI shim: {}", output.stderr.trim());
     }
     library.write(Input::file(&made, limit::MADE).bytes()?)?;
     let shim = library.path().display();

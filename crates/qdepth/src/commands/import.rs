@@ -1,4 +1,4 @@
-//! `qdepth import`: results of other programs, into the logbook.
+//! `qdepth import`: stores results of other programs in the logbook.
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub(crate) fn import(options: &ImportOptions) -> Result<Status> {
         let bytes = Input::at(path, limit::RESULT).bytes()?;
         files.push((path.display().to_string(), bytes));
     }
-    // All are read before the first is stored.
+    // Reads all files before storing anything, so that an error leaves the logbook unchanged.
     let runs = read(&files).map_err(|error: ImportError| Usage(error.to_string()))?;
     let mut logbook = Logbook::open(&options.logbook.logbook)?;
     for imported in &runs {
@@ -33,7 +33,7 @@ pub(crate) fn import(options: &ImportOptions) -> Result<Status> {
         let ended = run.ended_at.clone().unwrap_or(now);
         logbook
             .end_run(&id, RunState::Sealed, &ended, &[])
-            .with_context(|| format!("cannot seal what was read of {}", imported.file))?;
+            .with_context(|| format!("cannot store what was read from {}", imported.file))?;
         print(&format!("{}  {}  {} points", &id[..13], run.plan_name, imported.points.len()))?;
     }
     Ok(Status::Valid)

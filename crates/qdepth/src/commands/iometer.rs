@@ -1,4 +1,4 @@
-//! `qdepth iometer`: a configuration of Iometer's as a plan of our own.
+//! `qdepth iometer`: converts an Iometer configuration to a plan.
 
 use anyhow::{Context, Result};
 use qdepth_files::{Input, limit};
@@ -15,11 +15,13 @@ pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     let text = String::from_utf8_lossy(&bytes);
     let name = options.file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let made = icf_plan(&name, &text).map_err(|refusal| Usage(format!("{path}, {refusal}")))?;
-    let text = made.text().with_context(|| format!("{path}: the plan as TOML"))?;
+    let text = made.text().with_context(|| format!("{path}: cannot write the plan as TOML"))?;
     print_document(text.trim_end())?;
     if made.targets.len() > 1 {
         let names = made.targets.join(", ");
-        print_line(&format!("`qdepth run` needs as many targets, in this order: {names}"));
+        print_line(&format!(
+            "`qdepth run` needs the same number of targets, in this order: {names}"
+        ));
     }
     Ok(Status::Valid)
 }

@@ -1,5 +1,5 @@
-//! `qdepth ior`: a command line of IOR, measured by the same lab as a plan of our own, and told in
-//! IOR's words.
+//! `qdepth ior`: runs an IOR command line with the load generator of `qdepth run`, and prints IOR's
+//! output.
 
 mod surroundings;
 
@@ -28,8 +28,7 @@ use qdepth_lab::ranks::all_ranks::launched;
 use qdepth_lab::request::worker_result::{WorkerResult, WorkerResults};
 use qdepth_lab::request::{PlanRequest, Ran, RunRequest};
 
-/// The same through a link in PATH that is called `ior`: no report is written, and all words are
-/// IOR's.
+/// Entry point for a link named `ior`: every argument is IOR's, and no report is written.
 pub(crate) fn as_ior(words: &[String]) -> u8 {
     let options = IorOptions {
         logbook: LogbookOption { logbook: LOGBOOK_NAME.into() },
@@ -50,18 +49,19 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let tests = tests(&words)?;
     if options.convert {
         let plans = tests.iter().map(|test| test.plan(tasks(test)).to_toml());
-        let plans: Vec<String> = plans.collect::<Result<_, _>>().context("the plan as TOML")?;
+        let plans: Vec<String> =
+            plans.collect::<Result<_, _>>().context("cannot write the plan as TOML")?;
         print_document(plans.join("\n").trim_end())?;
         return Ok(Status::Valid);
     }
     let parts: usize = tests.iter().map(|test| test.parts().len()).sum();
     if let Some(ranks) = launched().filter(|_| parts > 1) {
         bail!(Usage(format!(
-            "{ranks} ranks of MPI make one run, and these are {parts}: leave -T, -f and -m with \
-             -i out"
+            "{ranks} MPI ranks can measure one run, but these options make {parts}: remove -T, -f, \
+             and -m with -i"
         )));
     }
-    let first = tests.first().context("a script without a test")?;
+    let first = tests.first().context("the script contains no test")?;
     let results = Results::open(first)?;
     let _memory = surroundings::hog(first)?;
     let results_of_all = ior_run(&words);
@@ -73,12 +73,12 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
             break;
         }
     }
-    // Of several ranks of MPI, the first tells.
+    // Under MPI only the first rank has results to print.
     if !whole.results.began.is_empty() {
         results.write(&words, &whole.results)?;
     }
     Ok(match whole.status {
-        // What is no good as a measurement is a finding of the run; to IOR it is a result.
+        // An invalid point is a finding for qdepth, but an ordinary result for IOR.
         Status::Invalid if !whole.failed => Status::Valid,
         status => status,
     })
@@ -87,16 +87,16 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it")]
 fn refused(refusal: IorRefusal) -> Usage {
     let how = "put options of qdepth before those of IOR: qdepth ior --no-report -- -t 1m …";
-    Usage(format!("{refusal}. {how}; `qdepth ior -- -h` lists IOR's"))
+    Usage(format!("{refusal}. {how}; `qdepth ior -- -h` lists IOR's options"))
 }
 
-/// One test, or those of a script.
+/// Tests of the command line, or of the script that it names.
 fn tests(words: &Ior) -> Result<Vec<Ior>> {
     let Some(script) = &words.script else { return Ok(vec![words.clone()]) };
     let bytes = Input::at(script, limit::JOB).bytes()?;
     let tests = words.tests_of(script, &String::from_utf8_lossy(&bytes)).map_err(refused)?;
     if tests.is_empty() {
-        bail!(Usage(format!("{script}: there is no test between `IOR START` and `IOR STOP`")));
+        bail!(Usage(format!("{script}: no test between `IOR START` and `IOR STOP`")));
     }
     Ok(tests)
 }
@@ -115,7 +115,7 @@ fn ior_run(words: &Ior) -> IorRun {
     }
 }
 
-/// All tests, as far as they are measured.
+/// State of an IOR run: options, results so far, and status.
 struct Whole<'a> {
     options: &'a IorOptions,
     results: IorRun,
@@ -135,7 +135,7 @@ impl Whole<'_> {
         for mut part in test.parts() {
             let minutes = Timestamp::now().duration_since(began).as_secs() / 60;
             if part.repetition > 0 && test.most_minutes > 0 && minutes >= test.most_minutes.into() {
-                print_line(&format!("-T: after {minutes} min, no further repetition"));
+                print_line(&format!("-T: no further repetition after {minutes} min"));
                 break;
             }
             let plan = plan(&mut part, tasks)?;
@@ -166,7 +166,7 @@ impl Whole<'_> {
     }
 }
 
-/// Takes what came of a part among the results of its test, which is the last.
+/// Adds the results of a measured part to the last test, to which the part belongs.
 fn take(results: &mut IorRun, part: &Ior, ran: &Ran) {
     let record = &ran.run;
     if results.began.is_empty() {
@@ -183,13 +183,13 @@ fn take(results: &mut IorRun, part: &Ior, ran: &Ran) {
     test.phases.extend(phases(&ran.ranks, part.repetition));
 }
 
-/// Request of the command line.
+/// Plan request of an IOR command line.
 fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
     let mut targets = Vec::new();
     for name in ior.names() {
         let path = Path::new(name);
         if path.file_name().is_none() || name.ends_with('/') {
-            bail!(Usage(format!("-o {name} names no file")));
+            bail!(Usage(format!("-o {name}: must be a file name")));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         targets.push(folder.unwrap_or(Path::new(".")).to_owned());
@@ -206,12 +206,12 @@ fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
     Ok(PlanRequest { file: ior.plan(tasks), choices: Choices::default(), targets })
 }
 
-/// Results of each rank in each phase: points of one step are one phase, on several directories.
+/// Results by phase and rank. Points of one group form one phase, also on several directories.
 fn phases(points: &WorkerResults, first: u32) -> Vec<IorPhase> {
     let mut phases: Vec<IorPhase> = Vec::new();
     let mut iterations = [first; 2];
     let is_measured = |group: &&[(Point, Vec<WorkerResult>)]| {
-        // What checks what was written is no result of IOR's.
+        // IOR reports no result for the points that verify the written data.
         group.iter().all(|(point, _)| !point.profile.starts_with("ior-check"))
     };
     for group in points.chunk_by(|(a, _), (b, _)| a.group == b.group).filter(is_measured) {
@@ -242,7 +242,8 @@ fn rank(rank: &WorkerResult) -> IorRank {
 struct Results {
     summary: Option<ResultFile>,
     ranks: Option<ResultFile>,
-    /// Progress file of a test's writes, for a later run that reads.
+    /// Status file of a test that writes (`stoneWallingStatusFile`): it holds the number of
+    /// transfers for a later test that reads.
     status: Option<ResultFile>,
 }
 

@@ -1,4 +1,4 @@
-//! `qdepth logbook`, `note`, `retract`: what is done with a logbook besides measuring into it.
+//! `qdepth logbook`, `note`, `retract`: maintenance of a logbook.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn check(LogbookCheck { file }: &LogbookCheck) -> Result<Status> {
     Ok(if checked.is_whole() { Status::Valid } else { Status::Invalid })
 }
 
-/// One that is there: it is not made by being written to.
+/// Opens an existing logbook for writing; never creates one.
 fn existing(file: &Path) -> Result<Logbook> {
     drop(Logbook::open_read_only(file)?);
     Ok(Logbook::open(file)?)
@@ -45,10 +45,11 @@ pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
 }
 
 pub(crate) fn retract(options: &NoteOptions) -> Result<Status> {
-    let text = text(options, "no reason is given", "retract RUN 'a backup was running'")?;
+    let text = text(options, "the reason is missing", "retract RUN 'a backup was running'")?;
     let mut logbook = existing(&options.logbook.logbook)?;
     let id = logbook.retract(&options.run, &text, &Timestamp::now().to_string())?;
-    Screen::new().print_line(&format!("run {id} is kept, marked, and left out of comparisons"));
+    Screen::new()
+        .print_line(&format!("run {id} is retracted: it is kept, but excluded from comparisons"));
     Ok(Status::Valid)
 }
 
@@ -57,7 +58,7 @@ fn text(options: &NoteOptions, nothing: &str, command: &str) -> Result<String> {
     let text = options.text.join(" ");
     if text.trim().is_empty() {
         let command = command.replace("RUN", &shell_word(&options.run));
-        bail!(Usage(format!("{nothing}, and nothing was kept: `qdepth {command}`")));
+        bail!(Usage(format!("{nothing}; nothing was changed. Try `qdepth {command}`")));
     }
     Ok(text)
 }
@@ -66,10 +67,10 @@ fn merge(options: &LogbookMerge) -> Result<Status> {
     let other = Logbook::open_read_only(&options.other)?;
     let merged = Logbook::open(&options.logbook.logbook)?.merge(&other)?;
     let mut lines: Vec<String> = merged.damaged.iter().map(line).collect();
-    lines.extend(merged.running.iter().map(|id| format!("run {id}: is being measured")));
+    lines.extend(merged.running.iter().map(|id| format!("run {id}: is still being measured")));
     lines.push(format!(
-        "{} runs of {} were added to {}; {} were there already ({} notes and retractions were \
-         added to them), {} damaged or running records were left out",
+        "{} runs of {} were added to {}; {} existed already ({} notes and retractions were added \
+         to them), {} damaged or running records were skipped",
         merged.added.len(),
         options.other.display(),
         options.logbook.logbook.display(),
@@ -91,18 +92,18 @@ fn prune(options: &LogbookPrune) -> Result<Status> {
         print_runs(&runs)?;
     }
     if options.dry_run {
-        print(&format!("{} would be taken out of {}", counted_runs(ids.len()), file.display()))?;
+        print(&format!("{} would be removed from {}", counted_runs(ids.len()), file.display()))?;
         return Ok(Status::Valid);
     }
     if !ids.is_empty() {
         logbook.prune(&ids)?;
     }
     let were = if ids.len() == 1 { "was" } else { "were" };
-    print(&format!("{} {were} taken out of {}", counted_runs(ids.len()), file.display()))?;
+    print(&format!("{} {were} removed from {}", counted_runs(ids.len()), file.display()))?;
     Ok(Status::Valid)
 }
 
-/// The runs that are like all of the rules, the oldest first.
+/// Runs that match all pruning rules, oldest first.
 fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadline> {
     let filter = RunFilter {
         plan: options.plan.clone(),
@@ -114,14 +115,15 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
         let day = run.started_at.get(..10).unwrap_or_default();
         before.as_deref().is_none_or(|before| day < before)
     };
-    // Counted over all runs, from the newest; one that was retracted is nothing to keep others for.
+    // Counts, from the newest run on, the runs of each plan and targets. Retracted and damaged runs
+    // do not count towards `--keep-last`.
     let mut newer: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
     let mut found: Vec<RunHeadline> = Vec::new();
     for run in runs.into_iter().rev() {
         let count = newer.entry((run.plan.clone(), run.targets.clone())).or_default();
         let good_and_newer = *count;
         *count += usize::from(run.retracted.is_none() && !run.damaged);
-        // Of a damaged one it is not known what it is like.
+        // A damaged run is never pruned: its plan, targets and state are unknown.
         let goes = !run.alive
             && !run.damaged
             && filter.fits(&run)
@@ -138,15 +140,15 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
     found
 }
 
-/// One line for each thing that is damaged, and one that says what was read.
+/// Report of a check: one line for each damaged record, then a summary of the records read.
 fn render(file: &Path, checked: &Checked) -> String {
     let sqlite = checked.file.iter().map(|line| format!("file: {line}"));
     let mut lines: Vec<String> = sqlite.chain(checked.damaged.iter().map(line)).collect();
-    let read = format!("{} runs, {} whole points", checked.runs, checked.points);
+    let read = format!("{} runs, {} complete points", checked.runs, checked.points);
     lines.push(match checked.is_whole() {
         true => format!("{}: whole: {read}", file.display()),
         false => format!(
-            "{}: damaged: {} findings in {read}; whole records can still be read (`qdepth list`, \
+            "{}: damaged: {} findings in {read}. Intact records can still be read (`qdepth list`, \
              `qdepth export RUN`); restore a copy for the others",
             file.display(),
             lines.len()

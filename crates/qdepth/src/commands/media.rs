@@ -1,4 +1,4 @@
-//! `qdepth media`: the catalogue of emulated media, and what is known of one.
+//! `qdepth media`: lists the emulated devices, and describes a device model.
 
 use anyhow::Result;
 use qdepth_files::{Input, limit};
@@ -25,7 +25,8 @@ pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
 }
 
 fn list() -> Result<String> {
-    let mut lines = vec!["EMULATED media, for example `qdepth run standard media:NAME`".to_owned()];
+    let mut lines =
+        vec!["EMULATED devices, for example `qdepth run standard media:NAME`".to_owned()];
     for (name, description) in Description::all()? {
         let (standing, checked) = (standing(&description), description.checked().words());
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
@@ -40,16 +41,16 @@ fn list() -> Result<String> {
         ));
     }
     lines.push(
-        "Several as one: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), \
-         independent(media:NAME*4); wrapped: delay(…, 100us), fault(…, errors=1000), pressure(…, \
-         500MB/s); behind it @area=full, @cpu=1.6GHz, @settings=default, @processes=4, \
-         @state=fresh, @PARAMETER=NUMBER."
+        "Arrays: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), independent(media:NAME*4). \
+         Wrappers: delay(…, 100us), fault(…, errors=1000), pressure(…, 500MB/s). Settings after \
+         the target: @area=full, @cpu=1.6GHz, @settings=default, @processes=4, @state=fresh, \
+         @PARAMETER=NUMBER."
             .to_owned(),
     );
     Ok(lines.join("\n"))
 }
 
-/// Basis of its numbers.
+/// Basis of the parameters of a device model.
 fn standing(description: &Description) -> &'static str {
     let of_formats = description.formats.values().flat_map(|format| format.parameters.values());
     let mut all = description.parameters.values().chain(of_formats);
@@ -112,8 +113,8 @@ fn describe_medium(name: &str) -> Result<String> {
     }
     match &description.fit {
         Some(known) => lines.push(format!(
-            "error at {} points kept back from the fit: {:.1} % (root mean square); measured with \
-             {:.0} to {:.0} bytes, {:.0} to {:.0} in flight; from day to day {:.1} %",
+            "error on {} held-out points: {:.1} % (root mean square); measured range {:.0} to \
+             {:.0} bytes, {:.0} to {:.0} in flight; day-to-day variation {:.1} %",
             known.kept_back,
             known.error * 100.0,
             known.request_bytes[0],
@@ -130,16 +131,16 @@ fn describe_medium(name: &str) -> Result<String> {
 /// Meaning of each use of a published figure.
 const USES: [(Use, &str); 4] = [
     (Use::Calibrated, "calibrated against"),
-    (Use::Predicted, "predicted, nothing was fitted to them"),
-    (Use::ReproducedNotValidated, "reproduced, not validated: as many numbers as figures"),
-    (Use::Tabled, "tabled: a number was read from them"),
+    (Use::Predicted, "predicted, not used for fitting"),
+    (Use::ReproducedNotValidated, "reproduced, not validated: as many parameters as figures"),
+    (Use::Tabled, "tabled: parameters were taken from them"),
 ];
 
-/// The error against every published figure of the medium, emulated anew.
+/// Errors against all published figures of the device, from a new emulation.
 fn achieved(name: &str) -> Result<Vec<String>> {
     let reference = Reference::shipped()?.of_medium(name);
     if reference.published.is_empty() {
-        return Ok(vec!["error: unknown, there is no published figure to compare with".to_owned()]);
+        return Ok(vec!["error: unknown, because there are no published figures".to_owned()]);
     }
     let signals = Signals::watch()?;
     let comparison = compare(&reference, emulate(&reference, &read_words, signals.stop())?);
@@ -163,6 +164,6 @@ fn achieved(name: &str) -> Result<Vec<String>> {
         ))
     };
     let mut lines: Vec<String> = USES.iter().filter_map(line).collect();
-    lines.push("to compare each with the emulated one: qdepth reproduce --all".to_owned());
+    lines.push("compare each with the emulated figure: qdepth reproduce --all".to_owned());
     Ok(lines)
 }

@@ -1,4 +1,4 @@
-//! One file for each verb of the command line, and which one is meant.
+//! Dispatch of the command line; each command has its own module.
 
 pub(crate) mod catalogue;
 pub(crate) mod certify;
@@ -34,7 +34,7 @@ use crate::exit_status::Status;
 use crate::flags::Command;
 use crate::flags::needed::Needed;
 
-/// Does what a command line asks for.
+/// Runs a parsed command.
 pub(crate) fn dispatch(command: Command) -> Result<Status> {
     match command {
         Command::Run(options) => run::run(&options),

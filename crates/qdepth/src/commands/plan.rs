@@ -1,4 +1,4 @@
-//! `qdepth plan`: what would run. Touches nothing.
+//! `qdepth plan`: shows what a run would do, without touching any target.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return catalogue::shown(name);
     }
     let Some(asked) = options.run.request()?.plan else {
-        let what = "a resumed run keeps its plan: qdepth export prints it";
+        let what = "--resume uses the plan of the interrupted run; `qdepth export` prints it";
         return Err(Usage(what.to_owned()).into());
     };
     let variants = asked.variants()?;
@@ -47,8 +47,8 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return print_plan(&asked, options);
     }
     if options.run.json || options.as_fio {
-        let what = "the plans of variants are complete only when each was prepared: leave --json \
-                    and --as-fio out";
+        let what = "the plans of variants are complete only after each was prepared. Remove --json \
+                    and --as-fio";
         return Err(Usage(what.to_owned()).into());
     }
     let mut worst = Status::Valid;
@@ -62,18 +62,18 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     Ok(worst)
 }
 
-/// The plan of a run, or of a variant.
+/// Prints the plan of a run or of one of its variants.
 fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     let system = System::real();
     let steps = preparation::steps(asked)?;
     let made_first = !steps.is_empty() && !options.as_fio && !options.run.json;
     if made_first {
-        print("before the first point, and taken back after the last:")?;
+        print("before the first point, undone after the last:")?;
         print(&preparation::shown(&steps).join("\n"))?;
         print("")?;
     }
     if made_first && asked.targets.iter().any(|target| is_missing(target)) {
-        print("what the preparation makes is not there yet, so nothing can be said of its points")?;
+        print("the targets are created by the preparation, so their points are not known yet")?;
         return Ok(Status::Valid);
     }
     let Preview { plan, found, provision, .. } = preview(&system, asked)?;
@@ -137,7 +137,7 @@ fn describe(
     let mut refused = false;
     let mut lines = vec![heading(plan, targets)];
     let now = Timestamp::now();
-    // Of each file system, what was promised of it; of each target, its points.
+    // Bytes already claimed on each file system by earlier targets.
     let mut promised: BTreeMap<u64, u64> = BTreeMap::new();
     let all = by_target(&plan.points, targets.len());
     let first = by_target(&plan.precondition, targets.len());
@@ -175,7 +175,7 @@ fn describe(
             }
         } else {
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
-            // What no consent overrides is said by the guards themselves.
+            // If consent cannot help, the guards report the reason themselves.
             let consent = if writes && open_to_consent(system, target, &writing).is_ok() {
                 consent_previewed(system, target, consent)?
             } else {
@@ -201,7 +201,7 @@ fn emulated(plan: &Plan, expression: &Path, all: &[&Point]) -> Vec<String> {
     let expression = expression.display();
     let mut lines = vec![
         String::new(),
-        format!("target {expression}: EMULATED: virtual time, nothing is touched"),
+        format!("target {expression}: EMULATED: virtual time, no device or file is used"),
     ];
     if let Some(wear) = plan.wear() {
         lines.push(format!("  {:<10} without writing", wear.name()));
@@ -219,7 +219,7 @@ fn by_target<'a>(
 ) -> Vec<Vec<&'a Point>> {
     let mut all = vec![Vec::new(); targets];
     for point in points {
-        // A plan's points have targets that there are.
+        // The target exists in every valid plan.
         if let Some(of_target) = all.get_mut(point.target as usize) {
             of_target.push(point);
         }
@@ -253,22 +253,23 @@ fn kind(target: &Inspected) -> String {
     }
 }
 
-/// Bytes where they are known before the rate is: the filling, and what the link can carry at most.
+/// Describes the writes to a target: exact bytes for filling, and the most that the link can carry
+/// for writes of unknown rate.
 fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -> String {
     let mut parts = Vec::new();
     match (fills.makes_file, fills.bytes) {
-        (true, 0) => parts.push("nothing to fill: a complete measurement file is there".to_owned()),
+        (true, 0) => parts.push("nothing to fill: a complete measurement file exists".to_owned()),
         (true, _) if fills.makes_files => {}
         (true, bytes) => {
             let area = Bytes(bytes.saturating_sub(LABEL_BYTES));
-            parts.push(format!("{area} to fill the measurement file, and its label"));
+            parts.push(format!("{area} to fill the measurement file, plus its label"));
         }
         (false, _) => {}
     }
     if !first.is_empty() {
         let bytes = Bytes(bytes_of(first));
         let in_rounds = first.iter().any(|point| point.stop.until_steady.is_some());
-        let rounds = if in_rounds { ", and as much as its rounds take" } else { "" };
+        let rounds = if in_rounds { ", plus the writes of its rounds" } else { "" };
         let first: Vec<String> = first.iter().map(|point| precondition::what(point)).collect();
         parts.push(format!("{bytes}{rounds} to precondition it ({})", first.join(", then ")));
     }
@@ -282,14 +283,14 @@ fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -
     } else {
         let link = target.block_device().and_then(|device| device.link.as_ref());
         let most = link.map_or_else(
-            || "as fast as it takes them: how much is not known before".to_owned(),
+            || "as fast as the target accepts them: the amount is unknown in advance".to_owned(),
             |link| {
                 let bytes = link.practical_bytes_per_s * ns as f64 / 1e9;
-                format!("at most {:.3} TB, what its {} carries", bytes / 1e12, link.description)
+                format!("at most {:.3} TB, the limit of its {}", bytes / 1e12, link.description)
             },
         );
         parts.push(format!(
-            "writes go on for {} in {} of {} points, {most}",
+            "writes for {} in {} of {} points, {most}",
             long(ns),
             writing.len(),
             all.len()
@@ -298,19 +299,19 @@ fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -
     parts.join("; then ")
 }
 
-/// Share of the drive's endurance that is known to be used: that of filling and preconditioning.
+/// Describes the share of the drive's endurance that filling and preconditioning use up.
 fn endurance(system: &System, target: &Inspected, writes: bool, known: u64) -> String {
     if known == 0 && !writes {
-        return "none is used".to_owned();
+        return "not used".to_owned();
     }
     let devices = target.devices();
     let [device] = devices.as_slice() else {
-        return "unknown: there is not one device below".to_owned();
+        return "unknown: the target is not on exactly one device".to_owned();
     };
     match rated_bytes(system, device) {
         Ok(rated) => format!(
-            "about {:.1} PB by the drive's own count; what is written before the first point takes \
-             {:.5} %, 1 TB more takes {:.3} %",
+            "about {:.1} PB by the drive's own count. The writes before the first point use {:.5} \
+             % of it, each further TB uses {:.3} %",
             rated / 1e15,
             known as f64 / rated * 100.0,
             1e12 / rated * 100.0
@@ -332,8 +333,8 @@ fn guards(verdicts: &Verdicts) -> Vec<String> {
         }
     }
     for (names, what) in [
-        (named(|verdict| *verdict == Verdict::Passes), "let it pass"),
-        (named(|verdict| *verdict == Verdict::NotAsked), "not asked, since another refuses"),
+        (named(|verdict| *verdict == Verdict::Passes), "pass"),
+        (named(|verdict| *verdict == Verdict::NotAsked), "not checked, because another refuses"),
     ] {
         if !names.is_empty() {
             lines.push(format!("{names} {what}"));
@@ -343,7 +344,7 @@ fn guards(verdicts: &Verdicts) -> Vec<String> {
     lines.iter().enumerate().map(|(index, line)| format!("{}{line}", head(index))).collect()
 }
 
-/// A line for each profile, with its intensities.
+/// One line for each profile, with its queue depths.
 fn points(all: &[&Point]) -> Vec<String> {
     let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
     for point in all {
@@ -361,7 +362,8 @@ fn points(all: &[&Point]) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// Varied quantity: queue depth, or the number of threads that each move their own bytes.
+/// Value of the varied quantity: the queue depth, or the number of threads if each thread moves a
+/// fixed number of bytes.
 fn intensity(point: &Point) -> u32 {
     if point.stop.bytes_per_stream > 0 { point.streams } else { point.outstanding }
 }
@@ -378,7 +380,7 @@ fn load(point: &Point) -> String {
         );
     }
     format!(
-        "{:<14} {:>3.0} % random, {:>3.0} % read, {}{}, {} of {} at {}; outstanding",
+        "{:<14} {:>3.0} % random, {:>3.0} % read, {}{}, {} over {} at offset {}; QD",
         point.profile_title,
         point.random_share * 100.0,
         point.read_share * 100.0,
@@ -393,7 +395,7 @@ fn load(point: &Point) -> String {
     )
 }
 
-/// Measured time of a point.
+/// Formatted length of a point's window.
 fn time(stop: &Stop) -> String {
     let duration = Nanos(stop.duration_ns);
     if let Some(rule) = stop.steady {
@@ -402,7 +404,7 @@ fn time(stop: &Stop) -> String {
     }
     match stop.until.and_then(|until| Tolerance::from_share(until.share)) {
         Some(tolerance) => format!("until {tolerance}, at most {duration},"),
-        None if stop.visits > 1 => format!("{duration} in {} visits", stop.visits),
+        None if stop.visits > 1 => format!("{duration} in {} interleaved segments", stop.visits),
         None => duration.to_string(),
     }
 }

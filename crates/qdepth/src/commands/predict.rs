@@ -1,5 +1,5 @@
-//! `qdepth predict`: what a medium of one's own drive, or an array of it, does under the points of
-//! a plan, with an interval that holds the medium's own error.
+//! `qdepth predict`: predicts the results of a plan for a fitted drive or an array of it, with a
+//! 95 % CI that includes the error of the device model.
 
 use anyhow::{Result, bail};
 use qdepth_host::system::System;
@@ -21,7 +21,7 @@ use qdepth_lab::failure::Usage;
 use qdepth_lab::target::prepare::ResolvedTarget;
 use qdepth_lab::target::preview::{Preview, preview};
 
-/// The plan where none is named.
+/// Default plan.
 const DEFAULT_PLAN: &str = "standard";
 
 pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
@@ -31,7 +31,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     let Preview { plan, found, .. } = preview(&System::real(), &asked)?;
     let [ResolvedTarget::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(
-            "predict: one target that is emulated, for example `qdepth predict \
+            "predict: exactly one emulated target is needed. Try `qdepth predict \
              'raid0(media:./mydrive.toml*2)'`"
                 .to_owned()
         ));
@@ -62,7 +62,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// Refuses a target of which nobody knows an error, nor that it rests on paper.
+/// Refuses a target with models of unknown error, unless all are based on data sheets or classes.
 fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     let (_, others) = medium.known();
     let checked = medium.checked();
@@ -72,16 +72,16 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     let media = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
     let media: Vec<String> = media.collect();
     bail!(Usage(format!(
-        "predict {text}: a medium in it was not fitted to measured runs, so nobody knows its \
-         error: {}; `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {plan} \
-         {text}` emulates without an interval",
+        "predict {text}: not all of its models were fitted to measured runs, so the error is \
+         unknown: {}. Fit a model with `qdepth media fit RUN -o mydrive.toml`, or emulate without \
+         CI: `qdepth run {plan} {text}`",
         media.join(", "),
         text = medium.text(),
     )))
 }
 
-/// `mydrive.toml*2 as raid0` is `raid0(media:./mydrive.toml*2)`, with the plan `standard` before it
-/// where none is named.
+/// Translates `mydrive.toml*2 as raid0` to `raid0(media:./mydrive.toml*2)`, preceded by the plan
+/// `standard` if none is named.
 fn words(given: &[String]) -> Result<Vec<String>> {
     let mut words = given.to_vec();
     if let [.., drives, joint, array] = words.as_slice()
@@ -96,8 +96,8 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     {
         let plan = words.first().map(|plan| format!("{plan} ")).unwrap_or_default();
         bail!(Usage(format!(
-            "predict: which medium? As `qdepth predict {plan}mydrive.toml`, `qdepth predict \
-             {plan}mydrive.toml*2 as raid0`"
+            "predict: no device model is given. Try `qdepth predict {plan}mydrive.toml` or `qdepth \
+             predict {plan}mydrive.toml*2 as raid0`"
         )));
     }
     if let Some(last) = words.last_mut() {
@@ -109,7 +109,7 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     Ok(words)
 }
 
-/// A file's name as the expression of a medium.
+/// Target expression of a model file; other words are unchanged.
 fn medium(word: &str) -> String {
     let (file, count) = word.rsplit_once('*').unwrap_or((word, ""));
     let is_file = file.ends_with(".toml") && !is_emulated(word);
@@ -126,7 +126,7 @@ fn print_predictions(
     rows: &[(&Point, Prediction)],
 ) -> Result<()> {
     print(&format!("EMULATED: {} under \"{title}\"", medium.text()))?;
-    let headings = ["profile", "outstanding", "unit", "predicted", "95 % interval", "stands on"];
+    let headings = ["profile", "QD", "unit", "predicted", "95 % CI", "basis"];
     let mut reasons: Vec<String> = Vec::new();
     let cells = rows.iter().map(|(point, predicted)| {
         let throughput = point.reported_as_throughput;
@@ -145,8 +145,8 @@ fn print_predictions(
                 "not known"
             }
             Standing::Assumed(why) => {
-                let says = "its error was never measured; the interval is an assumption \
-                            (a factor of 2 is one standard deviation), no finding";
+                let says = "its error was never measured; the 95 % CI is assumed (a factor of 2 is \
+                            one standard deviation)";
                 reasons.extend(
                     why.iter()
                         .map(|(medium, checked)| format!("{medium}: {}: {says}", checked.words())),
@@ -173,16 +173,15 @@ fn print_predictions(
     let (known, _) = medium.known();
     for (name, known) in known {
         lines.push(format!(
-            "{name}: error {:.1} % (root mean square) at {} points kept back from its fit; the \
-             interval holds it and what is not known of its numbers, and no promise where \
-             extrapolated",
+            "{name}: error {:.1} % (root mean square) on {} held-out points. The 95 % CI includes \
+             it and the uncertainty of the parameters. It is not reliable where extrapolated",
             known.error * 100.0,
             known.kept_back
         ));
     }
     if medium.drives() > 1 {
         lines.push(
-            "several drives: what they share (host, bus, heat) was not measured with one"
+            "several drives: effects that they share (host, bus, heat) were not measured"
                 .to_owned(),
         );
     }

@@ -1,4 +1,4 @@
-//! The verbs that read the logbook: list, show.
+//! `qdepth list` and `qdepth show`: commands that read the logbook.
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
@@ -11,11 +11,11 @@ use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
 
-/// Lines that are free for words and the prompt below a table.
+/// Terminal lines kept free below a table for sentences and the prompt.
 const LINES_OF_WORDS: usize = 9;
 
-/// Prints the table of all points and the answer; where the terminal is smaller than the table, the
-/// answer in a small one too, so that it is in view at the end.
+/// Prints the table of all points and the answer. If the table is longer than the terminal, also
+/// prints the short answer table, so that it is still visible at the end.
 pub(crate) fn print_answer(
     run: &RunRecord,
     points: &[PointRecord],
@@ -36,7 +36,7 @@ pub(crate) fn print_answer(
     sentence.iter().chain(&findings).try_for_each(|line| print(line))
 }
 
-/// Prints the table of all points, the summary, and everything that was found.
+/// Prints the table of all points, the summary and every finding.
 pub(crate) fn print_details(
     run: &RunRecord,
     points: &[PointRecord],
@@ -63,7 +63,7 @@ pub(crate) fn print_points(data: &Table) -> Result<()> {
     terminal::print_table(data, shared && named)
 }
 
-/// A table of texts, of which all but the first column stand as numbers do.
+/// Table of texts: the first column is left-aligned, the others are aligned like numbers.
 pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> Table {
     let column = |(index, heading): (usize, &&str)| Column {
         heading: (*heading).to_owned(),
@@ -84,7 +84,7 @@ pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> Table {
     }
 }
 
-/// Prints a table below its caption.
+/// Prints the caption of a table, then the table.
 pub(crate) fn print_list(data: &Table) -> Result<()> {
     print(&data.caption)?;
     terminal::print_table(data, false)
@@ -95,22 +95,21 @@ pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
     Ok(logbook.measured(&choice.run)?)
 }
 
-/// Several runs, in the order asked, each once.
+/// Reads runs in the given order; an error if one is named twice.
 pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<Measured>> {
     let logbook = Logbook::open_read_only(&logbook.logbook)?;
     let mut all: Vec<Measured> = Vec::new();
     for id in ids {
         let (run, points) = logbook.measured(id)?;
         if all.iter().any(|(other, _)| other.id == run.id) {
-            bail!(Usage(format!("{id}: this run is named twice ({})", run.id)));
+            bail!(Usage(format!("{id}: run {} is named twice; remove one", run.id)));
         }
         all.push((run, points));
     }
     Ok(all)
 }
 
-/// Runs that are listed where nobody says how many. Of a longer list so many are read whole, each
-/// in 0.2 ms.
+/// Default number of listed runs. Only these are read completely, in 0.2 ms each.
 const SCREENFUL: usize = 100;
 
 pub(crate) fn list(options: &ListOptions) -> Result<Status> {
@@ -128,23 +127,23 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     } else if runs.is_empty() && whole && options.limit != Some(0) {
         let (kept, file) = (logbook.runs_kept()?, file.display());
         Screen::new().print_line(&match kept {
-            0 => format!("{file} has no runs yet: `qdepth run` adds one"),
-            _ => format!("none of the {} of {file} is like that", counted_runs(kept)),
+            0 => format!("{file} has no runs yet; `qdepth run` adds one"),
+            _ => format!("none of the {} of {file} matches", counted_runs(kept)),
         });
     } else {
         print_runs(&runs)?;
     }
     if left_out {
         Screen::new().print_line(&format!(
-            "these are the newest {most}; the logbook keeps {kept} runs: `qdepth list --all`, or \
-             words and options that choose (`qdepth list --help`)"
+            "these are the newest {most} of {kept} runs; `qdepth list --all` shows all, and \
+             filters select some (`qdepth list --help`)"
         ));
     }
     if whole {
         return Ok(Status::Valid);
     }
     Screen::new().print_line(&format!(
-        "runs may be missing from this list; `qdepth logbook check {}` says what is damaged",
+        "runs may be missing from this list; `qdepth logbook check {}` lists what is damaged",
         file.display()
     ));
     Ok(Status::Invalid)
@@ -181,7 +180,7 @@ fn worst_grade(best: Best) -> String {
     }
 }
 
-/// The newest stands first; given is the oldest first.
+/// Prints the list of runs, newest first. `runs` is ordered oldest first.
 pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     let year = |run: &RunHeadline| run.started_at.chars().take(4).collect::<String>();
     let one_year = runs.windows(2).all(|pair| year(&pair[0]) == year(&pair[1]));
@@ -196,7 +195,7 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
         let started = run.started_at.chars().take(16).skip(if one_year { 5 } else { 0 });
         vec![
             run.id.chars().take(13).collect(),
-            // To the minute: the order of the rows tells the rest.
+            // Minutes suffice: the rows are in order of time.
             started.map(|letter| if letter == 'T' { ' ' } else { letter }).collect(),
             if is_whole { state } else { state + &points },
             run.plan.clone(),
@@ -215,12 +214,12 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     terminal::print_table(&table, false)
 }
 
-/// A run of which something could not be relied on is no success for a script.
+/// Status of a command that reads a run: scripts must not take a damaged run for a success.
 pub(crate) fn status_of_read(run: &RunRecord) -> Status {
     if run.is_damaged() { Status::Invalid } else { Status::Valid }
 }
 
-/// Prints the latency of a point over time; without a number, of the one with the longest p99.9.
+/// Prints the latency of a point over time; without a number, of the point with the longest p99.9.
 fn print_timeline(
     run: &RunRecord,
     points: &[PointRecord],
@@ -233,10 +232,10 @@ fn print_timeline(
     lines.iter().try_for_each(|line| print(line))
 }
 
-/// The wanted points, or, where none is named, the one with the longest p99.9.
+/// Numbers of the wanted points, or of the point with the longest p99.9 if none is named.
 ///
 /// # Errors
-/// If the run lacks one of them, or the samples of one hold no latencies.
+/// If the run lacks a wanted point, or a point's samples hold no latencies.
 pub(crate) fn must_have_timelines(
     run: &RunRecord,
     points: &[PointRecord],
@@ -254,11 +253,11 @@ pub(crate) fn must_have_timelines(
     let numbers: Vec<String> = known.iter().map(|point| point.index.to_string()).collect();
     Err(Usage(match numbers.as_slice() {
         [] => format!(
-            "run {id} holds no latencies over time: it has several ranks, or was imported without \
-             a latency log"
+            "run {id} has no latencies over time: it has several ranks, or was imported without a \
+             latency log"
         ),
-        [only] => format!("run {id} holds latencies over time of point {only} alone"),
-        all => format!("run {id} holds latencies over time of these points: {}", all.join(", ")),
+        [only] => format!("run {id} has latencies over time only for point {only}"),
+        all => format!("run {id} has latencies over time only for points {}", all.join(", ")),
     }))
 }
 

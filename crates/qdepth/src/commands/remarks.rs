@@ -1,11 +1,11 @@
-//! Differences from other programs' jobs, as findings of the run.
+//! Findings for options of other programs' jobs that qdepth implements differently.
 
 use qdepth_foreign::Remarked;
 use qdepth_lab::outcome::findings::not_literal;
 use qdepth_measure::Finding;
 use qdepth_record::PointRecord;
 
-/// The finding of an option, with the values of its sentence.
+/// Finding for one option, with the values that its sentence needs.
 pub(crate) fn finding(option: &str, what: &Remarked) -> Finding {
     let finding = not_literal(option, what.remark.as_str());
     let finding = match &what.name {
@@ -18,7 +18,7 @@ pub(crate) fn finding(option: &str, what: &Remarked) -> Finding {
     }
 }
 
-/// True if an I/O of the point failed.
+/// True if at least one I/O of the point failed.
 pub(crate) fn has_errors(point: &PointRecord) -> bool {
     point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }

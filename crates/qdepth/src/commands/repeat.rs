@@ -1,6 +1,6 @@
-//! `qdepth run A B --repeat N`: the plan on each column again and again, interleaved in blocks of
-//! random order, until there were enough; then what the runs say together. A layer above a run:
-//! each repetition is one, with everything that a run has.
+//! `qdepth run A B --repeat N`: runs the plan on each column repeatedly, interleaved in blocks of
+//! random order, then prints the combined result. Built on top of single runs: each repetition is a
+//! complete run in the logbook.
 
 use std::path::{Path, PathBuf};
 
@@ -27,12 +27,12 @@ use qdepth_lab::ranks::all_ranks::launched;
 use qdepth_lab::request::{PlanRequest, RunRequest};
 use qdepth_lab::run;
 
-/// After so many blocks it is asked whether the answer is known; growing, since each check may be
-/// the one that is wrong. The last is the most.
+/// Numbers of blocks after which the interim result is checked. The distances grow because every
+/// check adds a chance of stopping wrongly. The last entry is the maximum.
 const INTERIM_CHECKS: [u32; 5] = [6, 9, 14, 20, 30];
-/// Differences up to this do not matter where nothing else was asked for.
+/// Default threshold of a comparison: smaller differences count as equal.
 const THRESHOLD: f64 = 0.02;
-/// Cost of repeated checks for an interval that ends its campaign (docs/design/0009).
+/// Factor by which repeated interim checks widen the interval (docs/design/0009).
 const INTERIM_WIDENING: f64 = 1.13;
 
 /// Context of a campaign.
@@ -45,13 +45,15 @@ struct Desk<'a> {
 /// Begins a campaign.
 pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     if launched().is_some() {
-        anyhow::bail!(Usage("several ranks cannot repeat a run: repeat the command".to_owned()));
+        anyhow::bail!(Usage(
+            "--repeat needs a single rank: remove it, and repeat the command".to_owned()
+        ));
     }
     let report = &options.report.report;
     if report != Path::new(REPORT_NAME) {
         anyhow::bail!(Usage(format!(
             "--report with --repeat: a campaign does not write a report. Remove --report, then \
-             report the runs that `qdepth list` shows: qdepth report RUN RUN -o {}",
+             report its runs, which `qdepth list` shows: qdepth report RUN RUN -o {}",
             report.display()
         )));
     }
@@ -62,7 +64,9 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     let columns = columns(options, asked)?;
     if repeat == Repeat::UntilSteady && columns.len() > 1 {
         anyhow::bail!(Usage(
-            "--repeat until-steady: rounds follow one another on one target; name one".to_owned()
+            "--repeat until-steady: needs exactly one target, because rounds follow one another. \
+             Name one"
+                .to_owned()
         ));
     }
     let id = uuid::Uuid::now_v7();
@@ -90,14 +94,15 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     Ok(go_on(&desk, &campaign)?.unwrap_or(Status::Valid))
 }
 
-/// Takes up the campaign that was measured last, where something of it is missing.
+/// Resumes the last campaign. Returns `None` if there is no campaign to resume or nothing is
+/// missing.
 pub(crate) fn resume(options: &RunOptions) -> Result<Option<Status>> {
     let path = &options.logbook.logbook;
     if launched().is_some() || !path.exists() {
         return Ok(None);
     }
-    // One that cannot be read, or whose first run was killed before it began, is for the run to
-    // tell.
+    // If the logbook is unreadable, or its first run was killed before it began, the run itself
+    // reports that.
     let Ok(logbook) = Logbook::open_read_only(path) else { return Ok(None) };
     let Some(last) = logbook.newest_runs(1, |_| true)?.pop() else { return Ok(None) };
     let run = logbook.run(&last.id)?;
@@ -118,7 +123,7 @@ fn most(repeat: Repeat) -> u32 {
     }
 }
 
-/// Each target is a column; a plan that compares already is one as a whole.
+/// Columns of a campaign: one for each target; a plan that already compares is a single column.
 fn columns(options: &RunOptions, asked: &PlanRequest) -> Result<Vec<CampaignColumn>> {
     let compares = asked.file.comparison.is_some()
         || !asked.file.variants.is_empty()
@@ -159,7 +164,7 @@ fn columns(options: &RunOptions, asked: &PlanRequest) -> Result<Vec<CampaignColu
     Ok(targets.iter().zip(names).map(column).collect())
 }
 
-/// Measures what is missing, and tells what all of it says. None where nothing was missing.
+/// Measures the missing runs and prints the combined result. Returns `None` if nothing was missing.
 fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
     let repeat = campaign.request.repeat;
     let (mut index, mut measured, mut worst) = (0, false, Status::Valid);
@@ -198,7 +203,7 @@ fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
     Ok(Some(if worst == Status::Valid { status } else { worst }))
 }
 
-/// The runs that the campaign has already, where it is taken up again.
+/// Runs of the campaign that are already in the logbook; empty for a new campaign.
 fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Kept>> {
     match Logbook::open_read_only(&desk.options.logbook.logbook) {
         Ok(logbook) => campaign.kept(&logbook),
@@ -207,7 +212,7 @@ fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Kept>> {
     }
 }
 
-/// Measures the run at this place, or the rest of one that was begun.
+/// Measures one run of the campaign, or resumes it if it was begun.
 fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Result<Status> {
     let Member { campaign, column, .. } = member;
     let CampaignRequest { columns, engine, expect, repeat: _, seed: _ } = &campaign.request;
@@ -224,13 +229,14 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
     desk.screen.print_line(&format!("block {}   {name}", block + 1));
     let ran = run::run(&request, desk.screen, desk.signals)?;
     if let Some(signal) = desk.signals.caught() {
-        desk.screen
-            .print_line("interrupted: what was measured is kept; `qdepth run --resume` continues");
+        desk.screen.print_line(
+            "interrupted: the measured points are kept; `qdepth run --resume` continues",
+        );
         return Ok(Status::Interrupted(signal));
     }
     let Some(ran) = ran.filter(|ran| ran.run.state == RunState::Sealed && ran.lost == 0) else {
         anyhow::bail!(
-            "block {} on {name} could not be measured whole; `qdepth run --resume` goes on with it",
+            "block {} on {name} is incomplete; `qdepth run --resume` continues it",
             block + 1
         );
     };
@@ -238,7 +244,7 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
     Ok(status_of(&ran.run, &ran.points))
 }
 
-/// The whole runs of each column.
+/// Complete runs, by column.
 fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
     let logbook = Logbook::open_read_only(&desk.options.logbook.logbook)?;
     let mut all = vec![Vec::new(); campaign.request.columns.len()];
@@ -252,8 +258,8 @@ fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
     Ok(all)
 }
 
-/// True if every rate is known well enough: for one column its interval, for several every verdict.
-/// The tails of the latency are printed too, but not waited for.
+/// True if every rate is known well enough: its interval for a single column, its verdict for
+/// several. Latency percentiles are printed but not waited for.
 fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Tolerance) -> bool {
     if let [alone] = groups {
         let known = repeated(&campaign.request.columns[0].name, alone);
@@ -269,7 +275,7 @@ fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Toleranc
     )
 }
 
-/// Each later column beside the first.
+/// Comparison of each later column with the first.
 fn compared(
     groups: &[Vec<Measured>],
     campaign: &Campaign,
@@ -304,7 +310,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
         Repeat::UntilSteady => rounds(&groups).is_steady(),
     };
     if let [alone] = groups.as_slice() {
-        // Of rounds the last five count.
+        // Only the last `WINDOW_ROUNDS` rounds count.
         let counted = match repeat {
             Repeat::UntilSteady => &alone[alone.len().saturating_sub(WINDOW_ROUNDS)..],
             Repeat::Times(_) | Repeat::Until(_) => alone,
@@ -314,7 +320,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
             report.rounds = rounds(&groups).tracked;
         }
         if silent {
-            // The lines of events stand there.
+            // The events are the output.
         } else if desk.options.json {
             print_document(repeated_json(&report).trim_end())?;
         } else {
@@ -338,7 +344,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
         group.iter().map(|(run, _)| &run.id[..13]).collect::<Vec<_>>().join(",")
     };
     if let [a, b] = groups.as_slice() {
-        desk.screen.print_line(&format!("again      qdepth compare {} {}", ids(a), ids(b)));
+        desk.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
     let any = |verdict: &str| all.iter().any(|comparison| comparison.count(verdict) > 0);
     Ok(match (any("slower"), any("cannot-tell")) {

@@ -1,4 +1,4 @@
-//! `qdepth report`: runs as a document: HTML, PDF, Markdown, and its figures as CSV and JSON.
+//! `qdepth report`: writes a report of runs (HTML, PDF, Markdown), and its figures as CSV and JSON.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,12 +25,13 @@ use crate::terminal::print;
 use qdepth_lab::failure::{Missing, Usage};
 use qdepth_papers::drive;
 
-/// Beside `qdepth`, or in a folder of programs.
+/// Program that typesets PDF: next to `qdepth`, or in a system directory of programs.
 const TYPESETTER: &str = "qdepth-pdf";
-/// A paper of 1,000 points is hundreds of pages: a minute on one core, longer on a busy machine.
+/// Time limit for typesetting. A paper of 1,000 points has hundreds of pages: a minute on one core,
+/// longer on a busy machine.
 const TYPESETTING_LIMIT: Duration = Duration::from_secs(1800);
 const STEM: &str = "qdepth-report";
-/// The name of standard output.
+/// Path that stands for standard output.
 const STANDARD: &str = "-";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
@@ -60,7 +61,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         redact: options.redact,
         alive: Some(alive.clone()),
     };
-    // What it says of the machine is its owner's, unless that was taken out.
+    // An unredacted report reveals details of the machine, so only its owner may read it.
     let privacy = if options.redact { Privacy::Public } else { Privacy::Private };
     let sheets = Sheets::open(&formats, &options.lang, output.as_deref(), privacy)?;
     let program = typesetter.as_ref().ok().and_then(Option::as_deref);
@@ -71,16 +72,16 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     }
 }
 
-/// Refuses points that have no latency over time, and points of several runs.
+/// Refuses points without latency samples over time, and points of more than one run.
 fn must_have_points(runs: &[(RunRecord, Vec<PointRecord>)], wanted: &[u32]) -> Result<(), Usage> {
     match runs {
         _ if wanted.is_empty() => Ok(()),
         [(run, points)] => must_have_timelines(run, points, wanted).map(drop),
-        _ => Err(Usage("--point asks for points of one run: name one".to_owned())),
+        _ => Err(Usage("--point needs exactly one run: name one".to_owned())),
     }
 }
 
-/// The same with HTML in the place of PDF, which cannot be made here.
+/// Replaces PDF by HTML in formats and output name, for use without the PDF program.
 fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<PathBuf>) {
     let mut formats: Vec<Format> =
         formats.iter().copied().filter(|format| *format != Format::Pdf).collect();
@@ -94,14 +95,16 @@ fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<Pa
     (formats, output)
 }
 
-/// Destination of a page, checked before anything is read, and the PDF program.
+/// Output file of a page, checked before anything is read, and the PDF program if it is needed.
 pub(crate) fn page(output: &Path, lang: Lang) -> Result<(Sheets, Option<String>)> {
     if output == Path::new(STANDARD) {
-        bail!(Usage("`-`: the words go to standard output; give the page a file".to_owned()));
+        bail!(Usage(
+            "`-`: standard output is used for the text. Name a file for the page".to_owned()
+        ));
     }
     let (formats, privacy) = (formats(&[], Some(output))?, Privacy::Private);
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
-    // The name is the page's own, also where it has no ending.
+    // The name is used as given, even without an extension.
     let sheet = |format: Format| {
         let file = (!format.is_a_folder()).then(|| ResultFile::file(output, privacy));
         anyhow::Ok(Sheet { format, file: file.transpose()?, path: output.to_owned() })
@@ -110,7 +113,7 @@ pub(crate) fn page(output: &Path, lang: Lang) -> Result<(Sheets, Option<String>)
     Ok((Sheets { languages: vec![(lang, sheets)], privacy }, typesetter))
 }
 
-/// Destinations of a document, in every format and language.
+/// Output files of a document, one for each format and language.
 pub(crate) struct Sheets {
     languages: Vec<(Lang, Vec<Sheet>)>,
     privacy: Privacy,
@@ -119,12 +122,12 @@ pub(crate) struct Sheets {
 struct Sheet {
     format: Format,
     path: PathBuf,
-    /// None where the format is a folder.
+    /// `None` if the format is a folder of files.
     file: Option<ResultFile>,
 }
 
 impl Sheets {
-    /// Looks at all names before the first is written.
+    /// Checks all output names before anything is written.
     pub(crate) fn open(
         formats: &[Format],
         languages: &[Lang],
@@ -133,7 +136,9 @@ impl Sheets {
     ) -> Result<Self> {
         let alone = formats.len() == 1 && languages.len() == 1;
         if output == Some(Path::new(STANDARD)) && !(alone && formats[0].is_one_file()) {
-            bail!(Usage("-o - is for one file: html, pdf or json, in one language".to_owned()));
+            bail!(Usage(
+                "-o - can write only one file: html, pdf or json, in one language".to_owned()
+            ));
         }
         let paths = OutputPaths { output, alone, by_language: languages.len() > 1 };
         let sheet = |lang: Lang, format: Format| {
@@ -149,12 +154,12 @@ impl Sheets {
         Ok(Self { languages: all, privacy })
     }
 
-    /// True if a folder is written, which is not looked at before.
+    /// True if an output is a folder, which cannot be checked before the measurement.
     pub(crate) fn has_a_folder(&self) -> bool {
         self.languages.iter().flat_map(|(_, sheets)| sheets).any(|sheet| sheet.file.is_none())
     }
 
-    /// Writes the document, and prints where each file is.
+    /// Writes the document in every format, and prints the paths.
     pub(crate) fn write(
         &self,
         typesetter: Option<&str>,
@@ -165,7 +170,7 @@ impl Sheets {
         files.try_for_each(|path| print(&path.display().to_string()))
     }
 
-    /// Writes the document; where each file is.
+    /// Writes the document in every format, and returns the paths.
     pub(crate) fn put(
         &self,
         typesetter: Option<&str>,
@@ -183,7 +188,7 @@ impl Sheets {
     }
 }
 
-/// The formats that were asked for; without, the one that the output's name ends in, or HTML.
+/// Requested formats; by default the format of the output's extension, or HTML.
 fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
     let mut formats = asked.to_vec();
     formats.dedup();
@@ -195,20 +200,20 @@ fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
     Format::from_str(ending, false).map(|format| vec![format]).map_err(|_| {
         let endings = Format::value_variants().iter().map(|format| format.ending());
         let endings = endings.collect::<Vec<_>>().join(", ");
-        Usage(format!("what `.{ending}` is to hold is not known: give --format ({endings})")).into()
+        Usage(format!("the format of `.{ending}` is unknown: add --format ({endings})")).into()
     })
 }
 
 /// Destinations of files.
 struct OutputPaths<'a> {
     output: Option<&'a Path>,
-    /// One file alone takes the name as it was given, if that has an ending.
+    /// True if there is a single output, which keeps the given name if that has an extension.
     alone: bool,
     by_language: bool,
 }
 
 impl OutputPaths<'_> {
-    /// `report.html`, or among several `report.ja.pdf`.
+    /// Path of one output: `report.html`, or `report.ja.pdf` if there are several languages.
     fn path(&self, lang: &str, ending: &str) -> PathBuf {
         match self.output {
             Some(output) if output == Path::new(STANDARD) => output.to_owned(),
@@ -231,7 +236,7 @@ impl OutputPaths<'_> {
     }
 }
 
-/// The drives of these names.
+/// Published figures of the named drives.
 fn published(names: &[String]) -> Result<Vec<PublishedDrive>> {
     if names.is_empty() {
         return Ok(Vec::new());
@@ -256,7 +261,7 @@ fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
     Some(sheet)
 }
 
-/// Publisher file, and the pictures that it names: logo, topology.
+/// Reads the publisher file and the pictures that it names: logo, then topology.
 fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>, Option<Logo>)> {
     let Some(path) = path else { return Ok(Default::default()) };
     let usage = |why: String| Usage(format!("--paper {}: {why}", path.display()));
@@ -280,7 +285,7 @@ fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>, Option<Logo>)> {
     Ok((paper, logo, topology))
 }
 
-/// The program that sets PDF, once it has answered.
+/// Path of the PDF program, checked by running `--version`.
 pub(crate) fn typesetter() -> Result<String> {
     let own = std::env::current_exe().ok().map(|program| program.with_file_name(TYPESETTER));
     let beside = own.filter(|program| program.is_file());
@@ -290,8 +295,8 @@ pub(crate) fn typesetter() -> Result<String> {
     match System::real().run(&program, &["--version"]) {
         Ok(Output { status: Some(0), .. }) => Ok(program),
         _ => bail!(Missing(format!(
-            "PDF needs the program {TYPESETTER}, which is neither beside qdepth nor \
-             in /usr/local/bin or /usr/bin; `cargo pdf` in the source directory builds it (in some \
+            "PDF needs the program {TYPESETTER}, which is neither next to qdepth nor in \
+             /usr/local/bin or /usr/bin. Build it with `cargo pdf` in the source directory (a few \
              minutes), or print the HTML report from a browser"
         ))),
     }
@@ -324,14 +329,14 @@ fn write(
     }
 }
 
-/// `report.md` has its pictures in `report-figures`.
+/// Folder for the pictures of a Markdown file: `report-figures` for `report.md`.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_stem().unwrap_or(STEM.as_ref()).to_owned();
     name.push("-figures");
     path.with_file_name(name)
 }
 
-/// Writes files into a folder, which is made where it is not there; what it holds besides stays.
+/// Writes files into a folder, creating it if necessary; other files in it stay.
 fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>, privacy: Privacy) -> Result<()> {
     Folder::make(folder, privacy.of_folders())?;
     let open = |(name, bytes): (&String, _)| {
@@ -341,7 +346,7 @@ fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>, privacy: Privacy) -> R
     all.iter().try_for_each(|(file, bytes)| file.write(bytes))
 }
 
-/// The document as a PDF.
+/// Runs the PDF program and returns the PDF.
 fn typeset(document: &Document, program: &str) -> Result<Vec<u8>> {
     let (markup, made) = (Scratch::new()?, Scratch::new()?);
     fill(markup.path(), &qdepth_report::typst(document), Privacy::Private)?;
@@ -351,6 +356,6 @@ fn typeset(document: &Document, program: &str) -> Result<Vec<u8>> {
     match output.status {
         Some(0) => Ok(Input::file(&pdf, limit::MADE).bytes()?),
         Some(3) => bail!(Missing(output.stderr.trim().to_owned())),
-        _ => bail!("{program} ended with a failure: {}", output.stderr.trim()),
+        _ => bail!("{program} failed: {}", output.stderr.trim()),
     }
 }

@@ -1,4 +1,4 @@
-//! `qdepth reproduce`: published figures beside emulated ones. Touches no storage.
+//! `qdepth reproduce`: compares published figures with emulated ones. Touches no storage.
 
 use anyhow::Result;
 use qdepth_files::Privacy;
@@ -54,24 +54,26 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     Ok(if comparison.reached() { Status::Valid } else { Status::Invalid })
 }
 
-/// The one document that is asked for: by its name, or as the name of the edition.
+/// Id of the requested document: by its name, or by the file name of the edition.
 fn document(options: &ReproduceOptions, reference: &Reference) -> Option<String> {
     let edition = options.paper.as_deref().and_then(|name| name.file_stem()?.to_str());
     let known = |name: &&str| reference.documents.iter().any(|document| document.id == *name);
     options.document.clone().or_else(|| edition.filter(known).map(str::to_owned))
 }
 
-/// `NAME=EXPRESSION`.
+/// Replaces the expression of a target (`--target NAME=EXPRESSION`).
 fn replace(reference: &mut Reference, replacement: &str) -> Result<()> {
-    let usage = || Usage(format!("--target {replacement}: NAME=EXPRESSION is expected"));
+    let usage = || Usage(format!("--target {replacement}: use NAME=EXPRESSION"));
     let (name, expression) = replacement.split_once('=').ok_or_else(usage)?;
     let known = reference.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>().join(", ");
     let target = reference.targets.iter_mut().find(|target| target.name == name);
     let target = target.ok_or_else(|| {
-        Usage(format!("--target {replacement}: there is no target `{name}`; there are: {known}"))
+        Usage(format!(
+            "--target {replacement}: there is no target `{name}`; the targets are {known}"
+        ))
     })?;
     expression.clone_into(&mut target.expression);
-    // A plan would measure what its own words say.
+    // Plans with this column are dropped: they would still measure the original expression.
     reference.plans.retain(|plan| !plan.columns.iter().any(|column| column == name));
     Ok(())
 }
@@ -86,7 +88,7 @@ fn command(options: &ReproduceOptions) -> String {
     words.join(" ")
 }
 
-/// The first of the languages.
+/// Language of the page: the first requested, or the default.
 fn lang(options: &ReproduceOptions) -> Lang {
     options.lang.first().copied().unwrap_or_default()
 }

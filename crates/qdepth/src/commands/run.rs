@@ -1,4 +1,4 @@
-//! `qdepth run`: measure, keep, tell.
+//! `qdepth run`: measures, stores the run and prints the result.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     measure(options, &options.request()?, |ran| print_result(options, ran))
 }
 
-/// Tells a run in our own words, as the options want it.
+/// Prints a run in the format that the options select.
 pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
     if options.prints_events_alone() {
         return Ok(());
@@ -44,8 +44,8 @@ pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) 
     }
 }
 
-/// Measures what is asked for, and tells it: by `tell`, in the report that the options want, and by
-/// the status.
+/// Measures a request, prints it with `print`, writes the report that the options ask for, and
+/// returns the status.
 pub(crate) fn measure(
     options: &RunOptions,
     request: &RunRequest,
@@ -55,7 +55,7 @@ pub(crate) fn measure(
     measure_on(&screen, &screen, &options.report, request, print)
 }
 
-/// The same before this screen, and told to this observer.
+/// Like [`measure`], with the given screen and observer.
 pub(crate) fn measure_on(
     screen: &Screen,
     observer: &dyn Observer,
@@ -80,7 +80,10 @@ pub(crate) fn measure_on(
             |_| qdepth_report::compose(&run, &points, report.presentation.presentation(&run));
         let paths = sheets.put(typesetter.as_deref(), document).with_context(|| {
             let report = report.report.display();
-            format!("no report {report}; the run is kept: then `qdepth report`")
+            format!(
+                "the report {report} could not be written. The run is kept: write it later with \
+                 `qdepth report`"
+            )
         })?;
         for path in paths {
             screen.print_line(&format!("report   {}", path.display()));
@@ -88,9 +91,9 @@ pub(crate) fn measure_on(
     }
     if let Some(signal) = signal {
         screen.print_line(if request.is_kept {
-            "interrupted: what was measured is kept; `qdepth run --resume` continues"
+            "interrupted: the measured points are kept; `qdepth run --resume` continues"
         } else {
-            "interrupted: nothing of it is kept"
+            "interrupted: nothing is kept"
         });
         return Ok(Status::Interrupted(signal));
     }
@@ -103,13 +106,16 @@ pub(crate) fn measure_on(
     Ok(status_of(&run, &points))
 }
 
-/// Destination of the report, if there is one, and the PDF program if it is a PDF.
+/// Output file of the report, if one is wanted, and the PDF program if it is a PDF.
 fn sheets(wanted: &RunReport) -> Result<Option<(Sheets, Option<String>)>> {
     let report = (!wanted.no_report).then_some(&wanted.report);
     let opened = |path: &PathBuf| {
         let (sheets, typesetter) = page(path, wanted.presentation.lang)?;
         if sheets.has_a_folder() {
-            let words = format!("{}: a folder; afterwards `qdepth report -o`", path.display());
+            let words = format!(
+                "{}: this format is a folder. Run with --no-report, then use `qdepth report -o`",
+                path.display()
+            );
             bail!(Usage(words));
         }
         Ok((sheets, typesetter))
@@ -117,5 +123,5 @@ fn sheets(wanted: &RunReport) -> Result<Option<(Sheets, Option<String>)>> {
     report
         .map(opened)
         .transpose()
-        .context("the report cannot be written (another name for --report, or --no-report)")
+        .context("the report cannot be written (use another --report, or --no-report)")
 }

@@ -1,5 +1,5 @@
-//! `qdepth schema`: the JSON Schemas, which are files, because the code that derives them from the
-//! types is larger than they are by far.
+//! `qdepth schema`: prints the JSON Schemas. They are included as files, because the code that
+//! derives them from the types is far larger than they are.
 
 use anyhow::Result;
 
@@ -54,7 +54,8 @@ mod tests {
         }
     }
 
-    /// `QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth each_schema` writes the files.
+    /// Checks each schema file against its types. `QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth
+    /// each_schema` rewrites the files.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test writes files of the repository")]
     fn each_schema_is_that_of_its_types() {

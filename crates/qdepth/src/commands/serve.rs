@@ -1,4 +1,4 @@
-//! `qdepth serve`: the logbook as web pages.
+//! `qdepth serve`: serves the logbook as web pages.
 
 use anyhow::Result;
 use qdepth_logbook::{Logbook, LogbookError};
@@ -17,11 +17,13 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     match Logbook::open_read_only(logbook).and_then(|logbook| logbook.lists_all_runs()) {
         Ok(true) => {}
         Ok(false) => screen.print_line(&format!(
-            "runs may be missing from the pages; `qdepth logbook check {}` says what is damaged",
+            "runs may be missing from the pages; `qdepth logbook check {}` lists what is damaged",
             logbook.display()
         )),
         Err(error) if may_become_a_logbook(&error) => {
-            screen.print_line(&format!("qdepth: {error}; the pages show what there will be"));
+            screen.print_line(&format!(
+                "qdepth: {error}; the pages will show runs as soon as there are some"
+            ));
         }
         Err(error) => return Err(error.into()),
     }
@@ -30,17 +32,18 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     let server = Server::bind(Options { logbook: logbook.clone(), published, address, port })?;
     print(&server.door().address())?;
     screen.print_line(&if server.door().is_open() {
-        "Whoever has this address, with its token, can read the logbook from other machines, and \
-         nothing is encrypted on the way. Ctrl-C ends it"
+        "Anyone with this address, including its token, can read the logbook from other machines. \
+         The connection is not encrypted. Stop with Ctrl-C"
             .to_owned()
     } else {
-        format!("{} as web pages for this machine alone. Ctrl-C ends it", logbook.display())
+        format!("serving {} as web pages on this machine only. Stop with Ctrl-C", logbook.display())
     });
     server.serve(signals.stop())?;
     Ok(Status::Valid)
 }
 
-/// True if it is a logbook, or may become one: other files are not served.
+/// True if the file may still become a readable logbook, so that the server starts; foreign files
+/// are refused.
 fn may_become_a_logbook(error: &LogbookError) -> bool {
     use LogbookError::{File, Newer, NotALogbook};
     error.is_absent() || !matches!(error, NotALogbook { .. } | Newer { .. } | File { .. })

@@ -1,4 +1,4 @@
-//! `qdepth serve-medium`: a medium in real time, for any NBD client.
+//! `qdepth serve-medium`: serves an emulated device in real time to any NBD client.
 
 use std::path::Path;
 
@@ -33,17 +33,18 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let socket = options.socket.display();
     screen.print_line(&before(&way, &outlook, lead));
     screen.print_line(&format!(
-        "EMULATED: {} is served, {} bytes; clients connect to nbd+unix:///?socket={socket}",
+        "EMULATED: serving {}, {} bytes; clients connect to nbd+unix:///?socket={socket}",
         medium.text(),
         server.capacity()
     ));
-    // Last, since threads begin where their maker is: a client that was tried must not be there.
+    // Pins last, because threads inherit the affinity: the test client's thread must not share the
+    // server's CPU.
     if let Some(cpu) = options.cpu {
         stay_on(cpu)?;
     }
     let served = server.serve(signals.stop(), options.once);
     if let Err(error) = socket_file.remove() {
-        screen.print_line(&format!("the socket is left: {error}"));
+        screen.print_line(&format!("the socket could not be removed: {error}"));
     }
     let served = served?;
     let text = if options.json {
@@ -68,7 +69,7 @@ fn stay_on(cpu: u32) -> Result<()> {
     Ok(pin(&[cpu]).map_err(refusal)?)
 }
 
-/// Errors that another command line fixes are wrong usage.
+/// Converts an error of the server to one with an exit status.
 fn usage(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Medium(error) => error.into(),
@@ -76,19 +77,21 @@ fn usage(error: ServeError) -> anyhow::Error {
     }
 }
 
-/// Messages before any client is served.
+/// Text printed before the first client connects: round-trip time, and whether real time can be
+/// kept.
 fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
     let (round_trip, medium) = (way.lead().as_micros_f64(), outlook.medium.as_micros_f64());
     let fits = if outlook.fits {
-        format!("can be served as it is, up to about {:.0} requests a second", way.keeps_up_to())
+        format!("can be served faithfully, up to about {:.0} IOPS", way.keeps_up_to())
     } else {
-        "CANNOT BE FAITHFUL: the way alone takes longer. Only `qdepth run`, in virtual time, can be"
+        "CANNOT BE FAITHFUL: the round trip alone takes longer. Use `qdepth run`, in virtual time, \
+         instead"
             .to_owned()
     };
     format!(
-        "before     a request that takes no time is answered after {round_trip:.1} µs ({:.1} µs at \
-         99 %), {:.0} a second with 32 in flight; answers leave {:.1} µs early. A read of 8 KiB \
-         alone takes the medium {medium:.1} µs: {fits}",
+        "before     round trip of an I/O without device time: {round_trip:.1} µs (p99 {:.1} µs), \
+         {:.0} IOPS with 32 in flight; replies are sent {:.1} µs early. A single 8 KiB read takes \
+         the device {medium:.1} µs: {fits}",
         micros(way.alone.quantile(0.99)),
         way.requests_per_s,
         lead.as_micros_f64(),
@@ -102,17 +105,17 @@ fn micros(time: Option<Nanos>) -> f64 {
 fn words(medium: &TargetExpression, served: &Served) -> String {
     let late = &served.late;
     let faithful = match served.is_faithful() {
-        None => "nothing was asked of it",
+        None => "no I/Os were received",
         Some(true) => "faithful",
         Some(false) => {
-            "NOT FAITHFUL: 99 % of the answers must be at most 5 % of the mean time, or 5 µs, \
-             late. Ask for less, or leave this program a processor of its own"
+            "NOT FAITHFUL: 99 % of the replies must be late by at most 5 % of the mean time, or 5 \
+             µs. Reduce the load, or reserve a CPU for this program (--cpu)"
         }
     };
     format!(
-        "EMULATED {}: {} reads ({} bytes), {} writes ({} bytes), {} errors, {} clients{}\n\
-         the medium's mean time {:.1} µs; answers late by {:.1} µs in the middle, {:.1} µs at \
-         99 %, {:.1} µs at most: {faithful}",
+        "EMULATED {}: {} reads ({} bytes), {} writes ({} bytes), {} errors, {} clients{}\nmean \
+         time of the device {:.1} µs; replies late by {:.1} µs (median), {:.1} µs (p99), {:.1} µs \
+         (maximum): {faithful}",
         medium.text(),
         served.reads,
         served.read_bytes,
@@ -122,7 +125,7 @@ fn words(medium: &TargetExpression, served: &Served) -> String {
         served.clients,
         match served.turned_away {
             0 => String::new(),
-            more => format!(" ({more} turned away: all places were taken)"),
+            more => format!(" ({more} rejected: too many clients)"),
         },
         served.service_time.mean().unwrap_or(0.0) / 1e3,
         micros(late.quantile(0.5)),

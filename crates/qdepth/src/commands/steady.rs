@@ -1,4 +1,4 @@
-//! `qdepth steady`: whether the rates of a run's points became steady.
+//! `qdepth steady`: reports if the rates of a run's points became steady.
 
 use anyhow::{Result, bail};
 use qdepth_measure::Nanos;
@@ -12,7 +12,7 @@ use qdepth_lab::failure::Usage;
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     if options.round == Nanos::ZERO {
-        bail!(Usage("--round: a round takes some time, for example 1min".to_owned()));
+        bail!(Usage("--round: must be longer than 0. Try --round 1min".to_owned()));
     }
     let (run, points) = chosen(&options.choice)?;
     let report = steady_report(&run, &points, options.round);

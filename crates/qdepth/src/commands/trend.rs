@@ -1,4 +1,4 @@
-//! `qdepth trend`: one plan on one target over the runs of a logbook.
+//! `qdepth trend`: follows one plan on one target through the runs of a logbook.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     })
 }
 
-/// The trend of the whole runs that nobody retracted of the plan on the target alone.
+/// Reads the trend of the complete, unretracted runs of the plan on this target alone.
 fn read_trend(options: &TrendOptions) -> Result<Trend> {
     let path = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(path)?;
@@ -56,11 +56,11 @@ fn read_trend(options: &TrendOptions) -> Result<Trend> {
         let known: BTreeSet<String> = of_it.map(|run| run.targets.join(", ")).collect();
         let known: Vec<String> = known.into_iter().filter(|name| !name.is_empty()).collect();
         bail!(Usage(format!(
-            "{} has no whole run of plan `{plan}`{}; {}",
+            "{} has no complete run of plan `{plan}`{}; {}",
             path.display(),
-            target.map_or_else(String::new, |target| format!(" on {target} alone")),
+            target.map_or_else(String::new, |target| format!(" on {target} only")),
             match known.as_slice() {
-                [] => "`qdepth list` shows what there is".to_owned(),
+                [] => "`qdepth list` shows the runs".to_owned(),
                 known => format!("there are runs of it on {}", known.join("; ")),
             }
         )));

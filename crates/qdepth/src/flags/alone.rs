@@ -11,8 +11,6 @@ use qdepth_record::MEASUREMENT_VERSION;
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct FirstOptions {
     /// Without a command: print JSON instead of the table
-    ///
-    /// Schema: qdepth schema run
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -13,7 +13,7 @@ const THREADS_LEAST: u32 = 16;
 /// Options of a bandwidth plan.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BandwidthOptions {
-    /// Numbers of threads over all targets [default: 1, 2, 4 … to twice the CPUs]
+    /// Total numbers of threads [default: 1, 2, 4 … to twice the CPUs, at least 16]
     #[arg(
         long,
         value_delimiter = ',',
@@ -37,7 +37,7 @@ pub(crate) struct BandwidthOptions {
     /// Number of passes; the last one counts
     #[arg(long, value_name = "N", help_heading = "Bandwidth plans", hide_short_help = true)]
     pub(crate) passes: Option<u32>,
-    /// Use one file for all threads of a target instead of one each
+    /// Use one file per target for all threads instead of one each
     #[arg(long, help_heading = "Bandwidth plans", hide_short_help = true)]
     pub(crate) shared_file: bool,
 }

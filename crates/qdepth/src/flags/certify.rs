@@ -19,7 +19,7 @@ pub(crate) struct CertifyOptions {
     pub(crate) show: bool,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Print one JSON document instead of the table (schema: qdepth schema certificate)
+    /// Print JSON instead of the table (qdepth schema certificate)
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write a page; ends in .html, .pdf or .md

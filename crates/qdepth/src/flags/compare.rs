@@ -13,7 +13,7 @@ use crate::flags::{LogbookOption, languages};
 pub(crate) struct CompareOptions {
     /// Baseline runs: IDs, latest~1, all, or a filter (plan=NAME)
     ///
-    /// Runs: ID,ID,… (unique prefixes), latest, latest~1, all. Filters:
+    /// IDs: ID,ID,… or unique prefixes. Filters:
     /// plan=NAME+note=TEXT+since=YYYY-MM-DD+until=…+host=…+target=…. Another logbook: FILE.db (all
     /// its runs), FILE.db:ID, FILE.db:plan=NAME. Files: FILE.json of `qdepth export` or fio,
     /// FILE.csv of Iometer.
@@ -27,16 +27,16 @@ pub(crate) struct CompareOptions {
     /// Smallest difference that matters in practice
     #[arg(long, default_value = "2%", value_name = "N%")]
     pub(crate) threshold: Tolerance,
-    /// Print one JSON document instead of the table (schema: qdepth schema compare)
+    /// Print JSON instead of the table (qdepth schema compare)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print equal figures, too
+    /// Also print equal figures
     #[arg(long)]
     pub(crate) all: bool,
     /// Print Markdown, for a pull request
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
-    /// Write a page; ends in .html, .pdf or .md
+    /// Write a page instead; ends in .html, .pdf or .md
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "markdown"])]
     pub(crate) output: Option<PathBuf>,
     /// Language of the output

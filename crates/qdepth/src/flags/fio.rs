@@ -12,7 +12,7 @@ use crate::flags::{ConsentOptions, LogbookOption, RunReport, engines};
 pub(crate) struct FioRun {
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Print one JSON document instead of fio's output
+    /// Print JSON instead of fio's output (qdepth schema run)
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -31,10 +31,10 @@ pub(crate) struct FioRun {
     /// Print the jobs as a plan and measure nothing
     #[arg(long)]
     pub(crate) convert: bool,
-    /// Replace existing files that qdepth did not write, or that were changed since
+    /// Replace files that qdepth did not write or that changed since
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Print findings, and exit 1 if a point is not valid
+    /// Print findings, and exit 1 if a point is invalid
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -19,16 +19,16 @@ pub(crate) struct HostOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InventoryOptions {
-    /// Print one JSON document instead of the tables (schema: qdepth schema host)
+    /// Print JSON instead of the tables (qdepth schema host)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print every fact with the file or command that it was read from
+    /// Print every fact with its source
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
     /// Replace host name, serial numbers and UUIDs with pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Also record everything that was inspected, for --recorded elsewhere
+    /// Also record what was inspected, for --recorded elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "redact")]
     pub(crate) record: Option<PathBuf>,
     /// Inspect a recorded machine instead of this one
@@ -38,8 +38,7 @@ pub(crate) struct InventoryOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HostCommand {
-    /// Measure the cost and the maximum rate of the load generator, or the fastest engine of a
-    /// target
+    /// Measure the load generator's cost and maximum rate, or find a target's fastest engine
     Calibrate(CalibrateOptions),
     /// Find what would disturb a measurement on this machine. Touches no storage
     ///
@@ -53,7 +52,7 @@ pub(crate) enum HostCommand {
     /// Show the steps of a preparation file; --apply runs them
     ///
     /// Steps purge, partition, create arrays, volumes and file systems, mount, and change settings.
-    /// `qdepth host undo` reverts them.
+    /// `qdepth host undo` reverts all but purges.
     Prepare(PrepareOptions),
     /// Undo `tune` and `prepare`, in reverse order, also after a crash
     Undo(UndoOptions),
@@ -75,7 +74,7 @@ pub(crate) struct CheckOptions {
     /// Observation time; half with the machine idle, half with the load generator
     #[arg(long, default_value = "2min")]
     pub(crate) duration: Nanos,
-    /// Print one JSON document instead of the list
+    /// Print JSON instead of the list
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -91,7 +90,7 @@ pub(crate) struct JournalOption {
 pub(crate) struct TuneOptions {
     /// Devices to measure, for example nvme0n1 [default: all]
     pub(crate) devices: Vec<String>,
-    /// Set them
+    /// Apply the recommended settings
     #[arg(long)]
     pub(crate) apply: bool,
     #[command(flatten)]
@@ -100,9 +99,9 @@ pub(crate) struct TuneOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PrepareOptions {
-    /// Steps (TOML, a list of [[prepare]])
+    /// Preparation file (TOML, a list of [[prepare]])
     pub(crate) file: PathBuf,
-    /// Take them
+    /// Run the steps
     #[arg(long)]
     pub(crate) apply: bool,
     #[command(flatten)]

@@ -18,7 +18,7 @@ pub(crate) enum WearFlag {
     Preconditioned,
     /// Two sequential passes, then one random pass
     Steady,
-    /// Two sequential passes, then random writes until qdepth's rule says steady
+    /// Two sequential passes, then random writes until steady by qdepth's rule
     UntilSteady,
     /// The same by SNIA's rule, at most 25 rounds
     UntilSteadySnia,
@@ -55,13 +55,9 @@ pub(crate) struct Load {
     #[arg(skip)]
     pub(crate) needed: Needed,
     /// Test plan (`qdepth plans`, or a TOML file), then targets
-    ///
-    /// A target is a directory (qdepth creates a measurement file in it), a regular file, a block
-    /// device, or an emulated device (`qdepth media`). The default plan is `quick`, the short form
-    /// of `standard`. The default target is the current directory.
     #[arg(value_name = "PLAN | TARGET")]
     pub(crate) words: Vec<String>,
-    /// Queue depths to measure, for example 1,8,64 or 1-8
+    /// Queue depths, for example 1,8,64 or 1-8
     #[arg(
         long,
         visible_alias = "qd",
@@ -85,14 +81,13 @@ pub(crate) struct Load {
     pub(crate) warm_up: Option<Nanos>,
     /// Measurement file size, for example 8GiB
     ///
-    /// If a plan compares areas and the file is too small for them, they become the same fractions
-    /// of it.
+    /// In a comparison of areas, an area above half of the file becomes 50 % of it.
     #[arg(long, value_name = "SIZE", value_parser = some_bytes, help_heading = "Workload")]
     pub(crate) file_size: Option<Bytes>,
-    /// Stop each point when its 95 % CI is within ±N %
+    /// End a point at a 95 % CI of ±N %, or when steady
     ///
-    /// ±2%: after at least 5 s. steady: when the rate is steady by qdepth's rule. steady-snia: by
-    /// SNIA's rule, with its rounds in the report (docs/method/steady.md).
+    /// A CI takes at least 5 s. steady uses qdepth's rule, steady-snia SNIA's
+    /// (docs/method/steady.md).
     #[arg(long, value_name = "±N%|steady", help_heading = "Duration")]
     pub(crate) until: Option<EarlyEnd>,
     /// Measurement area: 32GiB, 50%, full
@@ -100,7 +95,9 @@ pub(crate) struct Load {
     /// An absolute size is also the size of a new measurement file.
     #[arg(long, help_heading = "Workload")]
     pub(crate) area: Option<String>,
-    /// Block size for all profiles, for example 4k
+    /// Block size, for example 4k
+    ///
+    /// It applies to all profiles.
     #[arg(
         long,
         visible_alias = "bs",
@@ -109,10 +106,12 @@ pub(crate) struct Load {
         help_heading = "Workload"
     )]
     pub(crate) block_size: Option<Bytes>,
-    /// Limits of the response time for `qdepth answer`, for example p99.9=1ms
+    /// Latency limits of `answer`, for example p99.9=1ms
+    ///
+    /// Latency counts from the scheduled time.
     #[arg(long, value_delimiter = ',', value_name = "LIMIT,…", help_heading = "Workload")]
     pub(crate) at: Option<Vec<Limit>>,
-    /// Maximum measured time of `qdepth answer`, default 30m
+    /// Maximum measured time of `answer` [default: 30min]
     #[arg(long, value_name = "TIME", help_heading = "Workload")]
     pub(crate) within: Option<Nanos>,
     /// Write load of the first step, per second, for example 100MiB
@@ -121,15 +120,15 @@ pub(crate) struct Load {
     /// Write load of the last step, per second
     #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_to: Option<Bytes>,
-    /// Increment of the write load from step to step, per second
+    /// Write load added by each step, per second
     #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_by: Option<Bytes>,
-    /// Reader rate, open loop: latency counts from the scheduled time [default: closed loop]
+    /// Rate of the reader's open loop [default: closed loop]
     #[arg(long, value_name = "IO/S", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) reader_rate: Option<f64>,
-    /// Extend points up to 40 times until this latency percentile is known, for example 99.99
+    /// Extend points, at most 40-fold, until this latency percentile is known, for example 99.99
     ///
-    /// Under write pressure this is the percentile of the reader.
+    /// Under write pressure, it is the reader's percentile.
     #[arg(
         long,
         value_name = "PERCENT",
@@ -138,13 +137,8 @@ pub(crate) struct Load {
         hide_short_help = true
     )]
     pub(crate) until_credible: Option<Credible>,
-    /// Write the whole target first, to a known state
-    ///
-    /// preconditioned: two sequential passes. steady: two sequential passes, then one random pass.
-    /// until-steady: two sequential passes, then random writes until qdepth's rule says steady, or
-    /// a finding says that it never was. until-steady-snia: the same by SNIA's rule
-    /// (docs/method/steady.md). `qdepth plan` prints the bytes written. Emulated devices are set to
-    /// the state directly.
+    /// Write the whole target first, to a known state (docs/method/steady.md); `qdepth plan` prints
+    /// the bytes
     #[arg(
         long,
         value_name = "STATE",
@@ -184,7 +178,7 @@ pub(crate) struct Load {
         hide_short_help = true
     )]
     pub(crate) processes: Option<Vec<Numbers>>,
-    /// Array of the drives, as another variant of the plan `devices`
+    /// Array of the drives, another variant of the plan `devices`
     #[arg(long, value_name = "TARGET", help_heading = "Comparisons", hide_short_help = true)]
     pub(crate) array: Vec<String>,
     #[command(flatten)]

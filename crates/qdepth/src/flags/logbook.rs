@@ -72,7 +72,7 @@ pub(crate) struct ListOptions {
     /// Show all runs
     #[arg(long, conflicts_with = "limit")]
     pub(crate) all: bool,
-    /// Print one JSON document instead of the table (schema: qdepth schema runs)
+    /// Print JSON instead of the table (qdepth schema runs)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -81,9 +81,9 @@ pub(crate) struct ListOptions {
 pub(crate) enum LogbookCommand {
     /// Verify all checksums; exit 1 if any record is damaged
     Check(LogbookCheck),
-    /// Add the runs of another logbook; exit 1 if any of them is damaged
+    /// Add the runs of another logbook; exit 1 if any was left out
     Merge(LogbookMerge),
-    /// Delete the runs that match all given rules, permanently
+    /// Permanently delete the runs that match all given rules
     Prune(LogbookPrune),
 }
 
@@ -91,7 +91,7 @@ pub(crate) enum LogbookCommand {
 pub(crate) struct NoteOptions {
     /// Run ID, unique prefix, latest, or latest~1
     pub(crate) run: String,
-    /// Text of the note
+    /// Text of the note or retraction
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     #[command(flatten)]

@@ -15,13 +15,14 @@ pub(crate) struct ConsentOptions {
     /// Allow qdepth to destroy all data on this device
     ///
     /// SERIAL is its serial number. Without --destroy, qdepth writes to no device. For a device
-    /// without a serial number give PATH:SIZE:DISKSEQ, for a file of your own PATH:SIZE:INODE.
+    /// without a serial number, give PATH:SIZE:DISKSEQ; for an existing file, PATH:SIZE:INODE. The
+    /// refusal prints the value.
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Consent file for non-interactive use: serial number, size and expiry
     #[arg(long, value_name = "FILE", help_heading = "Writing to devices", hide_short_help = true)]
     pub(crate) consent: Option<PathBuf>,
-    /// Signatures on the device that may be lost (ext4, gpt, data, …)
+    /// Signatures that may be overwritten (ext4, gpt, data, …)
     #[arg(
         long,
         value_delimiter = ',',
@@ -53,7 +54,7 @@ pub(crate) struct PresentationOptions {
         hide_short_help = true
     )]
     pub(crate) limit: Vec<Limit>,
-    /// Language of the report
+    /// Language of the output
     #[arg(
         long,
         default_value = "en",
@@ -95,7 +96,9 @@ pub(crate) struct RunReport {
     /// Do not write a report
     #[arg(long, help_heading = "Output")]
     pub(crate) no_report: bool,
-    /// Report file; ends in .html, .pdf, .md or .json
+    /// Report file
+    ///
+    /// Its extension sets the format: .html, .pdf, .md or .json.
     #[arg(long, default_value = REPORT_NAME, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: PathBuf,
     #[command(flatten)]
@@ -132,8 +135,8 @@ pub(crate) fn languages() -> impl TypedValueParser<Value = Lang> {
 
 /// Names of engine choices, with their help.
 const ENGINES: [(&str, &str); 9] = [
-    ("auto", "Fastest engine that the kernel allows"),
-    ("io_uring", "io_uring"),
+    ("auto", "First of io_uring, linux-aio and threads that the kernel allows"),
+    ("io_uring", "io_uring with interrupts"),
     ("linux-aio", "Linux AIO"),
     ("threads", "Synchronous I/O in threads"),
     ("sync", "Synchronous I/O in the worker; queue depth 1 only"),

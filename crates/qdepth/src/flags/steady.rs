@@ -14,7 +14,7 @@ pub(crate) struct SteadyOptions {
     /// Length of a round for SNIA's rule
     #[arg(long, default_value = "1min")]
     pub(crate) round: Nanos,
-    /// Print one JSON document instead of the table (schema: qdepth schema steady)
+    /// Print JSON instead of the table (qdepth schema steady)
     #[arg(long)]
     pub(crate) json: bool,
     /// Language of the output
@@ -23,4 +23,4 @@ pub(crate) struct SteadyOptions {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 every point is steady, or cyclic around a level; 1 a \
-point is not steady; 5 some points are too short to decide, and no other is unsteady.";
+point is not steady; 5 some points are too short to decide, none is unsteady.";

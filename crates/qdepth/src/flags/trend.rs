@@ -19,10 +19,10 @@ pub(crate) struct TrendOptions {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Smallest change that matters in practice
+    /// Smallest difference that matters in practice
     #[arg(long, default_value = "2%", value_name = "N%")]
     pub(crate) threshold: Tolerance,
-    /// Print one JSON document instead of the table (schema: qdepth schema trend)
+    /// Print JSON instead of the table (qdepth schema trend)
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write a page; ends in .html, .pdf or .md

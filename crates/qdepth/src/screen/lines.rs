@@ -1,5 +1,5 @@
-//! The live screen as lines: a pure function of what is known, the time, and the terminal's size.
-//! None is wider than the terminal, whatever its width; what matters least is left out first.
+//! Lines of the live screen, a pure function of state, time and terminal size. No line is wider
+//! than the terminal; the least important parts are omitted first.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use super::live::{Figures, Live, MINUTE, Phase, Writing, longest};
 use crate::layout::shortened;
 use crate::terminal::wrap;
 
-/// Between two parts of a line.
+/// Blanks between two parts of a line.
 const GAP: usize = 2;
-/// Loads that have a line of their own.
+/// Most loads with a line each.
 const LOADS_MAX: usize = 12;
 /// Lines besides those of the loads and of machines.
 const OTHER_LINES: usize = 6;
-/// Machines that have a line of their own.
+/// Most machines with a line each.
 const MACHINES_MAX: usize = 8;
-/// A share of the CPU that a hypervisor takes is told from so many per cent on.
+/// Smallest steal time that is shown, per cent of the CPU time.
 const STOLEN_MIN: f64 = 0.5;
-/// A sparkline, and a progress bar, below this tells nothing.
+/// Minimum width of a sparkline or progress bar.
 const DRAWN_MIN: usize = 8;
-/// A name in a column is not made narrower.
+/// Minimum width of a name in a column.
 const NAME_MIN: usize = 12;
 
 /// Columns and lines of the terminal.
@@ -36,7 +36,7 @@ pub(super) struct Size {
     pub(super) height: usize,
 }
 
-/// Current lines of the screen; empty between messages.
+/// Current lines of the screen: as many recent messages as fit, then the live lines.
 pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let lines = match &live.writing {
         Some(writing) => of_writing(writing, now, size.width),
@@ -44,7 +44,7 @@ pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     };
     let lines = lines.iter().map(|line| cut(line, size.width));
     let lines: Vec<String> = lines.collect();
-    // One line stays free: where all are drawn on, a terminal scrolls.
+    // One line stays free, because a terminal scrolls when its last line is drawn.
     let room = size.height.saturating_sub(lines.len() + 1);
     let messages: Vec<String> =
         live.messages.iter().flat_map(|text| wrap(text, size.width)).collect();
@@ -65,7 +65,7 @@ fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
         format!("{} left", clock(ns as u64))
     });
     let bar = bytes.map(|all| (*written as f64 / all.max(1) as f64, amount.as_str()));
-    // As all rates are told.
+    // Same form as every other throughput.
     let mut parts = vec![(1, format!("{:.1} MiB/s", rate / f64::from(1 << 20)))];
     parts.extend(left.map(|left| (0, left)));
     let second = match bar {
@@ -158,7 +158,7 @@ pub(super) fn column_suffix(point: &PointStarted) -> String {
     column.map_or_else(String::new, |column| format!(", {}", column_in_words(Lang::En, column)))
 }
 
-/// The target of a load, where its name is needed to tell it from others.
+/// Target of a load, if a run has several targets and the column does not name it.
 pub(super) fn target_among(live: &Live, point: &PointStarted) -> Option<String> {
     let several = live.run.as_ref().is_some_and(|run| run.targets.len() > 1);
     (several && point.column.is_none()).then(|| target(live, point))
@@ -172,7 +172,7 @@ fn target(live: &Live, point: &PointStarted) -> String {
 
 fn phase_parts(phase: Phase, may_end_early: bool) -> Vec<(u8, String)> {
     let progress = |passed: u64, all: u64| match all {
-        // In whole seconds there is nothing to be told of it.
+        // Progress is in whole seconds, so shorter phases have none.
         ..1_000_000_000 => String::new(),
         _ => format!("{} of {}", seconds(passed), seconds(all)),
     };
@@ -191,7 +191,7 @@ fn phase_parts(phase: Phase, may_end_early: bool) -> Vec<(u8, String)> {
 /// A column of the table of loads.
 struct Column {
     heading: &'static str,
-    /// Those of a higher rank are left out first.
+    /// Columns of a higher rank are omitted first.
     rank: u8,
     least: usize,
     cells: Vec<String>,
@@ -205,7 +205,7 @@ impl Column {
     }
 }
 
-/// A line for each load, up to a bound, and one for all of them.
+/// Table with a line for each load, up to [`LOADS_MAX`], and a line for their sum.
 fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
     let others = OTHER_LINES + live.machines.len().min(machines_max(size) + 1);
     let room = size.height.saturating_sub(others).clamp(1, LOADS_MAX);
@@ -246,13 +246,13 @@ fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
     lines
 }
 
-/// Number of machines that leaves room for the loads.
+/// Most machines that are shown, so that the loads have room.
 fn machines_max(size: Size) -> usize {
     (size.height / 4).min(MACHINES_MAX)
 }
 
-/// A line for each machine: what its ranks do, where there are several machines; how busy its CPUs
-/// are, what the hypervisor took of them, and the temperature of its drives.
+/// Line for each machine: throughput of its ranks if there are several machines, CPU load, steal
+/// time, and temperature of its drives.
 fn machines(live: &Live, size: Size) -> Vec<String> {
     let several = live.machines.len() > 1;
     let line = |machine: &Machine| {
@@ -316,7 +316,7 @@ fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> V
     columns.push(number("MiB/s", 4, 8, mib));
     columns.push(number("response", 1, 8, cells(&|i| time(i.response_time_mean_ns))));
     let interval = cells(&|i| i.io_per_s_interval.map_or_else(String::new, half_width));
-    // Nothing where there is none yet.
+    // The columns appear once an interval is known.
     if interval.iter().any(|text| text.starts_with('±')) {
         let mean = cells(&|i| {
             i.io_per_s_interval.map_or_else(String::new, |[low, high]| whole((low + high) / 2.0))
@@ -346,11 +346,11 @@ fn together(figures: &[Option<&Figures>], more: usize) -> String {
     }
 }
 
-/// The rates of the last minute from 0 up, the newest at the right.
+/// Bars for the rates of the last minute, scaled from 0 to the maximum, newest on the right.
 fn sparkline(rates: &VecDeque<f64>, width: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let top = rates.iter().copied().fold(0.0, f64::max).max(1e-9);
-    // Each place stands for an equal part of the minute, counted from now.
+    // Each character covers an equal part of the minute, counted back from now.
     let slot = |seconds_ago: usize| seconds_ago * width / MINUTE;
     let mut slots: Vec<(f64, u32)> = vec![(0.0, 0); width];
     for (ago, rate) in rates.iter().rev().enumerate() {
@@ -365,7 +365,7 @@ fn sparkline(rates: &VecDeque<f64>, width: usize) -> String {
     slots.iter().rev().filter_map(level).collect()
 }
 
-/// A bar of what is left of the width beside its texts.
+/// Line with a progress bar in the width that its texts leave free.
 fn barred(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> String {
     let text = fitted(&[vec![(0, label.to_owned())], parts.to_vec()].concat(), width);
     let room = width.saturating_sub(text.width() + GAP).min(30);
@@ -376,8 +376,8 @@ fn barred(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> Stri
     format!("{}{}  {text}", "█".repeat(full), "░".repeat(room - full))
 }
 
-/// The parts that there is room for, those of a high rank left out first; of the rest, what is
-/// longest is shortened in the middle.
+/// Joins the parts that fit. Parts of the highest rank are omitted first, then the longest is
+/// shortened in the middle.
 fn fitted(parts: &[(u8, String)], width: usize) -> String {
     let mut kept: Vec<(u8, String)> =
         parts.iter().filter(|(_, text)| !text.is_empty()).cloned().collect();
@@ -400,18 +400,18 @@ fn fitted(parts: &[(u8, String)], width: usize) -> String {
     texts.join("  ")
 }
 
-/// The last resort of a terminal that is narrower than anything.
+/// Shortens a line that is still too wide, for very narrow terminals.
 fn cut(line: &str, width: usize) -> String {
     let line = line.trim_end();
     if line.width() <= width { line.to_owned() } else { shortened(line, width) }
 }
 
-/// `12 s`.
+/// Whole seconds: `12 s`.
 fn seconds(ns: u64) -> String {
     format!("{} s", ns / 1_000_000_000)
 }
 
-/// `1:05`.
+/// Clock time, rounded up to a second: `1:05`, `1:02:05`.
 fn clock(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -425,12 +425,12 @@ fn whole(value: f64) -> String {
     count(value.round_ties_even().max(0.0) as u64)
 }
 
-/// `0.498 ms`.
+/// Milliseconds with three decimals: `0.498 ms`; a dash for `None`.
 fn time(ns: Option<f64>) -> String {
     ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6))
 }
 
-/// `±0.4 %`.
+/// Half-width of an interval relative to its middle: `±0.4 %`.
 fn half_width([low, high]: [f64; 2]) -> String {
     format!("±{:.1} %", (high - low) / (high + low).max(1e-9) * 100.0)
 }

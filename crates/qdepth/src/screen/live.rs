@@ -12,7 +12,7 @@ use qdepth_report::{Lang, phase_text};
 /// Length of a sparkline: one value per second.
 pub(super) const MINUTE: usize = 60;
 
-/// The run, and what is measured of it now.
+/// Progress of the run, updated by each event.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     pub(super) run: Option<RunStarted>,
@@ -20,21 +20,21 @@ pub(super) struct Live {
     pub(super) begun: BTreeMap<u32, PointStarted>,
     /// Figures of each point.
     pub(super) figures: BTreeMap<u32, Figures>,
-    /// Points that are in the logbook.
+    /// Number of points stored in the logbook.
     pub(super) done: u32,
     pub(super) visit: Option<Visit>,
     pub(super) writing: Option<Writing>,
     /// Last values of each machine, by name.
     pub(super) machines: BTreeMap<String, Machine>,
-    /// Rates of the last minute of whatever was measured alone, I/Os per second.
+    /// IOPS of the last minute, across the points that ran alone.
     pub(super) rates: VecDeque<f64>,
-    /// Points and findings as they came, where a table has them at the end.
+    /// Lines of recent points and findings, if a table lists them at the end.
     pub(super) messages: VecDeque<String>,
-    /// Codes of remarks that were told of a point.
+    /// Codes of warnings already printed for a point.
     pub(super) remarked: BTreeSet<String>,
 }
 
-/// Lines of points and findings that any terminal has room for.
+/// Most lines kept in `messages`; no terminal shows more.
 const MESSAGES_MAX: usize = 100;
 
 /// Figures of a point.
@@ -45,7 +45,7 @@ pub(super) struct Figures {
     pub(super) rates: VecDeque<f64>,
 }
 
-/// Point that is measured now.
+/// Segment of a point that is measured now.
 #[derive(Debug)]
 pub(super) struct Visit {
     pub(super) started: VisitStarted,
@@ -56,12 +56,12 @@ pub(super) struct Visit {
     from_ns: Option<u64>,
 }
 
-/// Writes before the measurement.
+/// Progress of writes before the measurement (filling, preconditioning).
 #[derive(Debug)]
 pub(super) struct Writing {
     pub(super) phase: &'static str,
     pub(super) what: String,
-    /// In all, where that is known before.
+    /// Total bytes, if known in advance.
     pub(super) bytes: Option<u64>,
     pub(super) written: u64,
     pub(super) since: Duration,
@@ -70,11 +70,11 @@ pub(super) struct Writing {
 /// Phase of a point, with its elapsed time and length, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Before the window.
+    /// Warm-up: elapsed and total.
     WarmUp(u64, u64),
-    /// In the window.
+    /// Window: elapsed and total.
     Measuring(u64, u64),
-    /// The window is over, and requests are in flight, or other loads go on.
+    /// After the window: I/Os are still in flight, or other loads are still running.
     Waiting,
 }
 
@@ -113,7 +113,7 @@ impl Live {
             }
             RunEvent::PointEnded(ended) => {
                 self.done += 1;
-                // The others of its group, or of its sweep, are sealed next.
+                // Other points of the group or sweep end next; this one's figures are final.
                 self.figures.remove(&ended.point);
             }
             RunEvent::FindingRaised(finding) => {
@@ -138,7 +138,7 @@ impl Live {
         figures.last = Some(interval.clone());
     }
 
-    /// A line of a point or a finding.
+    /// Adds a line for a point or finding, dropping the oldest beyond the limit.
     pub(super) fn print_above(&mut self, line: String) {
         keep(&mut self.messages, line, MESSAGES_MAX);
     }
@@ -147,13 +147,13 @@ impl Live {
         self.run.as_ref().is_some_and(|run| run.emulated)
     }
 
-    /// The points that are measured now.
+    /// Points that are being measured now.
     pub(super) fn loads(&self) -> Vec<&PointStarted> {
         let Some(visit) = &self.visit else { return Vec::new() };
         self.begun.values().filter(|point| point.group == visit.started.group).collect()
     }
 
-    /// Time of the visit up to now, ns.
+    /// Elapsed time of the current segment, ns; virtual on emulated devices.
     fn elapsed(&self, visit: &Visit, now: Duration) -> u64 {
         if !self.is_emulated() {
             return now.saturating_sub(visit.since).as_nanos() as u64;
@@ -176,7 +176,7 @@ impl Live {
         })
     }
 
-    /// Time left of the visit and of the plan, ns.
+    /// Remaining time of the segment and of the plan, ns.
     pub(super) fn left(&self, now: Duration) -> Option<(u64, u64)> {
         let (run, visit) = (self.run.as_ref()?, self.visit.as_ref()?);
         let all = visit.started.warm_up_ns + visit.started.window_ns;
@@ -191,7 +191,7 @@ pub(super) fn longest(run: &RunStarted) -> u64 {
     run.planned_ns.saturating_add(run.search_ns.unwrap_or_default())
 }
 
-/// The newest so many.
+/// Appends a value and drops the oldest beyond `most`.
 fn keep<T>(all: &mut VecDeque<T>, newest: T, most: usize) {
     all.push_back(newest);
     while all.len() > most {

@@ -1,4 +1,4 @@
-//! The live screen of runs that tell the same events as real ones, in terminals of every size.
+//! The live screen on events like those of real runs, in terminals of every size.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn interval(point: u32, second: u64) -> RunEvent {
     })
 }
 
-/// A screen after these events, and what it shows so many seconds after they were told.
+/// Live lines of a screen, `seconds` after these events.
 fn screen(events: &[RunEvent], seconds: u64, (width, height): (usize, usize)) -> Vec<String> {
     let mut live = Live::default();
     events.iter().for_each(|event| live.learn(event, Duration::ZERO));
@@ -160,7 +160,7 @@ fn without_a_figure_none_is_told_of_all_together() {
         let shown = screen(&events, seconds, (79, 24)).join("\n");
         assert!(shown.contains("together – IOPS") && !shown.contains("-0"), "{shown}");
     }
-    // One load tells first, and nothing may be what it tells.
+    // One load reports first, and it may report no I/O.
     let mut nothing = interval(2, 1);
     if let RunEvent::Interval(interval) = &mut nothing {
         (interval.reads, interval.writes) = (0, 0);
@@ -254,7 +254,7 @@ fn an_emulated_run_says_so_and_goes_by_its_own_time() {
     let mut events = one_load(4);
     events[0] = run(&["media:p3700-800gb"], true);
     for width in [39, 79, 119] {
-        // Whatever our own clock says.
+        // Virtual time counts, not the wall clock.
         let shown = screen(&events, 900, (width, 24));
         assert!(shown[0].starts_with("EMULATED"), "{shown:?}");
         assert!(shown[1].starts_with("measuring  4 s of 30 s"), "{shown:?}");

@@ -1,11 +1,11 @@
-//! Lines at the bottom of the terminal that are drawn again in place. Where the terminal became
-//! narrower, it has broken what stands there into more lines, which go as well.
+//! Live lines at the bottom of the terminal, redrawn in place. If the terminal became narrower, it
+//! has wrapped the old lines, and the additional rows are cleared too.
 
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-/// Lines on the screen now.
+/// Lines that are on the screen now.
 #[derive(Debug, Default)]
 pub(crate) struct Region {
     /// Widths of its lines.
@@ -13,14 +13,14 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Puts these lines in place of those that stand there, below what is told above them.
+    /// Prints `above` permanently, and replaces the live lines by `lines`.
     pub(crate) fn draw(&mut self, above: &[String], lines: &[String], width: usize) {
         if above.is_empty() && lines.is_empty() && self.drawn.is_empty() {
             return;
         }
         let text = self.text(above, lines, width);
         let mut err = io::stderr();
-        // Where nobody can be told there is nobody to tell that.
+        // A failure to print cannot be reported anywhere.
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
@@ -34,8 +34,9 @@ impl Region {
         if rows > 1 {
             text.push_str(&format!("\u{1b}[{}A", rows - 1));
         }
-        // Row by row: terminals such as tmux (3.3, `screen_write_clearendofscreen`) take a clearing
-        // from their first column and row for one of the whole screen, and keep a copy of it above.
+        // Clears row by row: terminals such as tmux (3.3, `screen_write_clearendofscreen`) take
+        // clearing from the first column of the first row for clearing the whole screen, and keep a
+        // copy of it in their history.
         if rows > 0 {
             text.push_str("\u{1b}[K");
         }
@@ -61,7 +62,7 @@ mod tests {
         let mut region = Region::default();
         let lines = ["x".repeat(70), "y".repeat(30)];
         let above = ["told".to_owned()];
-        // Up, the first row, and all rows below it.
+        // Moves up, clears the first row, then all rows below.
         let clear = |up: u32, then: &str| format!("\r\u{1b}[{up}A\u{1b}[K\n\u{1b}[J\u{1b}[A{then}");
         assert!(region.text(&[], &lines, 80).starts_with("xx"), "nothing stood there");
         assert!(region.text(&above, &lines, 80).starts_with(&clear(1, "told\nxx")));

@@ -1,5 +1,5 @@
-//! Every word of the command line that can be a path, with names that lead to what must not be
-//! touched. The words are found in the tree of commands, so a new option is tried by itself.
+//! Every argument that can be a path, with names that lead to objects that must not be touched. The
+//! arguments are found in clap's tree of commands, so a new option is covered automatically.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -19,15 +19,15 @@ use sha2::{Digest, Sha256};
 
 use crate::flags::Flags;
 
-/// Holds the words of the program, with line feeds between them.
+/// Environment variable with the words of the program, separated by line feeds.
 const WORDS: &str = "QDEPTH_TEST_WORDS";
-/// Stands where a hostile name comes.
+/// Placeholder for a hostile name.
 const NAME: &str = "{}";
 const NOBODY: u32 = 65534;
-/// Nothing that is asked here takes ten seconds of a CPU; where others have the CPUs, much longer.
+/// Time limit of a command. None needs ten seconds of CPU time, but other tests may use the CPUs.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// This very program, in a process of its own: a test has no other name for it.
+/// Runs the program in a child process: the test binary has no path to the real one.
 #[test]
 #[ignore = "is the program that the tests of this file start"]
 fn as_the_program() {
@@ -56,7 +56,7 @@ fn start(folder: &Path, words: &[OsString]) -> Command {
     command
 }
 
-/// Exit status and output; `None` if it had to be killed.
+/// Runs the program; `None` if it hung and was killed.
 #[expect(clippy::disallowed_methods, reason = "a hang must end")]
 fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
     let mut child = start(folder, words).spawn().unwrap();
@@ -72,8 +72,8 @@ fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
     Some(child.wait_with_output().unwrap())
 }
 
-/// Ways in which commands reach the code that uses their files, without the tested words; other
-/// commands need only those.
+/// Further words that a command needs to reach the code that uses its files; commands not listed
+/// need none.
 const WAYS: &[(&str, &str)] = &[
     ("run", "media:p3700-800gb --profile database --queue-depth 1 --duration 10ms --no-pin"),
     ("answer", "media:p3700-800gb --duration 10ms --no-pin --at p90=0.3ms --within 5s"),
@@ -96,7 +96,8 @@ const WAYS: &[(&str, &str)] = &[
     ("host tune", "no-such-device"),
 ];
 
-/// Command lines whose paths stand among words that are others' to define, or behind other words.
+/// Command lines whose paths clap does not see: arguments of other programs, or paths after other
+/// words.
 const MORE: &[&str] = &[
     "fio --no-report --output-format=json --output={} --name=j --filename=media\\:p3700-800gb \
      --rw=randread --bs=4k --size=1m",
@@ -120,8 +121,8 @@ const MORE: &[&str] = &[
     "reproduce write-pressure --paper {}",
 ];
 
-/// Beginnings of lines that end before the name is looked at, or that tell of it by another name;
-/// that nothing is changed holds for them, too.
+/// Prefixes of command lines that end before the name is read, or that report another name; they
+/// must change nothing either.
 const NOT_NAMED: &[(&str, &str)] = &[
     ("plan media", "a plan touches nothing, where results would go neither"),
     ("host calibrate ", "what is read is read by every engine, through the door of `run`"),
@@ -148,7 +149,7 @@ const NOT_NAMED: &[(&str, &str)] = &[
 /// Names of arguments that are not paths, whatever their type.
 const NO_PATHS: &[&str] = &["words"];
 
-/// The command lines in which each word that can be a path is a hostile one.
+/// Command lines, each with a placeholder for one argument that can be a path.
 fn lines() -> Vec<String> {
     let mut lines = Vec::new();
     let mut below = vec![(String::new(), Flags::command())];
@@ -167,7 +168,7 @@ fn lines() -> Vec<String> {
             let needed: String = needed.map(|long| format!("--{long}=fresh-{long} ")).collect();
             lines.push(match arg.get_long() {
                 Some(long) => format!("{path} {way} {needed}--{long}={NAME}"),
-                // It comes in the place of what stands there on the way.
+                // The placeholder replaces the value that the line has for this argument.
                 None => {
                     format!("{path} {needed}{NAME} {}", &way[way.find("--").unwrap_or(way.len())..])
                 }
@@ -179,7 +180,7 @@ fn lines() -> Vec<String> {
     lines
 }
 
-/// A path by its type, or by what it says of itself.
+/// True if an argument is a path by its value type, value name, or id.
 fn is_path(arg: &Arg) -> bool {
     let of_type = arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
     let words: Vec<&str> =
@@ -188,10 +189,10 @@ fn is_path(arg: &Arg) -> bool {
     (of_type || by_name || arg.get_id() == "name") && !NO_PATHS.contains(&arg.get_id().as_str())
 }
 
-/// A device that was mistyped.
+/// Device node that does not exist.
 const NO_DEVICE: &str = "/dev/qdepth-is-no-device";
 
-/// A place with something in it that must stay as it is.
+/// Directory with objects that must not change.
 struct World {
     dir: tempfile::TempDir,
     device: Option<PathBuf>,
@@ -208,7 +209,7 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        // Holds no text, so that no result may take its place.
+        // Binary content, so that no result may replace it.
         let bytes: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
         fs::write(at("binary"), &bytes).unwrap();
         fs::hard_link(at("binary"), at("hard-link")).unwrap();
@@ -244,7 +245,7 @@ impl World {
         self.dir.path().join(name)
     }
 
-    /// Names that nothing may come of.
+    /// Hostile names.
     fn names(&self) -> Vec<PathBuf> {
         let own =
             ["binary", "hard-link", "link", "fifo", "socket", "huge"].map(|name| self.at(name));
@@ -280,7 +281,7 @@ impl World {
     }
 }
 
-/// Files and directories among the device nodes: none of them is a device, and none is asked for.
+/// Files and directories below `/dev` that are not devices; no command may create any.
 fn no_devices() -> Vec<PathBuf> {
     let entries = fs::read_dir("/dev").unwrap().map(|entry| entry.unwrap());
     let plain =
@@ -288,7 +289,7 @@ fn no_devices() -> Vec<PathBuf> {
     entries.filter(plain).map(|entry| entry.path()).collect()
 }
 
-/// All that is below a directory, with its size.
+/// Entries below a directory, recursively, with their sizes.
 fn below(folder: &Path) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
@@ -301,7 +302,7 @@ fn below(folder: &Path) -> BTreeMap<PathBuf, u64> {
     found
 }
 
-/// Kinds, nodes, owners, bytes.
+/// Descriptions of files for comparison: owner, mode, inode, links, content.
 fn described(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| one_described(path)).collect()
 }
@@ -317,7 +318,7 @@ fn one_described(path: &Path) -> String {
         format!("{:?}", fs::read_link(path).ok())
     };
     let (mode, node, device) = (found.mode(), found.ino(), found.rdev());
-    // Of a directory it is the number of those in it, and new ones may come.
+    // The link count of a directory changes with new subdirectories, which are allowed.
     let names = if kind.is_dir() { 0 } else { found.nlink() };
     format!("{} {mode:o} {} {node} {device} {} {digest}", path.display(), found.uid(), names)
 }
@@ -333,7 +334,7 @@ impl Drop for World {
 #[test]
 fn no_word_of_the_command_line_changes_what_it_leads_to() {
     let lines = lines();
-    // Each half in a place of its own, at once.
+    // Two halves run in parallel, each in its own directory.
     let (first, other) = lines.split_at(lines.len() / 2);
     let (tries, names, wrong) = std::thread::scope(|scope| {
         let halves = [first, other].map(|lines| scope.spawn(|| tried(lines)));
@@ -352,7 +353,7 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
     fs::create_dir(&scratch).unwrap();
     let words =
         |line: &str| -> Vec<OsString> { line.split_whitespace().map(OsString::from).collect() };
-    // A logbook with a run, for those that read it.
+    // A logbook with one run, for the commands that read one.
     let made =
         "run media:p3700-800gb --profile database --queue-depth 1 --duration 10ms --no-report";
     assert!(ended(&scratch, &words(made)).unwrap().status.code().is_some_and(|code| code < 2));

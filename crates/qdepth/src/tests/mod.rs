@@ -1,3 +1,3 @@
-//! Tests of the program as a whole.
+//! Tests of the whole program.
 
 mod hostile_names;

@@ -1,18 +1,18 @@
-//! The time that a test may take of its turn. A test that never ends would take the others'
-//! results with it: who waits for the suite would see no count and no name.
+//! Deadline of a test's turn. A test that never ends would withhold the results of all others:
+//! whoever waits for the suite would see neither a count nor a name.
 
 use std::io::Write as _;
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest test takes 200 s on a quiet machine.
+/// Time limit of a test. The longest takes 200 s on a quiet machine.
 const LONGEST: Duration = Duration::from_secs(900);
 
 static RUNNING: Mutex<Vec<(String, Instant)>> = Mutex::new(Vec::new());
 static WATCH: Once = Once::new();
 
-/// The deadline of the test on this thread. Dropping it lifts the deadline.
+/// Deadline of the test on this thread, lifted when the value is dropped.
 pub(super) struct Deadline {
     test: String,
 }
@@ -48,7 +48,7 @@ fn watch() {
             late.map(|(test, _)| test.clone())
         });
         if let Some(test) = late {
-            // Not by `println!`, which the harness would keep for itself.
+            // Not `println!`, whose output the test harness captures.
             let line = format!("test {test} ... FAILED: it has not ended after {LONGEST:?}\n");
             let _ = std::io::stdout().write_all(line.as_bytes());
             std::process::abort();

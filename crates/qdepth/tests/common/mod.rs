@@ -1,5 +1,5 @@
-//! What the tests of the binary share: running it as a user does, and storage that misbehaves on
-//! demand (nbdkit through nbdfuse, and a loop device on top).
+//! Helpers of the tests: running the program as a user does, and storage that misbehaves on demand
+//! (nbdkit through nbdfuse, and a loop device on top).
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ mod turns;
 
 pub(crate) use turns::alone;
 
-/// Runs a shell line; its output, or what went wrong.
+/// Runs a shell line; returns its output, or the error text.
 pub(crate) fn sh(line: &str) -> Result<String, String> {
     let output = Command::new("sh").args(["-c", line]).output().map_err(|e| e.to_string())?;
     if output.status.success() {
@@ -25,14 +25,14 @@ pub(crate) fn sh(line: &str) -> Result<String, String> {
     Err(format!("`{line}` ended with {}: {}", output.status, said.trim()))
 }
 
-/// Directory of the tests' files, which lines of the shell hold: no blank is in its path. Not a
-/// temporary directory of the system, which may be memory without direct I/O.
+/// Directory for the tests' files, which shell lines contain, so its path has no blanks. Not the
+/// system's temporary directory, which may be in memory without direct I/O.
 fn place() -> &'static str {
     let built = env!("CARGO_TARGET_TMPDIR");
     if built.contains(char::is_whitespace) { "/var/tmp" } else { built }
 }
 
-/// The program under test as a word of a line of the shell, by a link if blanks are in its path.
+/// Path of the program for shell lines: a link without blanks if the real path has some.
 pub(crate) fn program() -> String {
     let built = env!("CARGO_BIN_EXE_qdepth");
     if !built.contains(char::is_whitespace) {
@@ -48,7 +48,7 @@ pub(crate) fn program() -> String {
     LINK.get_or_init(made).clone()
 }
 
-/// True if a test that needs root and these tools can run here; says so where it cannot.
+/// True if root and these tools are available; otherwise prints that the test is skipped.
 pub(crate) fn can(test: &str, tools: &[&str]) -> bool {
     let mut lacks: Vec<String> = Vec::new();
     if sh("id -u").as_deref() != Ok("0") {
@@ -62,7 +62,7 @@ pub(crate) fn can(test: &str, tools: &[&str]) -> bool {
     lacks.is_empty()
 }
 
-/// How the program ended.
+/// Exit status and output of the program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: Option<i32>,
@@ -77,15 +77,15 @@ impl Ended {
         self
     }
 
-    /// Finished. On a busy machine points may honestly be invalid (stolen CPU time, a ceiling that
-    /// others lowered), so that is for the figures to say.
+    /// Asserts that the program finished. Points may be invalid: on a busy machine that can be
+    /// correct (steal time, a ceiling lowered by other load), so the caller must check the figures.
     #[track_caller]
     pub(crate) fn expect_finished(self) -> Self {
         let status = if self.status == Some(1) { 1 } else { 0 };
         self.expect(status)
     }
 
-    /// Standard output, which must be one JSON document and nothing else.
+    /// Standard output as JSON; it must be a single document.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         match serde_json::from_str(&self.out) {
@@ -95,14 +95,14 @@ impl Ended {
     }
 }
 
-/// The program, running.
+/// The program while it is running.
 pub(crate) struct Running {
     child: Child,
     out: PathBuf,
     err: PathBuf,
 }
 
-/// Of a test that failed nothing goes on.
+/// Kills the program if it is still running, for example after a failed assertion.
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
@@ -121,12 +121,12 @@ impl Running {
         String::from_utf8_lossy(&fs::read(&self.out).unwrap()).into_owned()
     }
 
-    /// Number of its process.
+    /// Process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits until standard error says this.
+    /// Waits until standard error contains this text.
     #[track_caller]
     pub(crate) fn wait_for_err(&mut self, text: &str) {
         let began = Instant::now();
@@ -152,7 +152,7 @@ impl Running {
         Ended { status, out: fs::read_to_string(&self.out).unwrap(), err: self.err() }
     }
 
-    /// Waits so long at most; a program that is still there then is the test's failure.
+    /// Waits for the end of the program; the test fails if it takes longer than the limit.
     #[track_caller]
     pub(crate) fn wait_at_most(mut self, limit: Duration) -> Ended {
         let began = Instant::now();
@@ -171,7 +171,7 @@ pub(crate) fn pause(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// A directory of its own, in which the program runs.
+/// Temporary directory in which the program runs.
 pub(crate) struct Workspace {
     pub(crate) dir: tempfile::TempDir,
     undo: RefCell<Vec<String>>,
@@ -185,7 +185,7 @@ impl Drop for Workspace {
             let _ = sh(&format!("kill -CONT {} 2>/dev/null", server.id()));
         }
         while let Some(line) = self.undo.borrow_mut().pop() {
-            // What another process looks at for a moment is busy.
+            // Another process, for example udev, may keep the device busy for a moment.
             let again = format!("for i in $(seq 30); do {{ {line}; }} && exit 0; sleep 0.1; done");
             if let Err(error) = sh(&format!("{again}; exit 1")) {
                 println!("UNDO FAILED: {error}");
@@ -217,7 +217,7 @@ impl Workspace {
         self.undo.borrow_mut().push(line.into());
     }
 
-    /// Writes a file and gives its path as a word of a command line.
+    /// Writes a file, and returns its path as an argument.
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
         fs::write(self.join(name), text).unwrap();
         name.to_owned()
@@ -227,12 +227,12 @@ impl Workspace {
         self.join(name).exists()
     }
 
-    /// Starts the program with these words, separated by spaces.
+    /// Starts the program with these arguments, separated by blanks.
     pub(crate) fn start(&self, words: &str) -> Running {
         self.start_words(&words.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Starts the program with these words, which may have spaces in them.
+    /// Starts the program with these arguments, which may contain blanks.
     pub(crate) fn start_words(&self, words: &[&str]) -> Running {
         *self.count.borrow_mut() += 1;
         let count = *self.count.borrow();
@@ -261,8 +261,8 @@ impl Workspace {
 
     pub(crate) fn attach(&self, image: &Path) -> PathBuf {
         let node = sh(&format!("losetup --direct-io=on -f --show {}", image.display())).unwrap();
-        // The kernel joins waiting requests of adjacent blocks, also random ones: an error below
-        // would be that of both.
+        // Disables merging: the kernel would merge queued requests of adjacent blocks, even random
+        // ones, and one injected error would fail both.
         let merges = format!("/sys/block/{}/queue/nomerges", node.trim_start_matches("/dev/"));
         match fs::write(&merges, "2") {
             Ok(()) => self.later(format!("echo 0 >{merges}")),
@@ -272,7 +272,7 @@ impl Workspace {
         PathBuf::from(node)
     }
 
-    /// What nbdkit serves with these words, as a file.
+    /// Starts nbdkit with these arguments, exposed as a file by nbdfuse.
     pub(crate) fn served(&self, words: &str) -> Served {
         let (socket, log) = (self.join("socket"), self.join("served.err"));
         let nbdkit = Command::new("nbdkit")
@@ -290,7 +290,7 @@ impl Workspace {
         let file = mount.join("disk");
         let fuse_log = self.join("fuse.err");
         self.later(format!("umount -l {0} 2>/dev/null || ! mountpoint -q {0}", mount.display()));
-        // One request waits at a time on each connection. Threads are ten at most.
+        // Each connection serves one request at a time. nbdfuse has at most ten threads.
         let fuse = Command::new("nbdfuse")
             .args(["--connections", "64"])
             .arg(&file)
@@ -314,7 +314,7 @@ fn until(failing: impl Fn() -> String, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// A file whose contents nbdkit serves.
+/// File that nbdkit serves through nbdfuse.
 pub(crate) struct Served {
     pid: u32,
     pub(crate) file: PathBuf,
@@ -327,14 +327,14 @@ impl Served {
         sh(&format!("kill -{name} {}", self.pid)).unwrap();
     }
 
-    /// Number of errors that nbdkit says it injected into calls of this name.
+    /// Number of errors that nbdkit logged as injected into this call.
     pub(crate) fn injected(&self, call: &str) -> u64 {
         let log = fs::read_to_string(&self.log).unwrap();
         let is = |line: &&str| line.contains("injecting") && line.contains(call);
         log.lines().filter(is).count() as u64
     }
 
-    /// What else the two programs below the device said: errors that nobody injected.
+    /// Other errors that nbdkit and nbdfuse logged, which were not injected.
     pub(crate) fn unexpected_errors(&self) -> String {
         let logs = [&self.log, &self.fuse_log].map(|log| fs::read_to_string(log).unwrap());
         let else_said = |line: &&str| !line.contains("injecting") && !line.contains("pwrite: ");
@@ -352,7 +352,7 @@ pub(crate) fn points(document: &Value) -> &Vec<Value> {
     document["points"].as_array().unwrap()
 }
 
-/// How often, and how much: what must be equal to a single process's.
+/// Counts of I/Os and bytes of each point, which must equal a single process's.
 pub(crate) fn counts(document: &Value) -> Vec<[u64; 5]> {
     let count = |point: &Value, name: &str| point[name].as_u64().unwrap();
     let row = |point: &Value| {
@@ -361,7 +361,7 @@ pub(crate) fn counts(document: &Value) -> Vec<[u64; 5]> {
     points(document).iter().map(row).collect()
 }
 
-/// The program's shim, compiled for this kind of MPI.
+/// Path of the shim, compiled for this implementation of MPI.
 pub(crate) fn shim(workspace: &Workspace, kind: &str) -> PathBuf {
     let shim = workspace.join(&format!("libqdepth-mpi-{kind}.so"));
     if !shim.exists() {
@@ -372,20 +372,20 @@ pub(crate) fn shim(workspace: &Workspace, kind: &str) -> PathBuf {
     shim
 }
 
-/// A figure of a finding, where a point has that finding.
+/// Value of a point's finding; `None` if the point lacks it.
 pub(crate) fn figure(point: &Value, code: &str, name: &str) -> Option<f64> {
     let findings = point["findings"].as_array().unwrap();
     findings.iter().find(|f| f["code"] == code)?["values"][name].as_f64()
 }
 
-/// What names a loop device well enough to consent to its loss.
+/// Consent token of a loop device.
 pub(crate) fn token(node: &str, size_bytes: u64) -> String {
     let name = node.trim_start_matches("/dev/");
     let count = std::fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap();
     format!("{node}:{size_bytes}:{}", count.trim())
 }
 
-/// The lines of the consent file that a refusal prints, as a user copies them.
+/// Content of the consent file, copied from a refusal.
 pub(crate) fn consent_lines(refusal: &str) -> String {
     let keys = ["destroy = ", "size_bytes = ", "expires = "];
     let is = |line: &&str| keys.iter().any(|key| line.starts_with(key));

@@ -1,6 +1,6 @@
-//! Whose turn it is. Tests of words and counts run first, two more at a time than there are CPUs,
-//! since they wait for storage; then those of figures, each with the machine to itself. With as
-//! many threads as tests (`RUST_TEST_THREADS`, as `cargo xtask test` has it) those are two phases.
+//! Scheduling of tests. Tests of texts and counts run first, two more at a time than there are
+//! CPUs, because they wait for storage. Then tests of figures run, each alone on the machine. With
+//! as many threads as tests (`RUST_TEST_THREADS`, set by `cargo xtask test`) these are two phases.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::deadline::Deadline;
 
-/// So long nobody else must want a turn before the first test of figures begins: threads of tests
-/// start one after the other.
+/// Quiet time without new tests before the first test of figures begins, because the threads of
+/// tests start one after the other.
 const QUIET: Duration = Duration::from_millis(500);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 static OTHERS: Mutex<Others> = Mutex::new(Others { running: 0, waiting: 0 });
-/// The first of the tests of figures.
+/// True once a test of figures has begun.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static ONE_ENDED: Condvar = Condvar::new();
 
@@ -24,13 +24,13 @@ thread_local! {
     static TURN: RefCell<Option<Turn>> = const { RefCell::new(None) };
 }
 
-/// Tests that are not alone.
+/// Counts of the tests that may run together.
 struct Others {
     running: usize,
     waiting: usize,
 }
 
-/// That no other test runs.
+/// Guard of a test that runs alone.
 pub(crate) struct Alone {
     _turn: MutexGuard<'static, ()>,
     _deadline: Deadline,
@@ -38,8 +38,8 @@ pub(crate) struct Alone {
 }
 
 impl Drop for Alone {
-    /// A failure says whose fault it may be: `cargo xtask test` counts it as void where the
-    /// hypervisor took the CPUs.
+    /// A failure prints the steal time: `cargo xtask test` discards the failure if the hypervisor
+    /// took the CPUs.
     fn drop(&mut self) {
         IS_ALONE.set(false);
         if std::thread::panicking() {
@@ -48,23 +48,24 @@ impl Drop for Alone {
     }
 }
 
-/// What a test of figures that fails says first; xtask/src/suite.rs reads it.
+/// Prefix of the line that a failed test of figures prints; xtask/src/suite.rs reads it.
 const TEST_OF_FIGURES: &str = "TEST OF FIGURES";
 
-/// CPU time of the machine since it began, in ticks.
+/// CPU time of the machine since boot, in ticks.
 struct CpuTime {
     whole: u64,
     stolen: u64,
 }
 
 impl CpuTime {
-    /// Zero where the kernel does not say.
+    /// Reads the current values; zero if the kernel does not report them.
     fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let line = stat.lines().next().unwrap_or_default();
         let ticks: Vec<u64> =
             line.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user's.
+        // Fields: user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in
+        // user.
         let whole = ticks.iter().take(8).sum();
         Self { whole, stolen: ticks.get(7).copied().unwrap_or(0) }
     }
@@ -77,9 +78,9 @@ impl CpuTime {
     }
 }
 
-/// What holds figures against a truth waits until no other test runs or wants to.
+/// Waits until no other test runs or is waiting. For tests that compare figures with a known truth.
 pub(crate) fn alone() -> Alone {
-    // One that had a turn gives it back.
+    // A turn that this thread already has is released first.
     TURN.set(None);
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let quiet = if HAS_BEGUN.load(Ordering::Relaxed) { Duration::ZERO } else { QUIET };
@@ -99,7 +100,7 @@ pub(crate) fn alone() -> Alone {
     Alone { _turn: guard, _deadline: Deadline::starts(), begun: CpuTime::now() }
 }
 
-/// One of those that run beside others.
+/// Turn of a test that may run next to others.
 struct Turn {
     _deadline: Deadline,
 }
@@ -111,8 +112,8 @@ impl Drop for Turn {
     }
 }
 
-/// Waits for a turn, which lasts until the thread of the test ends. Threads that a test starts are
-/// part of its turn, and have no name.
+/// Waits for a turn, which lasts until the test's thread ends. Threads that a test starts are
+/// unnamed and belong to its turn.
 pub(super) fn turn() {
     let is_test = std::thread::current().name().is_some();
     if !is_test || IS_ALONE.get() || TURN.with_borrow(Option::is_some) {

@@ -7,20 +7,21 @@ use syn::visit::{self, Visit};
 
 use crate::tidy::sizes::is_test;
 
-/// A path of a source file.
+/// Path as written in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Written {
-    /// The module that its first name is searched in.
+    /// Module in which the first name is resolved.
     pub(super) base: Vec<String>,
     pub(super) names: Vec<String>,
-    /// True if it begins with `crate`, `super` or `self`: without, it may be of another crate.
+    /// True if the path begins with `crate`, `super` or `self`; otherwise it may belong to another
+    /// crate.
     pub(super) is_rooted: bool,
 }
 
-/// A name that a file takes in by `use`.
+/// Name imported by `use`.
 pub(super) struct Import {
     pub(super) path: Written,
-    /// True if others take it from here.
+    /// True if the import is re-exported.
     pub(super) is_public: bool,
 }
 
@@ -31,18 +32,18 @@ pub(super) struct Uses {
     module: Vec<String>,
     /// Number of names of `module` that are inline modules.
     inline: usize,
-    /// By the name that it has here.
+    /// Imports by local name.
     pub(super) imports: BTreeMap<String, Import>,
     /// Paths elsewhere than in `use`, and `use` within functions.
     pub(super) paths: BTreeSet<Written>,
-    /// The names that paths elsewhere than in `use` begin with.
+    /// First names of the paths outside of `use`.
     pub(super) begins: BTreeSet<String>,
-    /// Modules that exist for tests alone.
+    /// Test-only modules.
     pub(super) test_modules: Vec<String>,
 }
 
 impl Uses {
-    /// Adds what the file of a module uses.
+    /// Adds the dependencies of a module's file.
     pub(super) fn read(&mut self, module: &[String], file: &syn::File) {
         self.module = module.to_vec();
         self.visit_file(file);
@@ -70,7 +71,7 @@ impl Uses {
         }
     }
 
-    /// The paths in what a macro is given, which is not parsed.
+    /// Adds the paths in a macro's arguments, which are not parsed.
     fn tokens(&mut self, tokens: TokenStream) {
         let (mut names, mut colons) = (Vec::new(), 0);
         for token in tokens {
@@ -95,7 +96,7 @@ impl Uses {
         self.path(&names);
     }
 
-    /// The paths of a `use`, each with the name that it has here.
+    /// Paths of a `use`, each with its local name.
     fn tree(before: &[String], tree: &syn::UseTree, found: &mut Vec<(String, Vec<String>)>) {
         let with = |name: &syn::Ident| {
             let name = name.to_string();
@@ -160,7 +161,7 @@ impl<'ast> Visit<'ast> for Uses {
     fn visit_block(&mut self, block: &'ast syn::Block) {
         for statement in &block.stmts {
             match statement {
-                // Here it is nobody's but the function's.
+                // An import inside a function is visible only there.
                 syn::Stmt::Item(syn::Item::Use(item)) => {
                     let paths = self.taken_in(item).into_iter().map(|(_, import)| import.path);
                     self.paths.extend(paths);

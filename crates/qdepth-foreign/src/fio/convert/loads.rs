@@ -1,4 +1,4 @@
-//! Request of one clone of a job: files, bytes, time.
+//! Loads of one clone of a job: files, bytes, time.
 
 use crate::fio::job::Job;
 use crate::fio::job_parts::Goal;
@@ -6,7 +6,7 @@ use crate::fio::load::{Load, Origin};
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::{Amount, Engine, Trims};
 
-/// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
+/// Time limit of a job that ends by bytes only, ns: a day.
 const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
 /// Emulated device for `ioengine=null`, on which I/Os complete one after the other, each in a
 /// microsecond of virtual time, and its length. With zero latency, a job with a runtime would never
@@ -14,12 +14,12 @@ const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
 const NOTHING: &str = "media:null@service_us=1@servers=1";
 pub(super) const NOTHING_BYTES: u64 = 1_000_000_000_000;
 
-/// A file of a job, or the folder in which one is made for it.
+/// File of a job, or the directory in which one is created for it.
 pub(super) struct JobFile {
     pub(super) path: String,
-    /// Directory for jobs without a file name.
+    /// Directory, for a job without a file name.
     pub(super) folder: Option<String>,
-    /// Outstanding I/Os of its share.
+    /// This file's share of the queue depth.
     pub(super) depth: u32,
 }
 
@@ -53,8 +53,8 @@ pub(super) fn job_files(
             return Err(refuse(
                 job,
                 format!(
-                    "iodepth={} is less than its {} files, of which each has outstanding I/Os of \
-                     its own in qdepth: a job for each, or a greater iodepth",
+                    "iodepth={} is less than its {} files, but in qdepth each file has its own \
+                     queue depth: write one job per file, or increase iodepth",
                     job.depth,
                     paths.len()
                 ),
@@ -68,7 +68,7 @@ pub(super) fn job_files(
     Ok(paths.into_iter().enumerate().map(file).collect())
 }
 
-/// The load that reads back what another wrote, once.
+/// Load that reads back the data of a writing load, once.
 pub(super) fn read_back(written: &Load) -> Load {
     let bytes = match (written.bytes, written.area) {
         (Some(bytes), Some(area)) => Some(bytes.min(area)),
@@ -77,7 +77,7 @@ pub(super) fn read_back(written: &Load) -> Load {
     Load {
         profile: format!("{}-verify", written.profile),
         bytes,
-        // What ends by its time is read back once.
+        // A load that ends by time is read back in one pass.
         passes: bytes.is_none().then_some(1),
         duration_ns: UNTIL_DONE_NS,
         rate: None,
@@ -89,7 +89,7 @@ pub(super) fn read_back(written: &Load) -> Load {
     }
 }
 
-/// The depths at which a job is measured that searches for one, each a step.
+/// Steps of a job that searches for a queue depth: one per depth to be measured.
 pub(super) fn depths(
     job: &Job,
     goal: Goal,
@@ -97,11 +97,14 @@ pub(super) fn depths(
     alone: bool,
 ) -> Result<Vec<Vec<Load>>, FioRefusal> {
     let [load] = loads else {
-        return Err(refuse(job, "latency_target: refused: of a job with several clones or files"));
+        return Err(refuse(
+            job,
+            "latency_target: refused: the job must not have several clones or files",
+        ));
     };
     if !alone || job.reads_back {
-        let why = "latency_target: refused: of a job that runs beside another, or verifies; a \
-                   stonewall before and behind it";
+        let why = "latency_target: refused: the job must run alone and must not verify; add a \
+                   stonewall before and after it";
         return Err(refuse(job, why));
     }
     let doubled = std::iter::successors(Some(1), |depth: &u32| depth.checked_mul(2));
@@ -117,7 +120,7 @@ pub(super) fn depths(
     Ok(depths.map(|depth| vec![at_depth(depth)]).collect())
 }
 
-/// A load on all of a target, without an end by bytes.
+/// Load on a whole target, without an end by bytes.
 pub(super) fn on_all(target: usize, origin: Origin, job: &Job, depth: u32, files: usize) -> Load {
     Load {
         origin,
@@ -140,7 +143,7 @@ pub(super) fn on_all(target: usize, origin: Origin, job: &Job, depth: u32, files
     }
 }
 
-/// Bytes after which a job ends.
+/// Bytes after which a job ends; `None` if it ends by time.
 pub(super) fn end(
     job: &Job,
     area: u64,
@@ -150,20 +153,23 @@ pub(super) fn end(
     if job.span.time_based {
         return Ok(None);
     }
-    // As in fio, what is left out is moved in a further pass over the rest.
+    // As in fio, gaps are covered by a further pass over the rest.
     let pass = match job.span.io_size {
         None => area,
         Some(Amount::Bytes(bytes)) => bytes / share,
-        Some(amount) => amount
-            .bytes(whole)
-            .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
+        Some(amount) => amount.bytes(whole).ok_or_else(|| {
+            refuse(
+                job,
+                "io_size is a percentage of a target whose size is unknown: write it in bytes",
+            )
+        })?,
     };
-    // Trims and writes are counted each for themselves.
+    // Trims and writes count separately.
     let ways = if job.trims == Trims::BeforeWrites { 2 } else { 1 };
     let mut bytes = pass.saturating_mul(job.span.loops).saturating_mul(ways);
     if let Some(requests) = job.span.requests {
         let Some(size) = job.sizes.single() else {
-            return Err(refuse(job, "number_ios with several request sizes cannot be honoured"));
+            return Err(refuse(job, "number_ios needs a single block size: use bs= alone"));
         };
         bytes = bytes.min(requests.saturating_mul(size).saturating_mul(ways) / share);
     }
@@ -186,7 +192,7 @@ pub(super) fn parent(path: &str) -> &str {
     }
 }
 
-/// Lower case, digits and hyphens.
+/// Name in lower-case letters, digits and hyphens, for profiles.
 pub(super) fn slug(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let text: String = name.chars().take(40).map(letter).collect();

@@ -1,4 +1,4 @@
-//! Loads that draw no places: entries of directories, and requests that were recorded.
+//! Loads without random offsets: directory entries and replayed traces.
 
 use qdepth_workload::Trace;
 
@@ -9,11 +9,11 @@ use crate::fio::refusal::FioRefusal;
 use crate::fio::replay_log::Replay;
 use crate::remark::Remark;
 
-/// Areas of files that are made are whole multiples of this.
+/// Areas of created files are multiples of this many bytes.
 const WHOLE: u64 = 4096;
 
 impl JobSet {
-    /// Entries have directories of their own, beside which nothing else is made.
+    /// Refuses jobs on directory entries together with other jobs.
     pub(super) fn entries_alone(&self) -> Result<(), FioRefusal> {
         let has = |job: &&Job| job.operation.is_of_entries();
         let Some(of_entries) = self.jobs.iter().find(has) else { return Ok(()) };
@@ -22,15 +22,15 @@ impl JobSet {
             true => Err(refuse(
                 of_entries,
                 format!(
-                    "ioengine={}: refused: together with jobs of other engines; --section=… runs \
-                     some of the jobs of a file",
+                    "ioengine={}: refused: it cannot run together with jobs of other engines; \
+                     select some of the jobs with --section=…",
                     of_entries.engine_name
                 ),
             )),
         }
     }
 
-    /// A run is emulated or measured, and not both.
+    /// Refuses a mix of emulated and real targets.
     pub(super) fn all_emulated_or_none(
         &self,
         steps: &[Vec<Load>],
@@ -44,8 +44,8 @@ impl JobSet {
         }
         let job = &self.jobs[emulated.origin.job];
         let why = format!(
-            "ioengine={}: refused: what is EMULATED beside jobs that are measured; --section=… \
-             runs some of the jobs of a file",
+            "ioengine={}: refused: EMULATED jobs cannot run together with measured jobs; select \
+             some of the jobs with --section=…",
             job.engine_name
         );
         Err(refuse(job, why))
@@ -53,7 +53,7 @@ impl JobSet {
 }
 
 impl Making {
-    /// A clone whose requests are of entries: as many as it has files, each stands for a request.
+    /// Load of a clone on directory entries: as many as it has files, one request for each.
     pub(super) fn entries(
         &mut self,
         number: usize,
@@ -61,7 +61,10 @@ impl Making {
         origin: Origin,
     ) -> Result<Load, FioRefusal> {
         let Some(unit) = job.sizes.single() else {
-            return Err(refuse(job, "refused: entries with requests of several sizes: bs= alone"));
+            return Err(refuse(
+                job,
+                "refused: operations on entries need a single block size: use bs= alone",
+            ));
         };
         let folder = job.directories.get(origin.clone as usize % job.directories.len().max(1));
         let folder = folder.map(String::as_str);
@@ -78,7 +81,7 @@ impl Making {
         })
     }
 
-    /// The loads of a clone that replays: one for each file, which keep to the same beginning.
+    /// Loads of a clone that replays a trace: one per file, with a common start time.
     pub(super) fn replayed(
         &mut self,
         number: usize,
@@ -119,8 +122,8 @@ impl Making {
             return Err(refuse(
                 job,
                 format!(
-                    "read_iolog: refused: the trace reaches to {ends} B of {path}, which has {all} \
-                     B: replay_scale=… brings its places closer together"
+                    "read_iolog: refused: the trace accesses {ends} B of {path}, which has only \
+                     {all} B; replay_scale=… scales the offsets down"
                 ),
             ));
         }

@@ -1,15 +1,15 @@
-//! JSON as fio writes it: a blank on each side of the colon, six digits behind the point.
+//! JSON in fio's layout: a space on each side of the colon, six decimals.
 
 use std::io::{Result, Write};
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-/// The document; scripts that look for `"iops" : ` find it.
+/// Formats a document so that scripts that search for `"iops" : ` find it.
 pub(super) fn as_fio(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut text, AsFio(PrettyFormatter::new()));
-    // Writing to a Vec never fails, and every name of the document is a text.
+    // Writing to a Vec never fails, and all keys are strings.
     let _ = value.serialize(&mut serializer);
     String::from_utf8_lossy(&text).into_owned()
 }

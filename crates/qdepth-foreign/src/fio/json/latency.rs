@@ -1,15 +1,15 @@
-//! Latencies in fio's words.
+//! Latency sections of fio's JSON.
 
 use qdepth_measure::LatencyHistogram;
 use serde::Serialize;
 
 use super::parts::Pairs;
 
-/// fio's classes of latency in one unit.
+/// fio's latency classes of one unit.
 pub(super) struct Classes {
-    /// The upper edge of each, below which it is.
+    /// Upper bound of each class, exclusive.
     edges: &'static [u64],
-    /// Nanoseconds.
+    /// Unit, ns.
     unit: u64,
 }
 
@@ -21,7 +21,7 @@ pub(super) const MS: Classes = Classes {
     unit: 1_000_000,
 };
 
-/// The least share of a class in which there is a request, per cent.
+/// Minimum share of a non-empty class, per cent.
 const SHARE_LEAST: f64 = 0.01;
 
 #[derive(Default, Serialize)]
@@ -39,7 +39,7 @@ pub(in crate::fio) struct FioLatency {
 }
 
 impl FioLatency {
-    /// Percentiles (per cent) and bins only where `detailed`.
+    /// Latency section; with percentiles and bins if `detailed`.
     pub(super) fn new(
         times: &LatencyHistogram,
         percentiles: &[f64],
@@ -53,7 +53,7 @@ impl FioLatency {
                 (format!("{percent:.6}"), value)
             };
             let mut pairs: Vec<(String, u64)> = percentiles.iter().map(pair).collect();
-            // Two that are alike in six digits would be one name twice.
+            // Percentiles that are equal in six digits would produce a duplicate key.
             pairs.dedup_by(|later, former| later.0 == former.0);
             Pairs(pairs)
         });
@@ -76,7 +76,7 @@ impl FioLatency {
     }
 }
 
-/// Standard deviation from the buckets' middles, whose error is below 0.2 % of a value.
+/// Standard deviation from the bucket centres, which deviate by less than 0.2 % from the values.
 fn deviation(times: &LatencyHistogram, mean: f64) -> f64 {
     if times.count() < 2 {
         return 0.0;
@@ -91,8 +91,8 @@ fn deviation(times: &LatencyHistogram, mean: f64) -> f64 {
     (sum / (times.count() - 1) as f64).sqrt()
 }
 
-/// Per cent of all requests in each class of a unit; the first class of µs begins where those of
-/// ns end.
+/// Share of all requests in each class of a unit, per cent. The first class of µs starts where
+/// those of ns end.
 pub(super) fn shares(times: &LatencyHistogram, classes: &Classes) -> Pairs<f64> {
     let &Classes { edges, unit } = classes;
     let mut counts = vec![0_u64; edges.len()];
@@ -106,7 +106,7 @@ pub(super) fn shares(times: &LatencyHistogram, classes: &Classes) -> Pairs<f64> 
     }
     let total = times.count().max(1) as f64;
     let name = |edge: &u64| if *edge == u64::MAX { ">=2000".to_owned() } else { edge.to_string() };
-    // As in fio, what occurred is never told as nothing.
+    // As in fio, a non-empty class is never reported as 0.
     let least = |count: u64| if count > 0 { SHARE_LEAST } else { 0.0 };
     let shares = counts.iter().map(|count| (*count as f64 / total * 100.0).max(least(*count)));
     Pairs(edges.iter().map(name).zip(shares).collect())

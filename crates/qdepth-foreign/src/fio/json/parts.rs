@@ -4,7 +4,7 @@ use qdepth_record::{DirectionRecord, PointRecord};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-/// Pairs, written in their order.
+/// Key-value pairs, serialised in their order.
 pub(in crate::fio) struct Pairs<T>(pub(in crate::fio) Vec<(String, T)>);
 
 impl<T: Serialize> Serialize for Pairs<T> {

@@ -1,13 +1,13 @@
-//! Throughput and rate in windows of half a second, as fio samples them.
+//! Throughput and IOPS in windows of half a second, as fio samples them.
 
 use qdepth_record::{IntervalRecord, PointRecord};
 
 use super::parts::Side;
 
-/// Nanoseconds of a sample.
+/// Length of a sample, ns.
 const WINDOW_NS: u64 = 500_000_000;
 
-/// Statistics of one figure over windows.
+/// Statistics of a quantity over windows.
 #[derive(Default)]
 pub(super) struct Spread {
     pub(super) min: f64,
@@ -19,14 +19,14 @@ pub(super) struct Spread {
 
 #[derive(Default)]
 pub(super) struct Samples {
-    /// KiB/s.
+    /// Throughput, KiB/s.
     pub(super) kib: Spread,
-    /// I/Os per second.
+    /// IOPS.
     pub(super) ios: Spread,
 }
 
 impl Samples {
-    /// Summary of points that ran at the same time.
+    /// Statistics of concurrent points.
     pub(super) fn new(members: &[&PointRecord], side: Side) -> Self {
         let directions: &[usize] = match side {
             Side::Reads => &[0],
@@ -38,7 +38,7 @@ impl Samples {
         let mut sums: Vec<(u64, u64, u64)> = Vec::new();
         for interval in members.iter().flat_map(|point| &point.intervals) {
             let window = (interval.start_ns / WINDOW_NS) as usize;
-            // A series is bounded, so a window beyond a week is damage.
+            // A series is bounded: a window beyond a week means damaged data.
             if window > 7 * 86_400 * 2 {
                 continue;
             }
@@ -53,7 +53,7 @@ impl Samples {
         }
         let most = sums.iter().map(|sum| sum.0).max().unwrap_or(0);
         sums.retain(|sum| sum.0 > 0 && sum.0 >= most - most / 10);
-        // Each member contributes its own time: the length of a window is that of one.
+        // Each member adds its own time, so divide by their number.
         let seconds = |sum: &(u64, u64, u64)| sum.0 as f64 / 1e9 / members.len().max(1) as f64;
         if sums.iter().all(|sum| sum.1 == 0) {
             return Self::default();

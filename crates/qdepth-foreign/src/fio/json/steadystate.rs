@@ -4,10 +4,10 @@ use qdepth_measure::{Nanos, Sample, Settling, SettlingFigure, SettlingSamples, S
 use qdepth_record::{EndedBy, PointRecord};
 use serde::Serialize;
 
-/// Most samples that are told.
+/// Maximum number of samples in the output.
 const SAMPLES_MAX: u64 = 100_000;
 
-/// Steady-state entry of fio's JSON; for an incomplete window, the samples so far.
+/// Steady-state entry of fio's JSON. If the window is incomplete, it has the samples so far.
 #[derive(Serialize)]
 pub(in crate::fio) struct SteadyState {
     ss: String,
@@ -36,7 +36,7 @@ pub(in crate::fio) struct SteadyData {
 }
 
 impl SteadyState {
-    /// Steady-state window of points that ran at the same time, or their last window.
+    /// Steady-state window of concurrent points, or their last window.
     pub(super) fn new(rule: Settling, members: &[&PointRecord]) -> Self {
         let mut settling = SettlingSamples::new(rule);
         for slice in slices(members) {
@@ -47,7 +47,7 @@ impl SteadyState {
         let settled = settling.settled();
         let ended = members.iter().any(|point| point.ended_by == EndedBy::Steady);
         let samples: Vec<Sample> = settling.samples().copied().collect();
-        // As in fio, places of a window that is not full are 0.
+        // As in fio, missing samples of an incomplete window are 0.
         let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
         let list = |field: fn(&Sample) -> f64| -> Vec<u64> {
             let there = samples.iter().map(|sample| field(sample) as u64);
@@ -82,7 +82,7 @@ impl SteadyState {
         }
     }
 
-    /// The end of its line in the normal text.
+    /// Criterion, for the normal output.
     pub(in crate::fio) fn criterion(&self) -> String {
         let unit = if self.rule.percent { "%" } else { "" };
         let latency = self.data.lat_mean.map(|ns| format!("lat={ns}nsec, ")).unwrap_or_default();
@@ -101,7 +101,7 @@ fn name(rule: &Settling) -> &'static str {
     }
 }
 
-/// Their series, those of one place in time together.
+/// Sums of the members' series, per window.
 fn slices(members: &[&PointRecord]) -> Vec<Slice> {
     let longest = members.iter().map(|point| point.intervals.len()).max().unwrap_or(0);
     let at = |index: usize| {

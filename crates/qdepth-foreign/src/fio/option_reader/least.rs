@@ -1,4 +1,4 @@
-//! The rate that a job is to keep.
+//! Minimum rate of a job.
 
 use super::{OptionReader, rates};
 use crate::fio::access::Access;
@@ -7,8 +7,8 @@ use crate::fio::refusal::FioRefusal;
 use crate::fio::values::Trims;
 
 impl OptionReader<'_> {
-    /// `rate_min` and `rate_iops_min`, of what the job does. As in fio, neither is above the rate
-    /// that the job has.
+    /// `rate_min` and `rate_iops_min` for the directions of the job. As in fio, neither may exceed
+    /// the job's rate.
     pub(in crate::fio) fn least(&self, access: &Access) -> Result<Option<Least>, FioRefusal> {
         let limits = |name: &str| self.value(name, [None; 3], |text| rates(text, self.base));
         let does = [
@@ -26,13 +26,13 @@ impl OptionReader<'_> {
                 _ => false,
             };
             if asked.iter().zip(&most).any(exceeds) {
-                return Err(self.refuse(name, format!("refused: it is above {above}=")));
+                return Err(self.refuse(name, format!("refused: must not be above {above}=")));
             }
             for kind in 0..3 {
                 least[index][kind] = asked[kind].filter(|_| does[kind]).unwrap_or(0.0);
             }
         }
-        // As in fio, milliseconds, and 0 for the usual.
+        // As in fio, in milliseconds; 0 means the default.
         let cycle_ms = match self.whole("rate_cycle", 1000)? {
             0 => 1000,
             cycle @ 1..=86_400_000 => cycle,

@@ -1,4 +1,4 @@
-//! Values that other options, the machine or several words decide together.
+//! Options that depend on other options or on the machine, or that have several parts.
 
 use qdepth_workload::{Durability, Operation};
 
@@ -11,11 +11,11 @@ use crate::fio::setting::Setting;
 use crate::fio::values::{Engine, Sizes, Trims, number, operation};
 use crate::remark::Remark;
 
-/// Shortest measurement of a depth, nanoseconds: what a point lasts at least.
+/// Shortest measurement of a depth, ns: the minimum length of a point.
 const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
 
 impl OptionReader<'_> {
-    /// `rw`, with the number behind its colon.
+    /// Access pattern from `rw`, with the number after its colon.
     pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
         let mixed = self.read_share()?;
         let known = |text: &str| {
@@ -31,8 +31,8 @@ impl OptionReader<'_> {
                 "randtrim" | "randtrimwrite" => (100.0, 0.0),
                 _ => {
                     return Err(
-                        "must be read, write, trim, rw or trimwrite, or one of them after \
-                                rand (randread …)"
+                        "must be read, write, trim, rw or trimwrite, optionally with the prefix \
+                         rand (randread …)"
                             .to_owned(),
                     );
                 }
@@ -46,7 +46,7 @@ impl OptionReader<'_> {
             match behind {
                 "" => Ok(access),
                 run if random > 0.0 => match size(run, self.base)? {
-                    0 => Err("a run has at least one request".to_owned()),
+                    0 => Err("must be at least 1 I/O".to_owned()),
                     length => Ok(Access { random: random / length as f64, ..access }),
                 },
                 text => match text.strip_prefix('-') {
@@ -56,7 +56,7 @@ impl OptionReader<'_> {
             }
         };
         let access = self.value("rw", Access::READ, known)?;
-        // For reads, writes and trims; what is left out is as usual.
+        // For reads, writes and trims; missing values are defaults.
         let share = |text: &str| {
             let parts: Vec<&str> = text.split(',').map(str::trim).collect();
             let last = parts.iter().rfind(|part| !part.is_empty()).copied().unwrap_or("100");
@@ -74,9 +74,9 @@ impl OptionReader<'_> {
             let own = (is_mix && (reads - writes).abs() > f64::EPSILON).then_some(writes);
             let good = |share: f64| (0.0..=100.0).contains(&share);
             let all = good(chosen) && own.is_none_or(good);
-            if all { Ok((chosen, own)) } else { Err("0 to 100".to_owned()) }
+            if all { Ok((chosen, own)) } else { Err("must be between 0 and 100".to_owned()) }
         };
-        // fio looks at it where `rw` is random.
+        // fio uses it only if `rw` is random.
         let (wanted, own) = self.value("percentage_random", (100.0, None), share)?;
         let portion = |wanted: f64| access.random * wanted / 100.0;
         let random_writes = own.filter(|_| access.random > 0.0).map(portion);
@@ -89,22 +89,25 @@ impl OptionReader<'_> {
         let pure = access.read <= 0.0 || access.read >= 100.0;
         let writes = access.read <= 0.0;
         match asked {
-            // Its trims are holes in the file, as those of any other engine.
+            // Its trims punch holes, like those of any other engine.
             Operation::Reserve if access.trims == Trims::All => Ok(Operation::Transfer),
             Operation::Reserve | Operation::Truncate if !writes || access.trims != Trims::None => {
-                Err(self.refuse("rw", "refused: falloc and ftruncate write; rw=write, randwrite"))
+                Err(self
+                    .refuse("rw", "refused: falloc and ftruncate write; use rw=write or randwrite"))
             }
             operation if operation.is_of_entries() && (!pure || access.trims != Trims::None) => {
-                Err(self.refuse("rw", "refused: entries are counted as reads or as writes"))
+                Err(self.refuse(
+                    "rw",
+                    "refused: operations on entries count either as reads or as writes",
+                ))
             }
-            operation if !operation.is_transfer() && self.verifies()? => {
-                Err(self.refuse("verify", "refused: nothing is moved that could be verified"))
-            }
+            operation if !operation.is_transfer() && self.verifies()? => Err(self
+                .refuse("verify", "refused: this engine transfers no data that could be verified")),
             operation => Ok(operation),
         }
     }
 
-    /// Zones of `zonemode=strided`: their bytes, and those to the beginning of the next.
+    /// Zones of `zonemode=strided`: bytes accessed in each, and bytes skipped to the next.
     pub(in crate::fio) fn zones(
         &self,
         access: &Access,
@@ -118,23 +121,22 @@ impl OptionReader<'_> {
         let range = self.whole("zonerange", zone)?;
         let skip = self.whole("zoneskip", 0)?;
         if zone == 0 || zone > range {
-            let why = "refused: zonesize= is above 0 and not above zonerange=";
+            let why = "refused: zonesize= must be above 0 and at most zonerange=";
             return Err(self.refuse("zonemode", why));
         }
         if access.random > 0.0 || access.gap > 0 || access.back.is_some() {
-            let why = "refused: zones are gone through from their beginning to their end; rw=read, \
-                       write or rw";
+            let why = "refused: zones are accessed sequentially; use rw=read, write or rw";
             return Err(self.refuse("zonemode", why));
         }
         if sizes.writes.is_some() {
-            let why = "refused: reads and writes of zones have the same sizes";
+            let why = "refused: reads and writes of zones need the same block size";
             return Err(self.refuse("zonemode", why));
         }
         Ok(Some((zone, range - zone + skip)))
     }
 
-    /// I/O engine with its polling mode. fio discards one range at a time with any engine; here
-    /// `io_uring` does not wait.
+    /// I/O engine with its polling mode. fio discards one range at a time with any engine; here,
+    /// `io_uring` discards asynchronously.
     pub(in crate::fio) fn engine(&self, trims: Trims) -> Result<Engine, FioRefusal> {
         let engine = self.value("ioengine", Engine::Synchronous, Engine::read)?;
         let (polled, kernel) = (self.switch("hipri", false)?, self.switch("sqthread_poll", false)?);
@@ -159,7 +161,7 @@ impl OptionReader<'_> {
         })
     }
 
-    /// The CPUs of `cpus_allowed`, `cpumask` (whose lowest bit is CPU 0), or of `numa_cpu_nodes`.
+    /// CPU list from `cpus_allowed`, `cpumask` (bit 0 is CPU 0) or `numa_cpu_nodes`.
     pub(in crate::fio) fn cpus(&self) -> Result<Option<String>, FioRefusal> {
         let mask = |text: &str| {
             let bits = match text.strip_prefix("0x") {
@@ -181,11 +183,11 @@ impl OptionReader<'_> {
         self.value("cpus_allowed", masked, |text| Ok(Some(text.replace([' ', ';'], ""))))
     }
 
-    /// Logs of histograms, which fio writes where their windows have a length.
+    /// Histogram logs, which fio writes if their window has a length.
     pub(in crate::fio) fn histogram_log(&self) -> Result<Option<(String, u64, u32)>, FioRefusal> {
         let coarse = |text: &str| match text.parse::<u32>() {
             Ok(coarse @ 0..=6) => Ok(coarse),
-            _ => Err("must be 0 to 6".to_owned()),
+            _ => Err("must be between 0 and 6".to_owned()),
         };
         let coarse = self.value("log_hist_coarseness", 0, coarse)?;
         let name = match self.get("write_hist_log") {
@@ -197,11 +199,11 @@ impl OptionReader<'_> {
         Ok((window_ms > 0).then_some((name, window_ms, coarse)))
     }
 
-    /// Writes that hold what others hold.
+    /// Writes with duplicate contents.
     pub(in crate::fio) fn duplicates(&self) -> Result<Option<Duplicates>, FioRefusal> {
         let share = |text: &str| match number(text)? {
             share if (0.0..=100.0).contains(&share) => Ok(share),
-            _ => Err("must be 0 to 100".to_owned()),
+            _ => Err("must be between 0 and 100".to_owned()),
         };
         let of_writes = self.value("dedupe_percentage", 0.0, share)?;
         let working_set = self.value("dedupe_working_set_percentage", 5.0, share)?;
@@ -212,28 +214,28 @@ impl OptionReader<'_> {
         })?;
         let common = self.switch("dedupe_global", false)?;
         if of_writes > 0.0 && self.verifies()? {
-            let why = "refused: what is verified is stamped, and no write holds what another does";
+            let why = "refused: verify stamps each block, so there are no duplicates";
             return Err(self.refuse("dedupe_percentage", why));
         }
         let working_set = is_set.then_some(working_set);
         Ok((of_writes > 0.0).then_some(Duplicates { share: of_writes, working_set, common }))
     }
 
-    /// The latency that a depth is to keep; times are in microseconds where no unit is written.
+    /// Latency goal of a queue depth search; times without a unit are in microseconds.
     pub(in crate::fio) fn goal(&self) -> Result<Option<Goal>, FioRefusal> {
         let time = |text: &str| time_with(text, 1e3);
         let target_ns = self.value("latency_target", 0, time)?;
         let window_ns = self.value("latency_window", 0, time)?;
         let share = |text: &str| match number(text)? {
             share if share > 0.0 && share <= 100.0 => Ok(share),
-            _ => Err("above 0 and up to 100".to_owned()),
+            _ => Err("must be above 0 and up to 100".to_owned()),
         };
         let percentile = self.value("latency_percentile", 100.0, share)?;
         if target_ns == 0 {
             return Ok(None);
         }
         if window_ns < GOAL_WINDOW_LEAST_NS {
-            let why = "latency_window= says how long each depth is measured, 10ms at least";
+            let why = "needs latency_window=, the time to measure each depth: at least 10ms";
             return Err(self.refuse("latency_target", why));
         }
         Ok(Some(Goal { target_ns, window_ns, percentile }))
@@ -249,7 +251,7 @@ impl OptionReader<'_> {
         })
     }
 
-    /// The file of a clone that names none, with `$jobname`, `$jobnum` and `$filenum` in it.
+    /// Pattern for unnamed files, with `$jobname`, `$jobnum` and `$filenum`.
     pub(in crate::fio) fn file_format(&self) -> Result<String, FioRefusal> {
         let usual = "$jobname.$jobnum.$filenum".to_owned();
         self.value("filename_format", usual, |text| Ok(text.to_owned()))

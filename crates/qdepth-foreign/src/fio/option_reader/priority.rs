@@ -1,4 +1,4 @@
-//! Priorities of a job, and of shares of its requests.
+//! I/O priorities of a job, and of shares of its requests.
 
 use qdepth_workload::{OtherPriority, Priorities, Priority, PriorityClass, Way};
 
@@ -19,47 +19,48 @@ fn class(text: &str) -> Result<PriorityClass, String> {
 fn level(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(level @ 0..=7) => Ok(level),
-        _ => Err(format!("`{text}`: must be 0 to 7")),
+        _ => Err(format!("`{text}`: must be between 0 and 7")),
     }
 }
 
 fn share(text: &str) -> Result<f64, String> {
     match number(text)? {
         share if (0.0..=100.0).contains(&share) => Ok(share),
-        _ => Err("0 to 100".to_owned()),
+        _ => Err("must be between 0 and 100".to_owned()),
     }
 }
 
-/// `64k/25` or `64k/25/1/0`: a size, a share of its requests, and their class and level.
+/// Parses `64k/25` or `64k/25/1/0`: a size, a share of its requests, their class and level.
 fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priority), String> {
     let fields: Vec<&str> = text.split('/').collect();
     let (bytes, part, priority) = match *fields.as_slice() {
         [bytes, part] => (bytes, part, usual),
-        // The hint behind them is remarked.
+        // The hint after them is ignored with a remark.
         [bytes, part, class_text, at] | [bytes, part, class_text, at, _] => {
             (bytes, part, Priority { class: class(class_text)?, level: level(at)? })
         }
-        _ => return Err(format!("`{text}` is written 64k/25 or 64k/25/1/0")),
+        _ => return Err(format!("`{text}`: use for example 64k/25 or 64k/25/1/0")),
     };
-    let bytes = u32::try_from(size(bytes, base)?).map_err(|_| format!("`{text}`: the size"))?;
+    let bytes = u32::try_from(size(bytes, base)?)
+        .map_err(|_| format!("`{text}`: the size is too large"))?;
     Ok((bytes, share(part)?, priority))
 }
 
-/// Values for reads and writes: trims have no priority.
+/// Values for reads and writes; trims have no priority.
 fn both<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
     let [reads, writes, _] = by_way(text, parse)?;
     Ok([reads, writes])
 }
 
 impl OptionReader<'_> {
-    /// `prio`, `prioclass` and what `cmdprio…` says of shares of the requests.
+    /// Priorities from `prio`, `prioclass` and `cmdprio…`.
     pub(in crate::fio) fn priorities(
         &self,
         engine: Engine,
     ) -> Result<Option<Priorities>, FioRefusal> {
         let of_class = |text: &str| if text == "0" { Ok(None) } else { class(text).map(Some) };
         let asked = self.value("prioclass", None, of_class)?;
-        // As in fio: a level alone is one of the usual class.
+        // As in fio, a level without a class is best effort.
         let asked = asked.or(self.get("prio").map(|_| PriorityClass::BestEffort));
         let level_of = self.value("prio", 0, level)?;
         let usual = asked.map(|class| Priority { class, level: level_of });
@@ -67,7 +68,7 @@ impl OptionReader<'_> {
         if !others.is_empty() && !engine.has_priorities() {
             let name = ["cmdprio_bssplit", "cmdprio_percentage"];
             let name = name.into_iter().find(|name| self.get(name).is_some()).unwrap_or_default();
-            return Err(self.refuse(name, "refused: as in fio, with libaio and io_uring alone"));
+            return Err(self.refuse(name, "refused: as in fio, only with libaio and io_uring"));
         }
         let any = usual.is_some() || !others.is_empty();
         Ok(any.then_some(Priorities { usual, others }))

@@ -7,11 +7,11 @@ use crate::fio::number::time_ns;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::number;
 
-/// Length of a sample where none is said, nanoseconds.
+/// Default length of a sample, ns.
 const EVERY_NS: u64 = 1_000_000_000;
 
 impl OptionReader<'_> {
-    /// `steadystate` with its times; as in fio, without a duration nothing is judged.
+    /// `steadystate` with its times. As in fio, it has no effect without a duration.
     pub(in crate::fio) fn settling(&self) -> Result<Option<Settling>, FioRefusal> {
         let asked = self.value("steadystate", None, |text| criterion(text).map(Some))?;
         let over_ns = self.value("steadystate_duration", 0, time_ns)?;
@@ -29,9 +29,10 @@ impl OptionReader<'_> {
     }
 }
 
-/// `iops:2%`, `bw_slope:1m`, `lat:5`: figure, whether its slope, limit, whether of the mean.
+/// Parses `iops:2%`, `bw_slope:1m`, `lat:5`: the quantity, true for its slope, the limit, true for
+/// a limit relative to the mean.
 fn criterion(text: &str) -> Result<(SettlingFigure, bool, f64, bool), String> {
-    let (name, limit) = text.split_once(':').ok_or("a limit is missing, as in iops:2%")?;
+    let (name, limit) = text.split_once(':').ok_or("needs a limit, for example iops:2%")?;
     let (figure, slope) = match name.strip_suffix("_slope") {
         Some(figure) => (figure, true),
         None => (name, false),

@@ -1,4 +1,4 @@
-//! Drives that say what they can, and sanitizes that take their time, on a machine of files.
+//! Tests of drives with various capabilities, and of slow sanitizes, on a simulated machine.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ const WORKING: &str = "(2) A sanitize operation is currently in progress.";
 const DONE: &str = "(1) Most Recent Sanitize Command Completed Successfully.";
 const FAILED: &str = "(3) Most Recent Sanitize Command Failed.";
 
-/// Document of nvme-cli.
+/// JSON document of nvme-cli.
 fn log(status: &str, progress: u32) -> String {
     format!(
         "{{\"nvme0n1\":{{\"sprog\":{progress},\"sstat\":{{\"global_erased\":0,\
@@ -23,7 +23,7 @@ fn log(status: &str, progress: u32) -> String {
     )
 }
 
-/// A drive of one namespace that says this of itself.
+/// A drive with one namespace and these capabilities.
 fn drive(oacs: u32, fna: u32, sanicap: u32) -> FakeMachine {
     FakeMachine::new().disk("nvme0n1", "259:0").nvme("nvme0n1", "nvme0", 1).with_output(
         "nvme id-ctrl /dev/nvme0n1 -o json",
@@ -58,12 +58,12 @@ fn assert_refused(answer: Result<(), String>, parts: &[&str]) {
 
 #[test]
 fn a_drive_is_formatted_if_it_says_that_it_can() {
-    // As an Intel P4610 says of itself: it can be formatted and not sanitized.
+    // Values of an Intel P4610: it supports format, but not sanitize.
     let machine = drive(0x6, 0x4, 0);
     assert_eq!(asked(&machine, PurgeMethod::Format), Ok(()));
     assert_refused(
         asked(&machine, PurgeMethod::Sanitize),
-        &[DEVICE, "SANICAP 0x0", "no other way either", "`method = \"format\"`, which it has"],
+        &[DEVICE, "SANICAP 0x0", "no other method", "`method = \"format\"`, which it supports"],
     );
     assert_refused(
         asked(&drive(0x4, 0, 0), PurgeMethod::Format),
@@ -83,7 +83,7 @@ fn nothing_is_asked_of_a_drive_that_is_only_written_to() {
 fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
     assert_refused(
         asked(&drive(0, 0, 0b101), PurgeMethod::Sanitize),
-        &["SANICAP 0x5", "it has crypto erase and overwrite. Give `method = \"discard\"`"],
+        &["SANICAP 0x5", "it supports crypto erase and overwrite. Use `method = \"discard\"`"],
     );
     let able = || namespaces(drive(0, 0, 0b010), false, "{\"nsid\":1}");
     assert_eq!(
@@ -117,17 +117,17 @@ fn no_other_namespace_is_erased() {
             &["namespace 2, 7", "nvme delete-ns", "discard"],
         );
     }
-    // One that formats each for itself may have others.
+    // A drive that formats each namespace separately may have others.
     assert_eq!(asked(&namespaces(drive(2, 0, 0), false, two), PurgeMethod::Format), Ok(()));
     assert_refused(
         asked(&namespaces(drive(0, 0, 2), false, two), PurgeMethod::Sanitize),
-        &["a sanitize erases all of the drive", "namespace 2, 7"],
+        &["a sanitize erases the whole drive", "namespace 2, 7"],
     );
-    // Where namespaces are managed, those that are attached to nobody count as well.
+    // If the drive manages namespaces, unattached ones count, too.
     let hidden = namespaces(drive(8, 0, 2), false, "{\"nsid\":1}");
     assert_refused(
         asked(&hidden, PurgeMethod::Sanitize),
-        &["which namespaces /dev/nvme0n1 has is not known"],
+        &["the namespaces of /dev/nvme0n1 are unknown"],
     );
     let seen = namespaces(hidden, true, "{\"nsid\":1},{\"nsid\":2}");
     assert_refused(asked(&seen, PurgeMethod::Sanitize), &["namespace 2"]);
@@ -156,17 +156,17 @@ fn a_drive_that_does_not_answer_is_left_alone() {
     let silent = FakeMachine::new().disk("nvme0n1", "259:0").nvme("nvme0n1", "nvme0", 1);
     assert_refused(
         asked(&silent, PurgeMethod::Format),
-        &["could not be asked", "Install nvme-cli"],
+        &["did not report which erase commands", "Install nvme-cli"],
     );
     let denied = silent.with_output("nvme", 1, "Permission denied");
-    assert_refused(asked(&denied, PurgeMethod::Format), &["Permission denied", "be root"]);
+    assert_refused(asked(&denied, PurgeMethod::Format), &["Permission denied", "as root"]);
     let short = denied.with_output("nvme", 0, "{\"oacs\":2}");
     assert_refused(asked(&short, PurgeMethod::Format), &["has no `fna`"]);
 }
 
 const QUICK: Patience = Patience { pause: Duration::ZERO, polls: 5, polls_per_line: 2 };
 
-/// Waits; what was said meanwhile, and how it ended.
+/// Lines printed during the wait, and its result.
 fn waited(answers: &[String], patience: Patience) -> (Vec<String>, io::Result<()>) {
     let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
     let machine = FakeMachine::new().with_outputs(LOG, &answers);
@@ -185,11 +185,11 @@ fn a_sanitize_is_waited_for_and_told() {
     assert_eq!(
         lines,
         [
-            "sanitize   /dev/nvme0n1: 0 %, 90 s in all as it estimates",
-            "sanitize   /dev/nvme0n1: 75 %, 90 s in all as it estimates",
+            "sanitize   /dev/nvme0n1: 0 %, 90 s in total by its own estimate",
+            "sanitize   /dev/nvme0n1: 75 %, 90 s in total by its own estimate",
         ]
     );
-    // It completed before the first look, or with blocks that stayed allocated.
+    // It completed before the first poll, or with blocks that stay allocated.
     for status in [DONE, "(4) Completed successfully with deallocation"] {
         let (lines, end) = waited(&[log(status, 65535)], QUICK);
         end.unwrap();
@@ -206,12 +206,12 @@ fn a_sanitize_that_did_not_complete_is_a_failure() {
     assert!(never.contains("SSTAT 0"), "{never}");
     let slow = end(&vec![log(WORKING, 9); 6]);
     assert_eq!(slow.kind(), io::ErrorKind::TimedOut);
-    assert!(slow.to_string().contains("goes on"), "{slow}");
+    assert!(slow.to_string().contains("continues it"), "{slow}");
     let unknown = end(&[log("(6) ?", 0)]).to_string();
     assert!(unknown.contains("unknown status"), "{unknown}");
     // After the first answer the drive, or nvme-cli, is gone.
     let gone = end(&[log(WORKING, 9)]).to_string();
-    assert!(gone.contains("whether the sanitize goes on"), "{gone}");
+    assert!(gone.contains("whether the sanitize continues"), "{gone}");
     let other = end(&["{\"nvme0n1\":{}}".to_owned()]).to_string();
     assert!(other.contains("reports no `sstat`"), "{other}");
 }
@@ -223,7 +223,7 @@ fn a_signal_ends_the_wait_and_says_that_the_drive_goes_on() {
     let watch = Watch { print_line: &|_| {}, stop: &|| true };
     let end = wait_for_sanitize(&machine.system, DEVICE, QUICK, watch).unwrap_err();
     assert_eq!(end.kind(), io::ErrorKind::Interrupted);
-    assert!(end.to_string().contains("goes on sanitizing"), "{end}");
+    assert!(end.to_string().contains("continues the sanitize"), "{end}");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn the_step_sanitizes_then_waits() {
         lines,
         [
             "nvme sanitize /dev/nvme0n1 --sanact=2",
-            "nvme sanitize-log /dev/nvme0n1 -o json (until it says that it completed)",
+            "nvme sanitize-log /dev/nvme0n1 -o json (until it reports completion)",
         ]
     );
     let folder = tempfile::tempdir().unwrap();

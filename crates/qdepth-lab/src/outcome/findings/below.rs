@@ -1,4 +1,4 @@
-//! Figures that come from something between the target and its medium.
+//! Findings about layers between the target and its device.
 
 use qdepth_host::below::{Cached, IoLimit, cached_below, io_limits, unwritten_below};
 use qdepth_host::extents::{Less, less_below, unwritten_share};
@@ -11,7 +11,7 @@ use qdepth_workload::Extent;
 use super::point_seen::PointSeen;
 use crate::target::prepare::Real;
 
-/// A rate of more than this share of a limit is the limit's.
+/// Share of a limit from which a rate counts as limited by it.
 const LIMITED: f64 = 0.8;
 
 pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
@@ -33,7 +33,7 @@ pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Findin
     all.chain(served(real)).collect()
 }
 
-/// Caches of the server of a file system cannot be seen from here.
+/// Finding for a served file system: the caches of its server cannot be seen from here.
 fn served(real: &Real) -> Option<Finding> {
     let (Kind::RegularFile { file_system, .. } | Kind::Directory(file_system)) =
         &real.inspected.kind
@@ -44,7 +44,8 @@ fn served(real: &Real) -> Option<Finding> {
     Some(Finding::remark(Code::ServedBelow).label("file_system", kind))
 }
 
-/// The share of what the point used that was never written: now, or before the point wrote it.
+/// Share of the point's area that was never written, now or before the point wrote it; the larger
+/// one.
 fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
     let share = |area: Extent| {
         let (offset, length) = (area.offset_bytes, area.length_bytes);
@@ -53,7 +54,7 @@ fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
         }
         unwritten_share(&real.claim()?.file, offset, length)
     };
-    // A target that does not answer I/Os would not answer this either.
+    // A target that does not answer I/Os would not answer this call either.
     if seen.measured.outcome.abandoned > 0 {
         return None;
     }
@@ -65,7 +66,7 @@ fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
     now.into_iter().chain(filled).reduce(f64::max)
 }
 
-/// Why reads of a file do not all reach the device below.
+/// Reason why not all reads of a file reach the device below.
 fn less(seen: &PointSeen<'_>, real: &Real) -> Option<&'static str> {
     let is_asked = seen.point.read_share > 0.0 && seen.measured.outcome.abandoned == 0;
     let (file, area) = (&real.claim().filter(|_| is_asked)?.file, seen.point.area);
@@ -75,7 +76,7 @@ fn less(seen: &PointSeen<'_>, real: &Real) -> Option<&'static str> {
     })
 }
 
-/// The limit of a control group that the rate came up to.
+/// Finding if the rate came near a limit of a control group.
 fn limited(seen: &PointSeen<'_>, real: &Real, record: &PointRecord) -> Option<Finding> {
     let seconds = record.duration_ns as f64 / 1e9;
     let reached = |limit: &IoLimit| {

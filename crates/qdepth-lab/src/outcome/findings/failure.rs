@@ -1,11 +1,11 @@
-//! A target that can no longer be measured, as a doubt.
+//! Finding about a target that can no longer be measured.
 
 use qdepth_engine::{Absence, Cause, Fault, TargetFailure};
 use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, label};
 use qdepth_workload::Direction;
 
-/// Stored part of a failure: codes, names and figures.
+/// The failure as codes, names and figures.
 pub(super) fn failure(failure: &TargetFailure) -> Finding {
     match failure.cause() {
         Cause::Gone(absence) => gone(absence),

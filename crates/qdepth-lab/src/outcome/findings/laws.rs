@@ -1,4 +1,4 @@
-//! Inputs of the checks of every point (`qdepth_measure::check_laws`).
+//! Inputs of the consistency checks of every point (`qdepth_measure::check_laws`).
 
 use qdepth_engine::Outcome;
 use qdepth_measure::{BelowFile, PointFacts};
@@ -12,8 +12,8 @@ use super::point_seen::PointSeen;
 pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
     let &PointSeen { point, prepared, measured, .. } = seen;
     let outcome = &measured.outcome;
-    // A closed loop that forces its data out at the end runs dry there, streams that each move
-    // their own bytes end one by one, and a point that ended early has other findings.
+    // The queue depth is not constant if a closed loop ends with a sync, if streams that each move
+    // their own bytes end one by one, or if the point ended early, which has other findings.
     let held = point.arrivals == Arrivals::Closed
         && point.flow.is_none()
         && point.stop.bytes_per_stream == 0
@@ -22,11 +22,11 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         && !outcome.interrupted;
     let [transfers @ .., _] = &outcome.directions;
     let completed: u64 = transfers.iter().map(|direction| direction.completed).sum();
-    // The kernel's counters are those of the target itself only on a raw device with direct I/O:
-    // a file system adds its own, a page cache takes some away, and commands are not counted. Trims
-    // are counted apart.
+    // The kernel's counters are those of the target only on a device with direct I/O: a file system
+    // adds I/O, a page cache hides some, and NVMe commands are not counted. Trims are counted
+    // separately.
     let commands = measured.engine.as_ref().is_some_and(|used| used.engine.sends_commands());
-    // Those of one host see what its ranks did, and none sees all where there are several.
+    // The counters of a host cover only its own ranks.
     let one_host = !measured.others.on_other_hosts;
     let raw = prepared.is_device() && measured.direct && !commands && !point.trims() && one_host;
     PointFacts {
@@ -47,13 +47,13 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
         below_file: below_file(point, prepared, measured).filter(|_| one_host),
-        // Discarded data passes no link.
+        // Discards transfer no data over the link.
         link_bytes_per_s: prepared.link().filter(|_| !point.trims() && one_host),
         ceiling_io_per_s: seen.ceiling.filter(|_| one_host),
     }
 }
 
-/// Kernel counts of the device below a file.
+/// Kernel counts of the device below a file, if comparable.
 fn below_file(point: &Point, prepared: &Prepared, measured: &Measured) -> Option<BelowFile> {
     let outcome = &measured.outcome;
     let is_comparable = !prepared.is_device()
@@ -66,14 +66,15 @@ fn below_file(point: &Point, prepared: &Prepared, measured: &Measured) -> Option
     Some(BelowFile { read, written, read_share: point.read_share })
 }
 
-/// Sum of the latencies of what completed, where nothing failed.
+/// Sum of the latencies of all completed I/Os; `None` if any failed.
 fn latency_completed_ns(outcome: &Outcome) -> Option<f64> {
     let failed = outcome.failed() + outcome.failed_outside + outcome.abandoned;
     let sums = || outcome.directions.iter().map(|d| d.service_time.sum() as f64);
     (failed == 0).then(|| sums().sum())
 }
 
-/// The kernel's I/Os and ours, where the device takes each request of ours whole.
+/// I/Os counted by the kernel and by qdepth; `None` unless the device takes each of qdepth's
+/// requests whole.
 fn ios_in_kernel_span(
     point: &Point,
     prepared: &Prepared,
@@ -83,7 +84,8 @@ fn ios_in_kernel_span(
     let kernel = measured.seen.kernel?;
     let outcome = &measured.outcome;
     let [reads, writes, ..] = &outcome.directions;
-    // Requests outside the window may be flushes, counted apart: only loads without any.
+    // Requests outside the window could be flushes, which are counted separately, so loads with
+    // flushes are excluded.
     let comparable = u64::from(point.request_size.max()) <= most
         && !measured.seen.shared
         && !point.syncs()

@@ -4,19 +4,21 @@ use qdepth_measure::{Code, Finding, Severity, label};
 
 use crate::monitor::monitors::Seen;
 
-/// Steal: remark, invalid (docs/method/thresholds.md).
+/// Steal time: shares for a warning and for grade C (docs/method/thresholds.md).
 const STEAL: (f64, f64) = (0.005, 0.02);
-/// Drift of the measuring clock: beyond what NTP slews, and beyond what Little's law bears.
+/// Drift of the measuring clock, for a warning and for grade C: more than NTP slews, and more than
+/// Little's law tolerates.
 const DRIFT: (f64, f64) = (0.000_5, 0.01);
-/// Share of the time in which some task waited for a CPU, and for memory: remarks. A point is not
-/// called invalid for it (docs/method/thresholds.md), since our own tasks are counted too.
+/// Shares of the time in which some task waited for a CPU, and for memory, for a warning. There is
+/// no limit for grade C (docs/method/thresholds.md), because the load's own tasks are counted, too.
 const PRESSURE: (f64, f64) = (0.1, 0.02);
-/// Change of the CPUs' mean frequency that is a remark (docs/method/thresholds.md).
+/// Change of the CPUs' mean frequency for a warning (docs/method/thresholds.md).
 const FREQUENCY: f64 = 0.05;
-/// Kelvins below a drive's warning limit from which on it is a remark (docs/method/thresholds.md).
+/// Distance of a drive from its warning temperature, in kelvins, for a warning
+/// (docs/method/thresholds.md).
 const HEAT_MARGIN_KELVIN: f64 = 5.0;
 
-/// Every doubt that the monitors raise.
+/// All findings from the monitors.
 pub(crate) fn of_machine(seen: &Seen) -> Vec<Finding> {
     let mut findings = machine(seen);
     findings.extend(load(seen));
@@ -25,7 +27,7 @@ pub(crate) fn of_machine(seen: &Seen) -> Vec<Finding> {
     findings
 }
 
-/// Findings about the machine.
+/// Findings about clocks, steal time and temperatures.
 fn machine(seen: &Seen) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut weigh = |code, value: f64, name: &str, (remark, invalid): (f64, f64)| {
@@ -71,7 +73,7 @@ fn load(seen: &Seen) -> Vec<Finding> {
     findings
 }
 
-/// Adds the programs that may be the cause.
+/// Adds the names of programs that may be the cause.
 pub(super) fn named(finding: Finding, seen: &Seen) -> Finding {
     match seen.processes.as_str() {
         "" => finding,

@@ -1,9 +1,8 @@
-//! Every doubt of a run is raised here: laws and limits of a point, of the machine around it, and
-//! of the run as a whole. `qdepth_measure::Code` is the table of what there is; words are the
-//! report's.
+//! All findings of a run: about a point, about the machine during it, and about the run as a whole.
+//! `qdepth_measure::Code` lists them; the report words them.
 //!
-//! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in
-//! a logbook (`qdepth-logbook`, on reading), of which no lab knows.
+//! Two kinds are raised elsewhere: findings about imported measurements (`qdepth-foreign`), and
+//! about damage to a logbook (`qdepth-logbook`, on reading).
 
 mod below;
 mod failure;
@@ -38,7 +37,7 @@ pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -
     findings
 }
 
-/// Every doubt about a point; `record` is what is kept of it.
+/// All findings about a point; `record` is its record.
 pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
     let laws = check_laws(&laws::facts(seen)).into_iter().map(|finding| match finding.code {
         Code::ForeignIo => machine::named(finding, &seen.measured.seen),

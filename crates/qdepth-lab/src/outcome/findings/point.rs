@@ -1,4 +1,4 @@
-//! Doubts about a point that its own counts raise, besides the laws.
+//! Findings from a point's own counts, in addition to the consistency checks.
 
 use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall};
 use qdepth_host::target::Kind;
@@ -15,32 +15,32 @@ use super::failure::failure;
 use super::point_seen::PointSeen;
 use super::run::device_changed;
 
-/// The interval that ended a point and that of its whole series are the same to so much.
+/// Tolerated ratio between the interval of the whole series and the one that ended the point.
 const PRECISION_SLACK: f64 = 1.01;
-/// Below this median a transfer did not come from storage (docs/method/thresholds.md).
+/// Median latency below which data did not come from storage (docs/method/thresholds.md).
 const IMPLAUSIBLE_NS: u64 = 2_000;
-/// The percentile that a point must bear, or it says that it does not.
+/// The percentile that needs enough samples; without it there is a finding.
 const TAIL: f64 = 0.99;
-/// Share of the worker's time on the CPU that is a remark (docs/method/thresholds.md).
+/// CPU utilisation of a worker for a warning (docs/method/thresholds.md).
 const WORKER_CPU: f64 = 0.8;
 
-/// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
-/// most 0.05 %.
+/// Share by which stamps may deviate from the kernel's clock, whose own slewing is at most 0.05 %.
 const CLOCK_DRIFT: f64 = 0.001;
 
-/// Bytes that were written to the page cache as a share of what was written directly, from which on
-/// btrfs buffered the writes, which it is known to do; and the least that says anything.
+/// Ratio of bytes written to the page cache to bytes written directly, from which btrfs has
+/// buffered the writes, as it is known to do; and the least number of bytes for that conclusion.
 const CACHED_BY_BTRFS: f64 = 0.8;
 const CACHED_BY_BTRFS_MIN: u64 = 1 << 20;
-/// The same on other file systems, where both must be about equal: others buffer writes, too.
+/// The same for other file systems. The two must be about equal, because other programs write
+/// through the page cache, too.
 const CACHED_BY_OTHERS: std::ops::RangeInclusive<f64> = 0.9..=1.2;
 const CACHED_BY_OTHERS_MIN: u64 = 8 << 20;
 
 /// Ratio of the time of a durable write to that of the write alone from which it is reported.
 const DURABLE_SHARE: f64 = 1.1;
 
-/// A rate is clearly below what was expected under this share of it: twice the mean error that the
-/// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
+/// Share of the expected rate below which a rate is clearly lower: a deviation of twice the mean
+/// error that the least exact predictions of the emulation may have (`reference/goals.toml`: 12 %).
 const CLEARLY: f64 = 0.75;
 
 /// Findings about the point.
@@ -102,8 +102,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Share of its time on the CPU, of the worker that had the most; `None` if they were not seen one
-/// by one.
+/// CPU utilisation of the worker with the most; `None` without results of single workers.
 fn busiest(workers: &[WorkerResult]) -> Option<f64> {
     let shares = workers.iter().filter(|worker| worker.duration > Nanos::ZERO);
     let share = |worker: &WorkerResult| worker.cpu.as_secs_f64() / worker.duration.as_secs_f64();
@@ -116,7 +115,8 @@ fn cpu_share(outcome: &Outcome) -> f64 {
     cpu / outcome.duration.as_secs_f64().max(1e-9)
 }
 
-/// A sync behind a write makes it durable, and its time is in no latency of the write.
+/// Finding about the time of syncs: a sync makes a write durable, but its time is in no latency of
+/// writes.
 fn syncs_apart(point: &Point, outcome: &Outcome) -> Option<Finding> {
     let [_, writes, _, syncs] = &outcome.directions;
     let mean = |direction: &DirectionOutcome| {
@@ -125,7 +125,7 @@ fn syncs_apart(point: &Point, outcome: &Outcome) -> Option<Finding> {
     };
     let every = point.fsync.every_writes;
     let (write, sync) = (mean(writes)?, mean(syncs).filter(|_| every > 0)?);
-    // A write waits for the sync that makes it durable, not for those of others.
+    // Includes only the share of a sync that makes this write durable.
     let operation = write + sync * syncs.completed as f64 / writes.completed as f64;
     let finding = Finding::remark(Code::SyncsApart)
         .value("write_ns", write)
@@ -134,7 +134,7 @@ fn syncs_apart(point: &Point, outcome: &Outcome) -> Option<Finding> {
     (operation > DURABLE_SHARE * write).then_some(finding)
 }
 
-/// Direct I/O that was asked for and did not come.
+/// Finding if direct I/O was requested but is not in effect.
 pub(super) fn not_direct(
     point: &Point,
     prepared: &Prepared,
@@ -152,9 +152,9 @@ pub(super) fn not_direct(
     Some(Finding::invalid(Code::NotDirect).label("why", why))
 }
 
-/// True if as much was written to the page cache as the load wrote to a file directly. File systems
-/// that must not see data change under way (checksums, a journal of data) fall back to it without
-/// a word, and drop the pages, so that only this count shows it.
+/// True if about as many bytes went to the page cache as the load wrote to a file directly. File
+/// systems that must not see data change during a write (checksums, a data journal) silently fall
+/// back to the page cache and then drop the pages, so that only this count shows it.
 fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -> bool {
     let [_, writes, ..] = &measured.outcome.directions;
     let dirtied = measured.seen.dirtied_bytes.unwrap_or(0);
@@ -162,7 +162,7 @@ fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -
     let Some(Kind::RegularFile { file_system, .. } | Kind::Directory(file_system)) = kind else {
         return false;
     };
-    // The kernel counted the warm-up, too.
+    // The kernel's count includes the warm-up.
     let outside = measured.outcome.bytes_outside as f64 * point.write_share();
     let share = dirtied as f64 / (writes.bytes as f64 + outside).max(1.0);
     let cached = match file_system.kind.as_str() {
@@ -180,13 +180,13 @@ fn rate_not_kept(short: Shortfall) -> Finding {
         .label("unit", if short.of_bytes { "B" } else { "IO" })
 }
 
-/// Compression ratio of the payload: zero size if all of it is zeros.
+/// Finding about a compressible payload, with its compression ratio, unless it is all zeros.
 fn compressible_payload(share: f64) -> Finding {
     let finding = Finding::remark(Code::CompressiblePayload);
     if share > 0.0 && share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
 }
 
-/// `write EIO 3; sync ENOSPC 1`: direction, the kernel's name of the error, and how often.
+/// Errors as text, for example `write EIO 3; sync ENOSPC 1`: direction, kernel name, count.
 fn errors(directions: &[DirectionOutcome; 4]) -> String {
     let mut parts = Vec::new();
     for (name, direction) in ["read", "write", "trim", "sync"].iter().zip(directions) {
@@ -201,7 +201,7 @@ fn errors(directions: &[DirectionOutcome; 4]) -> String {
     if parts.is_empty() { label::OUTSIDE.to_owned() } else { parts.join("; ") }
 }
 
-/// Findings about figures that lack data.
+/// Findings about statistics with too little data.
 pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
     let summary = PointSummary::from_point(record);
     let mut findings = Vec::new();
@@ -213,7 +213,7 @@ pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Findi
         );
     }
     let reached = summary.io_per_s.half_width_share();
-    // One that went on for others that it runs with may have become less precise again.
+    // A point that continued for others may have become less precise again.
     let ended_so = match record.ended_by {
         EndedBy::Duration => Some(1.0),
         EndedBy::Precision => Some(PRECISION_SLACK),
@@ -243,8 +243,8 @@ pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Findi
     findings
 }
 
-/// The finding of a point whose rate, with all of its interval, is below what was expected: below
-/// what the medium's own error allows where that is known, else clearly.
+/// Finding if the rate, with its whole interval, is below the expected one: by more than the known
+/// error of the device model, or else clearly.
 pub(super) fn below_expected(expected: &ExpectedRecord, point: &PointRecord) -> Option<Finding> {
     let rate = PointSummary::from_point(point).io_per_s;
     let highest = rate.interval.map_or(rate.value, |(_, high)| high);
@@ -262,8 +262,8 @@ pub(super) fn below_expected(expected: &ExpectedRecord, point: &PointRecord) -> 
     })
 }
 
-/// On a staircase a backlog is what is looked for: the step that the target cannot follow is its
-/// result and no fault of the measurement, and one that it follows may fall behind for a moment.
+/// Reduces the severity of a backlog in staircases, which look for it: a step that the target
+/// cannot follow is a result, and a step that it follows may fall behind for a moment.
 pub(super) fn staircase(findings: &mut [Finding]) {
     for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
         finding.severity = Severity::Remark;
@@ -338,7 +338,7 @@ mod tests {
         assert!(compressible_payload(1.0).values.is_empty());
     }
 
-    /// Eight at 12 % were told to be one at 96 %.
+    /// Eight workers at 12 % were once reported as one worker at 96 %.
     #[test]
     fn many_workers_of_little_work_are_not_busy_and_one_busy_one_is_found() {
         let worker = |ms: u64| WorkerResult {

@@ -1,4 +1,4 @@
-//! Doubts about a run as a whole, and about what its targets had been through.
+//! Findings about a run as a whole, and about the state of its targets.
 
 use qdepth_measure::{Code, Finding, SteadyRounds, SteadyRule, SteadyState, label};
 use qdepth_workload::{
@@ -36,12 +36,13 @@ pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     findings
 }
 
-/// An option that was done in another way: the code of what is done.
+/// Finding about an option that was not followed literally; `what` is the code of what was done
+/// instead.
 pub fn not_literal(option: &str, what: &str) -> Finding {
     Finding::remark(Code::NotLiteral).label("option", option).label("what", what)
 }
 
-/// A drive on another NUMA node than these CPUs of its workers.
+/// Finding about a drive on another NUMA node than these CPUs of its workers.
 pub(crate) fn far_drive(drive: &str, node: u32, cpus: &[u32]) -> Finding {
     let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
     Finding::remark(Code::FarDrive)
@@ -50,7 +51,7 @@ pub(crate) fn far_drive(drive: &str, node: u32, cpus: &[u32]) -> Finding {
         .label("cpus", cpus.join(","))
 }
 
-/// A target that is another than was claimed.
+/// Finding about a target that is not the claimed one.
 pub(crate) fn device_changed(changed: &Changed) -> Finding {
     Finding::invalid(Code::DeviceChanged).label("was", &changed.was).label("is", &changed.is)
 }
@@ -89,8 +90,8 @@ pub(crate) fn not_steady(
     })
 }
 
-/// The least area that a shipped plan of this name asks for, in bytes; of any other plan the
-/// standard one. What a plan's own design raises on every run says nothing of a run.
+/// The smallest area that the shipped plan of this name uses, in bytes; for any other plan the
+/// standard area. Areas that a plan uses by design are no reason for a finding.
 fn asked_area(plan: &str) -> u64 {
     let standard = STANDARD_AREA.0;
     let Some(file) = shipped_plan_text(plan).and_then(|text| text.parse::<PlanFile>().ok()) else {

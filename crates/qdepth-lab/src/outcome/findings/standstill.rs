@@ -5,20 +5,21 @@ use qdepth_measure::{Code, Finding, Nanos};
 
 use crate::monitor::standstill::Stood;
 
-/// Share of the time that a worker may be ready and wait for a CPU: beyond, the figure is that of
-/// the machine's scheduler.
+/// Share of the time that a worker may wait for a CPU while it is ready. Beyond it, the figures are
+/// those of the machine's scheduler.
 const WAITED: f64 = 0.2;
-/// A gap between completions may begin before the last beat and end after the next.
+/// Uncertainty of the ends of a pause: a gap between completions may begin before the last beat and
+/// end after the next.
 const AROUND: Nanos = Nanos::from_millis(60);
 
 impl Stood {
-    /// True if completions ceased with the beats. Where they went on, the workers ran and only the
-    /// beating thread had to wait.
+    /// True if completions stopped together with the beats. If they continued, the workers ran and
+    /// only the beating thread had to wait.
     fn is_of_workers(&self, outcome: &Outcome) -> bool {
         self.over[0] > 0 && outcome.longest_gap.0.saturating_mul(2) >= self.longest.0
     }
 
-    /// The finding, where the generator stood still or starved.
+    /// Finding if the generator paused or lacked CPU time.
     pub(super) fn finding(&self, outcome: &Outcome) -> Option<Finding> {
         let (stopped, starved) = (self.is_of_workers(outcome), self.waited > WAITED);
         let mut finding = Finding::invalid(Code::GeneratorStopped);
@@ -33,14 +34,14 @@ impl Stood {
         (stopped || starved).then_some(finding)
     }
 
-    /// The pauses that remain for the storage to answer for, without those of the generator.
+    /// Finding about pauses of the storage: all gaps without those of the generator.
     pub(super) fn stall(&self, outcome: &Outcome) -> Option<Finding> {
         let ours = if self.is_of_workers(outcome) { self.over } else { [0; 3] };
         let mut left = [0; 3];
         for (left, (gaps, ours)) in left.iter_mut().zip(outcome.gaps.iter().zip(ours)) {
             *left = gaps.saturating_sub(ours);
         }
-        // A worker that often waits for a CPU may have waited for one all of the pause.
+        // A worker that often waits for a CPU may have done so during the whole gap.
         let waited = self.waited * outcome.duration.0 as f64;
         let may_be_starved = self.waited > WAITED && outcome.longest_gap.0 as f64 <= waited;
         if left[0] == 0 || may_be_starved {
@@ -50,7 +51,7 @@ impl Stood {
             .value("over_100ms", left[0] as f64)
             .value("over_1s", left[1] as f64)
             .value("over_10s", left[2] as f64);
-        // The longest may be the generator's: then how long the storage's was is not known.
+        // If the longest gap may be the generator's, the length of the storage's is unknown.
         let is_storages = ours[0] == 0 || outcome.longest_gap > self.longest + AROUND;
         let longest = outcome.longest_gap.0 as f64;
         Some(if is_storages { finding.value("longest_ns", longest) } else { finding })
@@ -98,7 +99,7 @@ mod tests {
         assert_eq!(still.finding(&outcome), None);
         let stall = still.stall(&outcome).expect("a stall");
         assert_eq!(stall.values.get("longest_ns"), Some(&2.005e9));
-        // Before and after the window nothing is counted.
+        // Pauses before and after the window do not count.
         let outside = stood(&[(100, 900), (7100, 9000)], 0.0);
         assert_eq!((outside.finding(&outcome), outside.stall(&outcome)), (None, Some(stall)));
     }
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(stood(&[], 0.2).finding(&quiet), None);
         let starved = stood(&[], 0.6).finding(&quiet).expect("starved");
         assert_eq!(starved, Finding::invalid(Code::GeneratorStopped).value("waited_share", 0.6));
-        // Its pauses may all be the scheduler's, unless one is longer than all of the waiting.
+        // All gaps may be the scheduler's, unless one is longer than the total waiting time.
         let pauses = |ms| Outcome { duration: Nanos::from_secs(6), ..outcome(ms, [3, 0, 0]) };
         assert_eq!(stood(&[], 0.6).stall(&pauses(400)), None);
         assert!(stood(&[], 0.6).stall(&pauses(5000)).is_some());

@@ -1,5 +1,5 @@
-//! The numbers of CrystalDiskMark and KDiskMark, as they print them: four loads, each read and
-//! written, in MB/s (10^6 bytes).
+//! The numbers of CrystalDiskMark and KDiskMark in their layout: four loads, each read and written,
+//! in MB/s (10^6 bytes).
 
 use qdepth_measure::Estimate;
 use qdepth_record::PointRecord;
@@ -10,7 +10,7 @@ use crate::section::table_parts::with_mark;
 use crate::view::{Point, View};
 use crate::words::fill_in;
 
-/// The plan whose numbers these are.
+/// Plan that measures these numbers.
 const PLAN: &str = "disk-mark";
 const MEGABYTES_PER_MIB: f64 = 1.048_576;
 
@@ -20,7 +20,7 @@ struct Line<'v, 'a> {
     both: [Option<&'v Point<'a>>; 2],
 }
 
-/// Its lines, as those programs order them; none of another plan or of several targets.
+/// Lines in the order of those programs; empty for other plans, and for several targets.
 fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
     let ([target], PLAN) = (view.targets.as_slice(), view.run.plan_name.as_str()) else {
         return Vec::new();
@@ -42,7 +42,7 @@ fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
     lines
 }
 
-/// `SEQ1M Q8T1`.
+/// Name of a load, for example `SEQ1M Q8T1`.
 fn name(record: &PointRecord) -> String {
     let order = if record.random_share > 0.0 { "RND" } else { "SEQ" };
     let size = record.request_size.trim_end_matches("iB");
@@ -70,7 +70,8 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     (!lines.is_empty()).then(|| fill_in(words.disk_mark, &values))
 }
 
-/// The grid of those programs, with the worse grade of each line; `None` for another plan.
+/// Table in the layout of those programs, with the worse grade of each line; `None` for other
+/// plans.
 pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     let directions = view.words.bandwidth.directions;
     let unit = "MB/s";

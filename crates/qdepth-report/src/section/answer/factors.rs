@@ -1,4 +1,4 @@
-//! Several things beside one of them: how many times as much each does.
+//! Comparison of several targets or columns with a base: the ratios of their largest values.
 
 use qdepth_measure::{Estimate, quotient};
 
@@ -18,21 +18,22 @@ use crate::words::fill_in;
 
 /// Maximum number of others named in a sentence.
 const NAMED: usize = 3;
-/// Number of figures: a reader keeps no more in mind, and the table has all of them.
+/// Largest number of figures in a sentence: readers cannot remember more, and the table has all.
 const FIGURES: usize = 4;
-/// Share by which a quotient at one queue depth goes beyond those of the largest values.
+/// Share by which a ratio at one queue depth must exceed the ratios of the largest values to be
+/// mentioned.
 const BEYOND: f64 = 0.02;
 /// Maximum number of others with bars and columns on the first page.
 const SHOWN: usize = 5;
 /// Maximum number of loads with a row on the first page.
 const ROWS: usize = 12;
-/// More loads than this are told apart by request size and share of reads.
+/// Number of loads above which they are grouped by block size and read share.
 const GROUPS: usize = 6;
 
-/// The largest values of each load, over those of a base or the base over them.
+/// Ratios of the largest values of each load: other ÷ base, or base ÷ other.
 pub(super) struct Factors<'v, 'a> {
     base: u32,
-    /// True if the base is what is divided.
+    /// True if the ratios are base ÷ other.
     above: bool,
     others: Vec<Other<'v>>,
     loads: Vec<&'v Load<'a>>,
@@ -41,9 +42,9 @@ pub(super) struct Factors<'v, 'a> {
 /// Column compared with the base.
 #[derive(Clone, Copy)]
 enum Other<'v> {
-    /// A column that was measured.
+    /// A measured column.
     Column(u32),
-    /// A drive of a publication, whose figures have no interval.
+    /// A published drive, whose figures have no interval.
     Published(&'v PublishedDrive),
 }
 
@@ -73,13 +74,13 @@ impl Other<'_> {
     }
 }
 
-/// The factors of a run that compares; `None` if there is nothing to divide.
+/// Ratios for a run with a comparison; `None` if there is nothing to divide.
 pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     view.compared?;
     collect(view)
 }
 
-/// The factors of a run of several targets or columns.
+/// Ratios for a run with several targets or columns.
 pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
     let above = view.compared.is_some_and(|compared| compared.record.base_above);
@@ -92,18 +93,18 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     known.then_some(all)
 }
 
-/// Sentence part of another column.
+/// Part of a sentence about one column.
 struct Item {
-    /// Among all others.
+    /// Index among all other columns.
     column: usize,
-    /// Distance of its farthest quotient from 1, as a logarithm.
+    /// Distance of its farthest ratio from 1, as a logarithm.
     effect: f64,
     /// Number of figures in the text.
     figures: usize,
     text: String,
 }
 
-/// A load with a quotient.
+/// A load with its ratio.
 type Of<'v, 'a> = (&'v Load<'a>, Estimate);
 
 impl<'v, 'a> Factors<'v, 'a> {
@@ -116,15 +117,14 @@ impl<'v, 'a> Factors<'v, 'a> {
         if self.above { quotient(&base, &other) } else { quotient(&other, &base) }
     }
 
-    /// The smallest and the largest of another's quotients.
+    /// The smallest and the largest ratio of a column.
     fn ends(&self, other: Other<'_>) -> Option<(Of<'v, 'a>, Of<'v, 'a>)> {
         let all = || self.loads.iter().filter_map(|load| Some((*load, self.at(load, other)?)));
         let by_value = |a: &Of<'_, '_>, b: &Of<'_, '_>| a.1.value.total_cmp(&b.1.value);
         Some((all().min_by(by_value)?, all().max_by(by_value)?))
     }
 
-    /// States the factor, from the smallest to the largest over all loads, and the loads without a
-    /// difference.
+    /// States the range of the ratios over all loads, and the loads without a difference.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
         let differing: Vec<Other<'_>> =
             self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
@@ -133,7 +133,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         (!all.is_empty()).then(|| all.join(view.words.gap))
     }
 
-    /// Loads whose quotient does not tell which of the two is larger: 1 lies in its interval.
+    /// Loads for which neither side is certainly larger: the interval of the ratio contains 1.
     fn undecided(&self, other: Other<'_>) -> impl Iterator<Item = &'v Load<'a>> {
         let holds_one = move |load: &&Load<'a>| {
             let interval = self.at(load, other).and_then(|factor| factor.interval);
@@ -142,7 +142,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         self.loads.iter().copied().filter(holds_one)
     }
 
-    /// True if some load has the intervals to distinguish it from the base, and none does.
+    /// True if there are ratios with an interval, and none of them differs from 1.
     fn alike(&self, other: Other<'_>) -> bool {
         let with_interval =
             |load: &&&Load<'a>| self.at(load, other).is_some_and(|ratio| ratio.interval.is_some());
@@ -160,7 +160,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         (!loads.is_empty()).then(|| fill_in(template, &values))
     }
 
-    /// One sentence of those that differ under some load at least.
+    /// One sentence about columns that differ from the base under at least one load.
     fn differing(&self, view: &View<'_>, others: &[Other<'_>]) -> Option<String> {
         let words = view.words.answer;
         let item = |(column, other): (usize, &Other<'_>)| {
@@ -173,7 +173,7 @@ impl<'v, 'a> Factors<'v, 'a> {
                 (false, true) => words.factor_above,
                 (true, true) => words.factor_above_single,
             };
-            // Every load whose quotient is printed so.
+            // All loads whose ratio has this printed form.
             let under = |printed: &String| {
                 let is = |load: &&&Load<'a>| {
                     self.at(load, *other).is_some_and(|ratio| rounded(&ratio).value == *printed)
@@ -193,7 +193,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         };
         let mut items: Vec<Item> = others.iter().enumerate().filter_map(item).collect();
         let all = items.len();
-        // Those that differ most, in the order of the columns.
+        // Keeps those that differ most, in the order of the columns.
         items.sort_by(|a, b| b.effect.total_cmp(&a.effect));
         let mut figures = 0;
         items.retain(|item| {
@@ -212,8 +212,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         (named > 0).then(|| fill_in(template, &values))
     }
 
-    /// The smallest and the largest quotient of values at one queue depth, where they lie beyond
-    /// those of the largest values.
+    /// The smallest and the largest ratio at one queue depth, if they exceed the range of the
+    /// ratios of the largest values.
     pub(super) fn at_one_depth(&self, view: &View<'_>) -> Option<String> {
         let (mut all, mut tops) = (Vec::new(), Vec::new());
         let turned = if self.above { -1 } else { 1 };
@@ -224,7 +224,7 @@ impl<'v, 'a> Factors<'v, 'a> {
                 all.extend(view.intensities.iter().filter_map(|at| {
                     let [base, value] = [self.base, column].map(|target| load.at(target, *at));
                     let ratio = value?.main().value / base?.main().value;
-                    // A point may have completed nothing.
+                    // A point may have completed no I/O.
                     let ratio = Some(ratio.powi(turned)).filter(|ratio| ratio.is_normal())?;
                     Some((ratio, (*load, *other, *at)))
                 }));
@@ -249,7 +249,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         beyond.then(|| fill_in(view.words.answer.at_one_depth, &values))
     }
 
-    /// A row for each load: the base's largest value, and the quotients.
+    /// Table with one row per load: the base's largest value, and the ratios.
     pub(super) fn table(&self, view: &View<'_>) -> Table {
         let words = view.words;
         let mut columns = vec![text(words.columns.profile)];
@@ -283,8 +283,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         with_mark(view, Table { caption: String::new(), columns, rows, note })
     }
 
-    /// Bars: a group for each load, a bar for each other. Many loads have a group for each request
-    /// size instead, and a bar for each share of reads.
+    /// Bar chart: one group per load, one bar per column. For many loads, one group per block size,
+    /// and one bar per read share.
     pub(super) fn picture(&self, view: &View<'_>) -> Picture {
         let (groups, rows, names) = if self.loads.len() > GROUPS {
             self.by_size(view)
@@ -314,7 +314,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         bars.picture(view)
     }
 
-    /// Describes the last of the others, which differs most from the base.
+    /// Layout by block size and read share for the last column, which differs most from the base.
     fn by_size(&self, view: &View<'_>) -> Layout<'v, 'a> {
         let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
         let grid =
@@ -325,8 +325,8 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 }
 
-/// Titles of groups, what stands in each, and the names of the bars.
+/// Titles of groups, the bars of each group, and the names of the bars.
 type Layout<'v, 'a> = (Vec<String>, Vec<Vec<Beside<'v, 'a>>>, Vec<String>);
 
-/// A bar: a load, and what its largest value is set beside.
+/// A bar: a load, and the column that is compared with the base.
 type Beside<'v, 'a> = Option<(&'v Load<'a>, Other<'v>)>;

@@ -1,5 +1,4 @@
-//! The highest rate at latency limits, and the curve of latency over offered load that it is read
-//! from.
+//! The highest rate at latency limits, and the curve of latency over offered load behind it.
 
 use qdepth_record::AnswerEntry;
 
@@ -13,12 +12,12 @@ use crate::words::fill_in;
 
 /// Percentiles of the curve.
 const CURVE: [(f64, &str); 3] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")];
-/// Most rates of a target on page one.
+/// Largest number of rates of a target on the first page.
 const SHOWN: usize = 10;
-/// Highest rate on page one, in units of the answer.
+/// Highest rate on the first page, relative to the answer.
 const BEYOND: f64 = 1.3;
 
-/// The answer of each target; none for a plan that asks for none.
+/// The answer for each target; `None` if the plan asks for none.
 pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     let sentences: Vec<String> =
         view.answers.iter().map(|answer| of_target(view, answer)).collect();
@@ -63,7 +62,7 @@ fn offered(point: &Point<'_>) -> f64 {
     point.record.offered_io_per_s.unwrap_or_default()
 }
 
-/// The rates that were offered to each target, ascending; none for a plan that asks for no answer.
+/// The offered rates of each target, ascending; `None` if the plan asks for no answer.
 fn offers<'v, 'a>(view: &'v View<'a>) -> Option<Vec<&'v Point<'a>>> {
     if view.answers.is_empty() {
         return None;
@@ -76,7 +75,7 @@ fn offers<'v, 'a>(view: &'v View<'a>) -> Option<Vec<&'v Point<'a>>> {
     Some(points)
 }
 
-/// Some of them, at about equal distances up to a little above the answer.
+/// Selects rates at about equal distances, up to a little above the answer.
 fn thinned<'v, 'a>(view: &View<'_>, points: &[&'v Point<'a>]) -> Vec<&'v Point<'a>> {
     let mut kept: Vec<&Point<'_>> = Vec::new();
     for answer in &view.answers {
@@ -96,13 +95,13 @@ fn thinned<'v, 'a>(view: &View<'_>, points: &[&'v Point<'a>]) -> Vec<&'v Point<'
     kept
 }
 
-/// Latency over offered load, of some rates.
+/// Latency over offered load, for selected rates.
 pub(super) fn table(view: &View<'_>) -> Option<Table> {
     let points = offers(view)?;
     Some(table_of(view, &thinned(view, &points)))
 }
 
-/// The same of all rates.
+/// Latency over offered load, for all rates.
 pub(crate) fn whole_table(view: &View<'_>) -> Option<Table> {
     Some(table_of(view, &offers(view)?))
 }
@@ -135,7 +134,7 @@ fn table_of(view: &View<'_>, points: &[&Point<'_>]) -> Table {
     with_mark(view, Table { caption: String::new(), columns, rows, note: words.note.to_owned() })
 }
 
-/// The same as a diagram, of the first target.
+/// Diagram of latency over offered load, for the first target.
 pub(super) fn picture(view: &View<'_>) -> Option<Picture> {
     let words = view.words.highest_rate;
     let mut points = thinned(view, &offers(view)?);

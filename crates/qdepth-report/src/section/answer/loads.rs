@@ -1,4 +1,4 @@
-//! Several loads on one target, each at an intensity or two of its own: what each does, side by
+//! Several loads on one target, each at one or two queue depths of its own: the results side by
 //! side.
 
 use qdepth_measure::Estimate;
@@ -12,27 +12,28 @@ use crate::trace::point_indices;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
-/// Maximum number of loads with a row and a bar of their own on the first page.
+/// Largest number of loads with a row and a bar of their own on the first page.
 const SHOWN: usize = 12;
-/// More loads than this are told apart by request size and share of reads, where those do.
+/// Number of loads above which they are grouped by block size and read share, if these differ.
 const NAMED: usize = 6;
 
-/// Number of points of a load that do not make a curve.
+/// Largest number of points of a load that do not make a curve.
 const OF_ONE: usize = 2;
 
 /// A load and a valid point of it.
 type One<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 
-/// The loads of such a run.
+/// Loads without curves, with their valid points.
 pub(super) struct Loads<'v, 'a> {
-    /// The intensity, where all have one.
+    /// The common queue depth, if there is one.
     outstanding: Option<u32>,
     /// Unit of the axis: IOPS if all loads are judged by it, else MiB/s.
     unit: &'static str,
     all: Vec<One<'v, 'a>>,
 }
 
-/// Them; none of a run of several targets, of a single load, or of loads that have a curve each.
+/// Collects the loads. `None` for several targets, for a single load, and for loads with a curve
+/// each.
 pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
     let [target] = *view.targets else { return None };
     let asked = |load: &Load<'a>| load.on(target).map(|p| p.record.outstanding).collect();
@@ -57,7 +58,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         if self.unit == UNITS[0] { &point.summary.io_per_s } else { &point.mib_per_s }
     }
 
-    /// The load, with its intensity where there are several.
+    /// Title of the load, with its queue depth if there are several.
     fn title(&self, view: &View<'_>, pair: &One<'_, '_>) -> String {
         let (load, point) = pair;
         if self.outstanding.is_some() {
@@ -68,7 +69,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         fill_in(view.words.answer.load_at, &values)
     }
 
-    /// Laid out by size and share of reads, where there are many that differ in nothing else.
+    /// Layout by block size and read share, for many loads that differ in nothing else.
     fn grid(&self) -> Option<Grid<One<'v, 'a>>> {
         let mut all = self.all.clone();
         all.sort_by(|(a, _), (b, _)| by_size(a.first(), b.first()));
@@ -78,14 +79,14 @@ impl<'v, 'a> Loads<'v, 'a> {
         (is_needed && grid.holds_all(&self.all)).then(|| grid.thinned())
     }
 
-    /// Words for one intensity, with it; else those for several.
+    /// The wording for one queue depth, with it, or the wording for several.
     fn at(&self, single: &str, several: &str) -> String {
         let template = if self.outstanding.is_some() { single } else { several };
         let at = self.outstanding.unwrap_or_default().to_string();
         fill_in(template, &[("outstanding", at)])
     }
 
-    /// Bars: of each load, or for each size a bar for each share of reads.
+    /// Bar chart: one bar per load, or one group per block size with one bar per read share.
     pub(super) fn picture(&self, view: &View<'_>) -> Picture {
         let (groups, names, rows) = self.layout(view);
         let bar = |pair: Option<One<'v, 'a>>| {
@@ -125,7 +126,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         (titles, vec![self.axis(view).to_owned()], rows)
     }
 
-    /// A group for each load, a bar for each of its intensities.
+    /// One group per load, one bar per queue depth.
     fn by_intensity(&self, view: &View<'_>) -> Layout<'v, 'a> {
         let mut loads: Vec<&'v Load<'a>> = self.all.iter().map(|(load, _)| *load).collect();
         loads.dedup_by_key(|load| &*load.id);
@@ -148,7 +149,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         (titles, names, loads.iter().map(row).collect())
     }
 
-    /// A row for each load, or for each size.
+    /// Table with one row per load, or per block size.
     pub(super) fn table(&self, view: &View<'_>) -> Table {
         let columns = view.words.columns;
         if let Some(grid) = self.grid() {
@@ -200,8 +201,8 @@ fn finished(view: &View<'_>, table: Table, shown: usize) -> Table {
     with_mark(view, Table { note, ..table })
 }
 
-/// Titles of groups, names of bars, and what stands in each group.
+/// Titles of groups, names of bars, and the bars of each group.
 type Layout<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<One<'v, 'a>>>>);
 
-/// Units that loads are judged by.
+/// Main figures of loads.
 const UNITS: [&str; 2] = ["IOPS", "MiB/s"];

@@ -1,5 +1,5 @@
-//! The answer to the question that a plan asks: one sentence, one diagram, one small table. What
-//! kind of answer there is follows from what was measured, not from the name of the plan.
+//! The answer to the question of a plan: one sentence, one diagram, one small table. The kind of
+//! answer depends on what was measured, not on the name of the plan.
 
 pub(crate) mod disk_mark;
 mod factors;
@@ -17,17 +17,17 @@ use crate::section::sweep::sentences;
 use crate::view::View;
 use crate::words::entry;
 
-/// The question of the run's plan; empty where the plan is not one of ours.
+/// The question of the run's plan; empty for plans that qdepth does not ship.
 pub(crate) fn question(view: &View<'_>) -> &'static str {
     entry(view.words.answer.questions, &view.run.plan_name).unwrap_or_default()
 }
 
-/// True if a run has several loads on one target, each at an intensity or two.
+/// True if a run has several loads on one target, each at one or two queue depths.
 pub(crate) fn has_no_curves(view: &View<'_>) -> bool {
     loads::collect(view).is_some()
 }
 
-/// The answer in a sentence, or a few where several were asked for.
+/// The answer as a sentence, or as several if the plan asks for several.
 pub(crate) fn sentence(view: &View<'_>) -> String {
     if let Some(text) = highest_rate::sentence(view).or_else(|| requirements::sentence(view)) {
         return text;
@@ -93,7 +93,7 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         let picture = bandwidth::best_over_threads(view, &bandwidth);
         return (picture, Some(bandwidth::tables::best(view, &bandwidth)));
     }
-    // What is answered in latencies is shown in them, also of several targets.
+    // An answer in latencies is also shown in latencies for several targets.
     if factors::of_comparison(view).is_none() && single::is_latency(view) {
         return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
     }

@@ -1,4 +1,4 @@
-//! Requirements of an application: whether the storage meets them.
+//! Answer for an application's requirements: if the storage meets them.
 
 use qdepth_measure::{Limit, Met, Part, Requirement, Statistic};
 use qdepth_record::{RequiredEntry, all_met, required};
@@ -21,7 +21,7 @@ fn answered<'v, 'a>(view: &'v View<'a>) -> Vec<Answered<'v, 'a>> {
     required(view.run, view.records).into_iter().map(with_point).collect()
 }
 
-/// The answer to all of them, and each in a clause; none for a plan without requirements.
+/// The combined answer, and a clause for each requirement; `None` for a plan without requirements.
 pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     let words = view.words.required;
     let all = answered(view);
@@ -42,7 +42,7 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     Some(fill_in(words.sentence, &[("verdict", whole.to_owned()), ("clauses", clauses)]))
 }
 
-/// Each requirement in a row: limit, value, answer and source.
+/// Table with one row per requirement: limit, value, answer and source.
 pub(super) fn table(view: &View<'_>) -> Option<Table> {
     let words = view.words.required;
     let row = |(entry, point): Answered<'_, '_>| {
@@ -82,7 +82,7 @@ fn verdict(view: &View<'_>, met: Met) -> &'static str {
     }
 }
 
-/// The title of the load, with its target where there are several.
+/// Title of the load, with its target if there are several.
 fn load(view: &View<'_>, entry: &RequiredEntry, point: Option<&Point<'_>>) -> String {
     let profile = &entry.requirement.profile;
     let own = view.loads.iter().find(|load| load.first().profile == *profile);
@@ -93,7 +93,7 @@ fn load(view: &View<'_>, entry: &RequiredEntry, point: Option<&Point<'_>>) -> St
     }
 }
 
-/// The figure that is limited: `p99 of the sync`.
+/// The limited figure, for example `p99 of the sync`.
 fn figure(view: &View<'_>, requirement: &Requirement) -> String {
     let words = view.words.required;
     let Some(Limit { statistic, .. }) = requirement.at_most else { return words.rate.to_owned() };

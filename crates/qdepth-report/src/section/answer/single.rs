@@ -1,4 +1,4 @@
-//! Result of one item: its latency, or its maximum and the queue depth of it.
+//! Answer for a single target: latencies, or the maximum of each load and its queue depth.
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
@@ -12,7 +12,7 @@ use crate::trace;
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::{about, counted, fill_in};
 
-/// Beside the mean.
+/// Percentiles shown next to the mean.
 const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
 
 /// Maximum number of latencies named in a sentence.
@@ -21,23 +21,23 @@ const NAMED: usize = 3;
 /// Maximum number of loads with a row and a line on the first page.
 const SHOWN: usize = 6;
 
-/// The loads that do.
+/// Loads that are shown.
 fn shown<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = &'v Load<'a>> {
     view.swept().take(SHOWN)
 }
 
-/// Says in words how many loads are left out; `None` if all are shown.
+/// States how many loads are left out; `None` if all are shown.
 pub(super) fn left_out(view: &View<'_>, shown: usize) -> Option<String> {
     let more = view.swept().count().saturating_sub(shown);
     (more > 0).then(|| counted(view.words.answer.left_out, more))
 }
 
-/// True if every load ran at one low intensity alone: what was asked is the latency.
+/// True if every load ran only at queue depth 1: the question is the latency.
 pub(super) fn is_latency(view: &View<'_>) -> bool {
     view.intensities.len() == 1 && view.lowest() == 1
 }
 
-/// Loads and targets with their valid point at the lowest intensity.
+/// Loads and targets with their valid point at the lowest queue depth.
 fn alone<'v, 'a>(view: &'v View<'a>) -> Vec<(&'v Load<'a>, &'v Point<'a>)> {
     let of_load = |load: &'v Load<'a>| {
         view.targets.iter().filter_map(move |t| Some((load, load.at(*t, view.lowest())?)))
@@ -49,7 +49,7 @@ fn outstanding(view: &View<'_>) -> [(&'static str, String); 1] {
     [("outstanding", view.lowest().to_string())]
 }
 
-/// The mean latencies, where nothing else was asked for.
+/// The mean latencies, if the question is the latency.
 pub(super) fn latencies(view: &View<'_>) -> Option<String> {
     if !is_latency(view) {
         return None;
@@ -156,8 +156,8 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     }
 }
 
-/// A row for each load: its maximum, how much load is enough for nearly all of it, and the
-/// latencies at both ends.
+/// Table with one row per load: its maximum, the sufficient queue depth, and the latency at the
+/// maximum and at the lowest queue depth.
 pub(super) fn table(view: &View<'_>) -> Table {
     let (columns, words) = (view.words.columns, view.words.answer);
     let tops = || shown(view).flat_map(|load| view.targets.iter().map(move |t| (load, *t)));
@@ -166,7 +166,7 @@ pub(super) fn table(view: &View<'_>) -> Table {
         [mean(load.maximum(target)), mean(load.at(target, view.lowest()))]
     };
     let unit = TimeUnit::suiting(tops().flat_map(|(load, t)| ends(load, t)).flatten());
-    // A column in which nothing can be said is none.
+    // A column without any value is left out.
     let says_enough = tops().any(|(load, target)| enough(&line(load, target)).is_some());
     let mut heads = vec![text(columns.profile)];
     heads.extend(target_column(view));
@@ -200,7 +200,7 @@ pub(super) fn table(view: &View<'_>) -> Table {
     with_mark(view, Table { caption: String::new(), columns: heads, rows, note })
 }
 
-/// A point with its share of the maximum, %, and the share's interval.
+/// A point with its share of the maximum in per cent, and the interval of the share.
 type Share<'v, 'a> = (&'v Point<'a>, f64, Option<(f64, f64)>);
 
 fn share<'v, 'a>(load: &'v Load<'a>, target: u32, outstanding: u32) -> Option<Share<'v, 'a>> {
@@ -210,7 +210,7 @@ fn share<'v, 'a>(load: &'v Load<'a>, target: u32, outstanding: u32) -> Option<Sh
     Some((point, scale(point.main().value), interval))
 }
 
-/// The rates: of one load in its own unit, of several as shares of each one's maximum.
+/// Diagram of the rates: a single load in its own unit, several as shares of their maxima.
 pub(super) fn rates_picture(view: &View<'_>) -> Picture {
     let mut loads = shown(view);
     match (loads.next(), loads.next()) {
@@ -219,8 +219,8 @@ pub(super) fn rates_picture(view: &View<'_>) -> Picture {
     }
 }
 
-/// All loads in one diagram: each as a share of its own maximum. Of the first target alone; several
-/// have quotients.
+/// All loads in one diagram, each as a share of its own maximum. Only the first target: several
+/// have ratios.
 fn share_picture(view: &View<'_>) -> Picture {
     let words = view.words.answer;
     let target = view.targets.first().copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Every plan has its question, and every run an answer on the first page.
+//! Tests that every plan has its question, and every run an answer on the first page.
 
 #![expect(clippy::disallowed_methods, reason = "tests read the plans that are shipped")]
 
@@ -37,7 +37,7 @@ fn every_shipped_plan_has_its_question_in_each_language() {
     }
 }
 
-/// A report in another language has no English left: titles of steps are stored with the plan.
+/// A report in another language contains no English: titles of steps are stored with the plan.
 #[test]
 fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
     let mut titles = 0;
@@ -45,7 +45,7 @@ fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
         for step in text.split("[[step]]").skip(1) {
             let title = step.split_once("title = \"").and_then(|(_, rest)| rest.split_once('"'));
             let (title, rest) = title.unwrap_or_else(|| panic!("{name}: {step}"));
-            // Of a step that is repeated each has its number.
+            // Repeated steps are numbered.
             let number = if rest.contains("\ntimes = ") { " 2/6" } else { "" };
             let title = format!("{title}{number}");
             for lang in Lang::ALL.into_iter().filter(|lang| *lang != Lang::En) {
@@ -82,7 +82,7 @@ fn the_first_page_has_one_diagram_and_one_small_table_and_no_hash() {
     }
 }
 
-/// One load is shown in what it was measured in; several have no common unit but their maxima.
+/// A single load is shown in its measured unit; several have only shares of their maxima in common.
 #[test]
 fn one_load_is_shown_in_its_own_unit() {
     let (run, mut points) = (fixture::run(1), fixture::points(1));
@@ -98,7 +98,7 @@ fn one_load_is_shown_in_its_own_unit() {
     assert!(id == "answer" && axis.contains("IOPS"), "{id}: {axis}");
 }
 
-/// Two targets: the quotients of the table are those of the largest values.
+/// Two targets: the table shows ratios of the largest values.
 #[test]
 fn the_table_divides_the_largest_values() {
     let (run, points) = (fixture::run(2), fixture::points(2));
@@ -115,14 +115,14 @@ fn the_table_divides_the_largest_values() {
     assert!(sentence.starts_with("Compared with nvme0n1, the largest values are "), "{sentence}");
 }
 
-/// A column without a valid point does not take the place of one that differs most.
+/// A column without a valid point does not displace one that differs most.
 #[test]
 fn columns_that_differ_most_are_named_after_one_without_values() {
     let (run, mut points) = (fixture::run(6), fixture::points(6));
     for point in points.iter_mut().filter(|point| point.target == 1) {
         point.findings.push(Finding::invalid(Code::DeviceGone));
     }
-    // Of targets 2 to 5 each is twice as fast as the one before.
+    // Each of targets 2 to 5 is twice as fast as the one before.
     for point in &mut points {
         let times = 1 << point.target.saturating_sub(2);
         for slice in &mut point.intervals {
@@ -140,13 +140,13 @@ fn columns_that_differ_most_are_named_after_one_without_values() {
     assert!(sentence.contains("2 others are in the table"), "{sentence}");
 }
 
-/// One directory beside its twin: what chance makes of it is not told as a difference.
+/// A directory next to its twin: differences by chance are not reported.
 #[test]
 fn where_one_lies_in_every_interval_no_difference_is_told() {
     let run = fixture::run(2);
     let mut points = fixture::points(2);
     let (first, second): (Vec<_>, Vec<_>) = points.drain(..).partition(|point| point.target == 0);
-    // The second has the rates of the first, slice by slice, 0.5 % higher.
+    // The second has the rates of the first, sample by sample, 0.5 % higher.
     let raised = second.into_iter().zip(&first).map(|(point, like)| {
         let mut of_first = like.clone();
         for slice in &mut of_first.intervals {
@@ -179,7 +179,7 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     run.plan_name = "latency".into();
     let document = compose(&run, &points, Lang::En);
     assert!(document.summary[0].starts_with("The mean latency at queue depth 1 is "));
-    // Of several targets too the table answers in latencies, not in quotients of rates.
+    // For several targets, too, the table shows latencies, not ratios of rates.
     let mut points = fixture::points(2);
     points.retain(|point| point.outstanding == 1);
     let both = compose(&fixture::run(2), &points, Lang::En);
@@ -192,7 +192,7 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     assert_eq!(compose(&run, &points, Lang::En).question, "");
 }
 
-/// With one intensity, a share of the maximum has no meaning: the question is what each load
+/// With a single queue depth, a share of the maximum is meaningless: the question is what each load
 /// reaches.
 #[test]
 fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
@@ -215,7 +215,7 @@ fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
     }
 }
 
-/// CrystalDiskMark's eight numbers: loads at intensities of their own have a bar and a row each.
+/// CrystalDiskMark's eight numbers: loads at different queue depths have a bar and a row each.
 #[test]
 fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     let (run, mut points) = (fixture::run(1), fixture::points(1));
@@ -232,7 +232,7 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     assert_eq!(names, ["queue depth 1", "queue depth 8", "queue depth 32"]);
     assert_eq!(table.rows[1].cells[0].text, "Database, queue depth 32");
     assert_eq!(pictures[0].figure.y_label, "Throughput [MiB/s]");
-    // Loads that were all asked the same have curves.
+    // Loads that were all measured at the same queue depths have curves.
     let (run, mut points) = (fixture::run(1), fixture::points(1));
     points.retain(|point| [1, 32].contains(&point.outstanding));
     let document = compose(&run, &points, Lang::En);
@@ -240,7 +240,7 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     assert_eq!(pictures[0].figure.y_label, "Share of the maximum [%]");
 }
 
-/// Write saturation is a course within one point: where it began and ended, and what lies between.
+/// Write saturation is a time series within one point: start, end, and the values between.
 #[test]
 fn a_test_of_a_course_is_answered_by_its_ends() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
@@ -259,7 +259,8 @@ fn a_test_of_a_course_is_answered_by_its_ends() {
     assert!(matches!(pictures[0].figure.x_axis, Horizontal::UpTo(_)));
 }
 
-/// SNIA's matrix: a group for each size, and of seven shares of reads the ends and the middle.
+/// SNIA's matrix: one group per block size, and of seven read shares the first, the middle and the
+/// last.
 #[test]
 fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
     let (run, like) = (fixture::run(1), fixture::points(1));

@@ -1,4 +1,4 @@
-//! Bandwidth: what many threads write and read together, by their number and transfer size.
+//! Bandwidth: total throughput of many threads, by number of threads and transfer size.
 
 mod pictures;
 mod rates;

@@ -45,7 +45,7 @@ fn direction_picture(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -
     }
 }
 
-/// Both directions in one picture, each with the transfer size that gave its best rate.
+/// Both directions in one picture, each at the transfer size with its best rate.
 pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Option<Picture> {
     let words = view.words.bandwidth;
     let best: Vec<(usize, usize)> =
@@ -106,7 +106,7 @@ fn line(
     Some(fill_in(view.words.bandwidth.line, &values))
 }
 
-/// The columns of the table that belong to this direction.
+/// Table columns of one direction.
 fn data(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Table {
     let mut table = super::tables::untraced_rates(view, bandwidth);
     let sizes = bandwidth.transfers.len();

@@ -8,22 +8,22 @@ use qdepth_record::PointRecord;
 use crate::number::{self, MIB};
 use crate::view::{Point, View};
 
-/// Short names of the loads: what writes, what reads; on all targets, on the first alone.
+/// Short names of the loads, write and read: on all targets, and on the first alone.
 const ALL: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
 
 const ALONE: [&str; 2] = ["baseline-write", "baseline-read"];
 
-/// The rates of a run, each of the last pass.
+/// The rates of a run, taken from its last pass.
 pub(crate) struct Bandwidth {
-    /// Transfer sizes, in the order of the plan, by the place in it.
+    /// Transfer sizes, in the order of the plan; other fields refer to them by index.
     pub(crate) transfers: Vec<String>,
     /// Numbers of threads, ascending.
     pub(crate) threads: Vec<u32>,
-    /// Targets that ran together.
+    /// Number of targets that ran together.
     pub(crate) targets: usize,
-    /// By direction, place of the transfer size, threads.
+    /// Rates by direction, index of the transfer size, and threads.
     all: BTreeMap<(usize, usize, u32), Rate>,
-    /// The first target alone: by direction and threads.
+    /// Rates of the first target alone, by direction and threads.
     alone: BTreeMap<(usize, u32), Rate>,
 }
 
@@ -33,17 +33,17 @@ pub(crate) struct Rate {
     /// MiB/s.
     pub(crate) mib_per_s: Estimate,
     pub(crate) valid: bool,
-    /// The points that ran together, by their places in the plan.
+    /// Points that ran together, by index in the plan.
     pub(crate) points: Vec<u32>,
 }
 
-/// True if a point belongs to such a run.
+/// True if a point belongs to a bandwidth run.
 pub(crate) fn is_of_bandwidth(record: &PointRecord) -> bool {
     ALL.contains(&&*record.profile) || ALONE.contains(&&*record.profile)
 }
 
 impl Bandwidth {
-    /// The rates of a run; `None` if it measured no bandwidth.
+    /// The rates of a run; `None` if it is not a bandwidth run.
     pub(crate) fn new(view: &View<'_>) -> Option<Self> {
         let mut groups: BTreeMap<u32, Vec<&Point<'_>>> = BTreeMap::new();
         for (_, point) in view.points().filter(|(_, point)| is_of_bandwidth(point.record)) {
@@ -56,7 +56,7 @@ impl Bandwidth {
             all: BTreeMap::new(),
             alone: BTreeMap::new(),
         };
-        // Later groups replace earlier ones of the same threads and size: the last pass counts.
+        // Later groups with the same threads and size replace earlier ones: the last pass counts.
         for points in groups.values() {
             found.take(points);
         }
@@ -99,7 +99,7 @@ impl Bandwidth {
         self.all.get(&(direction, transfer, threads))
     }
 
-    /// The points of each number of threads, by transfer size within a direction.
+    /// Points of each number of threads, by direction and transfer size.
     pub(crate) fn points(&self, directions: &[usize]) -> Vec<Vec<u32>> {
         let at = |threads: &u32| {
             let of_direction = |direction: &usize| {
@@ -131,8 +131,8 @@ impl Bandwidth {
         rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
     }
 
-    /// The best valid rate of the first target alone, MiB/s; where there is but one target, its
-    /// own.
+    /// The best valid rate of the first target alone, MiB/s; with a single target, its own best
+    /// rate.
     pub(crate) fn baseline(&self, direction: usize) -> Option<f64> {
         if self.targets < 2 {
             let rates = self.rates(direction, 0).into_iter();
@@ -142,7 +142,7 @@ impl Bandwidth {
         rates.map(|(_, rate)| rate.mib_per_s.value).reduce(f64::max)
     }
 
-    /// A rate over as many times the baseline as there are targets.
+    /// A rate divided by the baseline times the number of targets.
     pub(crate) fn scaled(&self, direction: usize, rate: &Estimate) -> Option<f64> {
         Some(rate.value / (self.baseline(direction)? * self.targets as f64))
     }

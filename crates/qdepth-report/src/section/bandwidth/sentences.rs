@@ -18,7 +18,8 @@ pub(crate) fn range(view: &View<'_>, bandwidth: &Bandwidth) -> String {
     fill_in(view.words.bandwidth.range, &values)
 }
 
-/// The best of each direction, how few threads saturate, and how targets scale.
+/// The best rate of each direction, the number of threads that saturates, and the scaling over
+/// targets.
 pub(crate) fn results(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<String> {
     let best = (0..2).filter_map(|direction| best(view, bandwidth, direction));
     best.chain((0..2).filter_map(|direction| scaling(view, bandwidth, direction))).collect()

@@ -1,4 +1,4 @@
-//! Threads by transfer size.
+//! Tables of rates by threads and transfer size.
 
 use qdepth_measure::saturation;
 
@@ -12,12 +12,12 @@ use crate::view::View;
 /// Unit of every rate here: 2^20 bytes.
 const UNIT: &str = number::MIB_PER_S;
 
-/// Throughput: a row for each number of threads, a column for each direction and transfer size.
+/// Throughput: one row per number of threads, one column per direction and transfer size.
 pub(crate) fn rates(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
     trace::traced(view, untraced_rates(view, bandwidth), bandwidth.points(&[0, 1]))
 }
 
-/// The same, without the points that the rates are of.
+/// The same without the column of point numbers.
 pub(super) fn untraced_rates(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
     let words = view.words.bandwidth;
     let value = |_: usize, rate: &Rate| Some(rounded(&rate.mib_per_s).value);
@@ -25,7 +25,7 @@ pub(super) fn untraced_rates(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
     grid(view, bandwidth, UNIT, value, caption, note)
 }
 
-/// Throughput over that of one target times their number; nothing for one target.
+/// Throughput relative to one target times the number of targets; `None` for one target.
 pub(crate) fn scaling(view: &View<'_>, bandwidth: &Bandwidth) -> Option<Table> {
     if bandwidth.targets < 2 {
         return None;
@@ -39,8 +39,8 @@ pub(crate) fn scaling(view: &View<'_>, bandwidth: &Bandwidth) -> Option<Table> {
     Some(grid(view, bandwidth, "%", value, caption, note))
 }
 
-/// A row for each direction: its best rate, with how many threads and which transfers, and how few
-/// threads saturate.
+/// Table with one row per direction: its best rate with threads and transfer size, and the number
+/// of threads that saturates.
 pub(crate) fn best(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
     let words = view.words.bandwidth;
     let columns = vec![

@@ -1,4 +1,4 @@
-//! From hand-made records to table, scaling and sentences.
+//! Tests from hand-made records to table, scaling and sentences.
 
 use qdepth_record::{DirectionRecord, PointRecord, RunRecord};
 
@@ -12,7 +12,7 @@ use crate::words::Lang;
 
 const MIB: u64 = 1 << 20;
 
-/// A write of so many MB in so many seconds.
+/// A write of `mib` MB in `seconds` seconds.
 fn write(group: u32, name: &str, target: u32, threads: u32, mib: u64, seconds: u64) -> PointRecord {
     PointRecord {
         index: group * 2 + target,
@@ -45,7 +45,7 @@ fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
         write(0, "baseline-write", 0, 2, 1000, 1),
         write(1, "bandwidth-write", 0, 2, 9000, 1),
         write(1, "bandwidth-write", 1, 2, 9000, 1),
-        // The second pass: 3000 MB, the slower target took 2 s.
+        // The second pass: 3,000 MB; the slower target took 2 s.
         write(2, "bandwidth-write", 0, 2, 1500, 1),
         write(2, "bandwidth-write", 1, 2, 1500, 2),
     ];

@@ -1,4 +1,4 @@
-//! The section of what a run compares.
+//! Section of a comparison.
 
 mod pictures;
 pub(crate) mod tables;
@@ -6,7 +6,7 @@ pub(crate) mod tables;
 use crate::document::{Block, Section, Table};
 use crate::view::View;
 
-/// The tables of a comparison, for the terminal too.
+/// The tables of a comparison, also for the terminal.
 pub(crate) fn all_tables(view: &View<'_>) -> Vec<Table> {
     let Some(compared) = view.compared else { return Vec::new() };
     let mut all = vec![tables::factors(view, compared)];
@@ -18,7 +18,7 @@ pub(crate) fn all_tables(view: &View<'_>) -> Vec<Table> {
     all
 }
 
-/// The section of a comparison; nothing for other runs.
+/// The section of a comparison; `None` for other runs.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let (words, compared) = (view.words.comparison, view.compared?);
     let mut blocks = vec![Block::Paragraph(words.intro[compared.kind()].to_owned())];

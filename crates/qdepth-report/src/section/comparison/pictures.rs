@@ -1,4 +1,4 @@
-//! Bars side by side: largest values, and a load at a few intensities.
+//! Bar charts of a comparison: largest values, and loads at a few queue depths.
 
 use crate::compared::Compared;
 use crate::document::Picture;
@@ -8,11 +8,11 @@ use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
-/// Up to so many intensities are groups of bars; more make a line.
+/// Largest number of queue depths shown as groups of bars; more make a line chart.
 const GROUPS_MAX: usize = 4;
 
-/// The diagrams of bars: the largest values where loads are many and alike, each load at its few
-/// intensities.
+/// Bar charts: the largest values if loads are many and alike, and each load at its few queue
+/// depths.
 pub(super) fn bars(view: &View<'_>, compared: &Compared<'_>) -> Vec<Picture> {
     let mut all = Vec::new();
     if matches!(&*compared.record.of, "processes" | "areas") {
@@ -25,7 +25,7 @@ pub(super) fn bars(view: &View<'_>, compared: &Compared<'_>) -> Vec<Picture> {
     all
 }
 
-/// The largest values of all loads that differ in their request size alone: a group for each size.
+/// Largest values of loads that differ only in block size: one group per size.
 fn maxima(view: &View<'_>) -> Vec<Picture> {
     let mut alike: Vec<Vec<&Load<'_>>> = Vec::new();
     let kind = |load: &Load<'_>| {
@@ -65,7 +65,7 @@ fn at_intensities(view: &View<'_>, load: &Load<'_>) -> Picture {
     picture(view, id, load.title.clone(), view.intensity_words(), titles, &groups, load)
 }
 
-/// Groups of bars, a bar for each column; `load` says what they show.
+/// Bar chart with one bar per column; `load` describes its content.
 fn picture(
     view: &View<'_>,
     id: String,

@@ -14,16 +14,16 @@ use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
-/// Most parts of a column that have columns of their own.
+/// Largest number of parts of a column that are shown separately.
 const PARTS_SHOWN: u32 = 8;
 
-/// Columns that are divided by the base, or that it is divided by.
+/// Columns other than the base.
 fn others<'v>(view: &'v View<'_>, compared: &Compared<'_>) -> impl Iterator<Item = u32> + 'v {
     let base = compared.record.base;
     view.targets.iter().copied().filter(move |target| *target != base)
 }
 
-/// A value over that of the base, or the other way round.
+/// Ratio of a value and the base's: value ÷ base, or base ÷ value.
 pub(crate) fn divided(
     compared: &Compared<'_>,
     value: &Estimate,
@@ -32,7 +32,7 @@ pub(crate) fn divided(
     if compared.record.base_above { quotient(base, value) } else { quotient(value, base) }
 }
 
-/// Every load at every intensity: the columns, and each over the base.
+/// Every load at every queue depth: the columns, and the ratio of each to the base.
 pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
     let (words, own) = (view.words.columns, view.words.comparison);
     let mut columns = vec![text(words.profile), number_in(own.x[compared.kind()], "")];
@@ -99,8 +99,8 @@ fn factor_cells(
     cells
 }
 
-/// One row a load, the intensities of each column side by side, shaded by the increase over the
-/// base.
+/// Table with one row per load and the queue depths of each column side by side, shaded by the
+/// increase over the base.
 pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
     let own = view.words.comparison;
     let base = compared.record.base;
@@ -121,7 +121,7 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
         }));
         Row { cells, opens_group: index == 0 }
     };
-    // Downwards, so that it fits a narrow screen.
+    // Rows by load and target, so that the table fits a narrow screen.
     let of_load = |load| view.targets.iter().enumerate().map(move |target| row(load, target));
     let rows = view.swept().flat_map(of_load);
     let name = [("base", view.target_name(base))];
@@ -141,7 +141,7 @@ fn shaded(view: &View<'_>, value: Option<&Estimate>, base: Option<&Estimate>) ->
     Cell { text: format!("{text}\u{a0}{sign}"), mark: Mark::Shade(class) }
 }
 
-/// The latencies at one outstanding I/O, of loads that were measured for them alone.
+/// Latencies at queue depth 1, of loads that were measured only for them.
 pub(crate) fn latencies(view: &View<'_>, compared: &Compared<'_>) -> Option<Table> {
     let own = view.words.comparison;
     let loads: Vec<&Load<'_>> = view.loads.iter().filter(|load| load.alone).collect();
@@ -172,7 +172,7 @@ pub(crate) fn latencies(view: &View<'_>, compared: &Compared<'_>) -> Option<Tabl
     (!table.rows.is_empty()).then(|| with_mark(view, table))
 }
 
-/// Names of the measured columns, then of those that were published.
+/// Names of the measured columns, followed by the published ones.
 pub(crate) fn column_names(
     view: &View<'_>,
     compared: &Compared<'_>,
@@ -182,7 +182,7 @@ pub(crate) fn column_names(
     measured.chain(names).collect::<Vec<_>>().into_iter()
 }
 
-/// A table for each column of several points: how its parts share it.
+/// A table for each column of several points, with the shares of its parts.
 pub(crate) fn parts(view: &View<'_>, compared: &Compared<'_>) -> Vec<Table> {
     let several = |target: &&u32| compared.variant(**target).is_some_and(|v| v.parts > 1);
     view.targets.iter().filter(several).map(|target| parts_of(view, compared, *target)).collect()

@@ -1,4 +1,4 @@
-//! Chapters that answer the question of the plan.
+//! Chapters that are the answer to the plan's question.
 
 use super::recommendation::{of_steps, threads};
 use crate::document::Section;
@@ -6,7 +6,8 @@ use crate::section::answer;
 use crate::section::sum_box::of_chapter;
 use crate::view::View;
 
-/// A chapter with the answer below it and what follows from that, where it is one that answers.
+/// Adds the answer and its consequences to a chapter that answers the question; returns others
+/// unchanged.
 pub(crate) fn answered(view: &View<'_>, mut chapter: Section) -> Section {
     let follows = match chapter.id.as_str() {
         "bandwidth" => threads(view),

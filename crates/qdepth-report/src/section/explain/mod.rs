@@ -1,5 +1,6 @@
-//! Conclusions from the diagrams: the bottleneck and its consequence below each, the summary of a
-//! chapter, and the recommendation. Only claims that the confidence intervals support.
+//! Conclusions from the diagrams: the bottleneck and its consequence below each diagram, the
+//! summary of a chapter, and the recommendation. Contains only claims that the confidence intervals
+//! support.
 
 mod answered;
 mod recommendation;
@@ -25,14 +26,14 @@ pub(crate) fn paragraph(view: &View<'_>, sentences: &[String]) -> Option<Block> 
     (!sentences.is_empty()).then(|| Block::Paragraph(sentences.join(view.words.gap)))
 }
 
-/// A curve: a load on a target that has valid points of it.
+/// A curve: a load and a target with valid points.
 #[derive(Clone, Copy)]
 struct Curve<'v, 'a> {
     load: &'v Load<'a>,
     target: u32,
 }
 
-/// The curves of the sweeps.
+/// All curves of the sweeps.
 fn curves<'v, 'a>(view: &'v View<'a>) -> Vec<Curve<'v, 'a>> {
     let of_load =
         |load: &'v Load<'a>| view.targets.iter().map(move |target| Curve { load, target: *target });
@@ -40,7 +41,7 @@ fn curves<'v, 'a>(view: &'v View<'a>) -> Vec<Curve<'v, 'a>> {
     all.filter(|curve| curve.load.maximum(curve.target).is_some()).collect()
 }
 
-/// The name of a curve: of the load, and of the target where there are several.
+/// Name of a curve: the load, and the target if there are several.
 fn name(view: &View<'_>, curve: Curve<'_, '_>) -> String {
     let Curve { load, target } = curve;
     if view.compares() {
@@ -50,7 +51,7 @@ fn name(view: &View<'_>, curve: Curve<'_, '_>) -> String {
     }
 }
 
-/// A sentence, with the targets that it is of where it is not of all.
+/// A sentence, preceded by its targets unless it applies to all.
 fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
     if targets.len() == view.targets.len() {
         return sentence;
@@ -63,7 +64,7 @@ fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
 fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
     let figures = || causes.iter().map(|cause| cause.figure());
     let (low, high) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0f64, f64::max));
-    // A share is one at least; what is served at a time is a number.
+    // A share is at most 1; the number of I/Os served at a time is a number.
     if kind != Cause::Servers(0.0).kind() {
         return number::percent((low * 100.0).floor().min(99.0) / 100.0);
     }
@@ -72,14 +73,14 @@ fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
     if low == high { low } else { fill_in(view.words.explain.span, &values) }
 }
 
-/// The causes on each target that are known.
+/// The known causes on each target.
 fn causes_of(view: &View<'_>, load: &Load<'_>) -> Vec<(u32, Cause)> {
     let found = |target: &u32| Some((*target, cause(view, load, *target)?));
     view.targets.iter().filter_map(found).collect()
 }
 
-/// Why the load does no more: a sentence for each kind of cause; a short one where an earlier load
-/// has it too, since neighbouring paragraphs would say the same.
+/// States the bottleneck of the load: a sentence for each kind of cause. It is a short one if an
+/// earlier load has the same kind, because neighbouring paragraphs would repeat each other.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let words = view.words.explain;
     let all = causes_of(view, load);
@@ -97,7 +98,7 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     words.causes.iter().zip(words.again.iter()).enumerate().filter_map(kind).collect()
 }
 
-/// The number to work with: what is enough, else where the plateau begins.
+/// Recommended queue depth: the sufficient one, else the beginning of the plateau.
 fn knee(points: &[At]) -> Option<Enough> {
     let plateau = || match line_statements(points)?.beyond {
         Beyond::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),

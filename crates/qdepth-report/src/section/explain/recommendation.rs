@@ -15,12 +15,13 @@ use crate::section::table_parts::{target_cell, target_column};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
-/// Rows of the table of depths.
+/// Largest number of rows in the table of queue depths.
 const ROWS: usize = 20;
-/// Warnings of one kind.
+/// Largest number of warnings of one kind.
 const WARNINGS: usize = 3;
 
-/// The section's blocks: what the paper's file says, else what the figures bear.
+/// Blocks of the section: the text of the publisher file, else the recommendation that the figures
+/// support.
 pub(crate) fn recommendation(view: &View<'_>) -> Vec<Block> {
     let own = view.paper.recommendation.in_lang(view.lang);
     let own = own.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
@@ -56,7 +57,7 @@ fn choices(view: &View<'_>) -> Vec<String> {
     by_lead(view).into_iter().map(choice).collect()
 }
 
-/// The knee of each curve that has one.
+/// Table of the knee of each curve that has one.
 fn depths(view: &View<'_>) -> Option<Table> {
     let words = view.words.explain;
     let mut known = Vec::new();
@@ -156,7 +157,7 @@ fn when_not(view: &View<'_>) -> Vec<String> {
     sentences
 }
 
-/// Curves that fall behind their largest value for certain.
+/// Curves that certainly drop below their largest value.
 fn falling(view: &View<'_>) -> Vec<String> {
     let sentence = |curve: Curve<'_, '_>| {
         let line = line_statements(&statements::line(curve.load, curve.target))?;
@@ -172,7 +173,7 @@ fn falling(view: &View<'_>) -> Vec<String> {
     curves(view).into_iter().filter_map(sentence).collect()
 }
 
-/// States where another target is ahead of a recommended one, by the most under each load.
+/// States the largest lead of another target over a recommended one under each load.
 fn overtaken(view: &View<'_>) -> Vec<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
     for (ahead, _, loads) in by_lead(view) {

@@ -1,4 +1,4 @@
-//! The sum of a chapter.
+//! Summary of a chapter.
 
 use super::{Curve, curves, name};
 use crate::document::Block;
@@ -9,7 +9,7 @@ use crate::section::sweep::statements::lead;
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
-/// The box below the diagrams of the sweeps.
+/// The summary box below the diagrams of the sweeps.
 pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
     if curves(view).is_empty() {
         return None;
@@ -17,8 +17,8 @@ pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
     of_chapter(view, "diagrams", limited(view))
 }
 
-/// Bottlenecks of the curves, the most frequent first, and the number of curves without a known
-/// one.
+/// States the bottlenecks of the curves, the most frequent first, and the number of curves without
+/// a known one.
 fn limited(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
     let curves = curves(view);
@@ -50,13 +50,14 @@ fn limited(view: &View<'_>) -> Vec<String> {
     sentences
 }
 
-/// The targets that are ahead, none where no one is; how many times at least; the loads.
+/// Targets that are ahead (empty if none is), by which factor at least, and under which loads.
 pub(super) type Won<'v, 'a> = (Vec<u32>, f64, Vec<&'v Load<'a>>);
 
-/// Loads by the targets that are ahead, those without one last; nothing for one target.
+/// Loads grouped by the targets that are ahead, those without one last; empty for one target.
 pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Won<'v, 'a>> {
     let mut all: Vec<Won<'v, 'a>> = Vec::new();
-    // Where drives are one and several of them, the many are ahead, and nothing follows.
+    // If single drives are compared with several, the several are ahead, which is no reason to
+    // choose them.
     let choice = view.compared.is_none_or(|c| c.record.of != "drives");
     for load in view.swept().filter(|_| choice) {
         let Some((ahead, least)) = lead(view, load) else { continue };
@@ -74,7 +75,7 @@ pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Won<'v, 'a>> {
     all
 }
 
-/// The names of targets, of many the first ones.
+/// Names of targets; only the first ones if there are many.
 pub(super) fn target_names(view: &View<'_>, targets: &[u32]) -> String {
     naming::names(view, targets.iter().map(|target| view.target_name(*target)).collect())
 }

@@ -1,4 +1,4 @@
-//! Bottlenecks from known figures; texts of the publisher file replace all of it.
+//! Bottlenecks from known figures; texts of the publisher file replace all of them.
 
 use qdepth_record::{
     ComparisonRecord, Observation, PointRecord, RunRecord, TargetRecord, VariantRecord,
@@ -19,7 +19,7 @@ fn fact(subject: &str, key: &str, value: &str) -> Observation {
     Observation { subject, key, value, source: qdepth_record::source::DESCRIPTION.into() }
 }
 
-/// A drive whose parts take next to nothing, but for those that are named.
+/// A drive whose parts take almost no time, except the given ones.
 fn run(own: &[(&str, &str, &str)]) -> RunRecord {
     let mut run = fixture::run(1);
     let zero = [
@@ -50,7 +50,7 @@ fn why(run: &RunRecord, points: &[PointRecord]) -> Option<Cause> {
     cause(&view, load, 0)
 }
 
-/// Points at 1, 2, 4 … outstanding with these rates, as steady as can be.
+/// Points at queue depths 1, 2, 4 … with these rates, as steady as possible.
 fn points(rates: &[u64]) -> Vec<PointRecord> {
     let at = |(index, rate): (usize, &u64)| {
         let counts: Vec<u64> = (0..20).map(|n| rate / 10 + n % 2).collect();
@@ -61,7 +61,7 @@ fn points(rates: &[u64]) -> Vec<PointRecord> {
 
 #[test]
 fn the_part_that_is_busy_nearly_all_the_time_is_what_limits() {
-    // 100,000 random reads of 8 KiB a second.
+    // 100,000 random reads of 8 KiB per second.
     let points = points(&[50_000, 90_000, 100_000]);
     let part = |own: &[(&str, &str, &str)]| match why(&run(own), &points) {
         Some(Cause::Resource(part, share)) => Some((part, (share * 100.0).round() as u32)),
@@ -76,9 +76,9 @@ fn the_part_that_is_busy_nearly_all_the_time_is_what_limits() {
         ("drive", "die_chunk_kib", "4 KiB"),
     ];
     assert_eq!(part(&path), Some((Resource::Path, 95)));
-    // Writes alone are not what these points did.
+    // These points did not only write.
     assert_eq!(part(&[("host", "write_us", "9.6 µs")]), None);
-    // Eighty percent are not enough to be the limit.
+    // 80 % utilisation is not enough to be the limit.
     assert_eq!(part(&[("drive", "command_us", "8 µs")]), None);
 }
 
@@ -92,9 +92,9 @@ fn without_a_part_that_is_known_littles_law_tells_waiting_from_time() {
         panic!("sixteen are tried and four are served")
     };
     assert!((served - 4.11).abs() < 0.02, "{served}");
-    // Neither: three of four.
+    // Neither applies: three of four.
     assert_eq!(why(&run(&[]), &points(&[10_000, 19_000, 30_000])), None);
-    // A point too short for an interval bears nothing.
+    // A point too short for an interval supports no claim.
     let mut short = points(&[10_000, 20_000, 39_000, 41_000, 41_100]);
     short.iter_mut().for_each(|point| point.intervals.truncate(6));
     assert_eq!(why(&run(&[]), &short), None);
@@ -142,7 +142,7 @@ fn the_papers_file_has_the_last_word() {
     assert_eq!(sentences, ["All is well."]);
 }
 
-/// A column of so many drives: each at 1, 2 and 4 outstanding, with these rates.
+/// A column of several drives, each at queue depths 1, 2 and 4 with these rates.
 fn together(drives: u32, rates: &[u64]) -> Vec<PointRecord> {
     let mut all = Vec::new();
     for (group, outstanding) in [1, 2, 4].into_iter().enumerate() {
@@ -186,12 +186,12 @@ fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
         let load = view.swept().next().expect("a load");
         cause(&view, load, 0)
     };
-    // 300,000 a second are 100,000 of each controller.
+    // 300,000 per second are 100,000 per controller.
     let Some(Cause::Resource(Resource::Controller, share)) = why(&run) else {
         panic!("{:?}", why(&run))
     };
     assert!((share - 0.96).abs() < 0.01, "{share}");
-    // Of drives that are not alike nothing is said.
+    // No claim is made about drives that differ.
     run.targets[2].facts.retain(|fact| fact.key != "product");
     run.targets[2].facts.push(fact("drive", "product", "Another"));
     assert_eq!(why(&run), None);

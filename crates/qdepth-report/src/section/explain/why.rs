@@ -1,6 +1,6 @@
-//! Bottleneck of a load at its largest value, as far as the figures support it: from the
-//! connection, from the utilisation of parts in the model of an emulated device, else by Little's
-//! law. A value without an interval supports none.
+//! Bottleneck of a load at its largest value, as far as the figures support it: the connection, the
+//! most utilised part in the model of an emulated device, or else Little's law. A value without an
+//! interval supports none.
 
 use qdepth_measure::Code;
 use qdepth_record::TargetRecord;
@@ -10,37 +10,37 @@ use crate::section::promised::link_limit;
 use crate::section::sweep::statements;
 use crate::view::{Load, Point, View};
 
-/// Share of the time for which a part is busy, or of what a connection carries, from which it is
-/// what limits.
+/// Utilisation of a part, or of a connection, from which it is the limit.
 const LIMITING_SHARE: f64 = 0.9;
-/// Maximum share of an I/O's own time in its latency if waiting is the limit.
+/// Largest share of the own time of an I/O in its latency, if waiting is the limit.
 const OWN: f64 = 0.5;
-/// Maximum relative distance of the ends of the interval for the number of I/Os served at a time.
+/// Largest relative distance between the ends of the interval for the number of I/Os served at a
+/// time.
 const KNOWN: f64 = 0.1;
 
 /// Bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cause {
-    /// The measuring program was short of CPU time.
+    /// The load generator was short of CPU time.
     Generator,
-    /// The connection, of which at least this share is used.
+    /// The connection, with the least share in use.
     Connection(f64),
-    /// A part of an emulated computer or medium, busy for at least this share of the time.
+    /// A part of an emulated computer or device, with the least share of the time that it is busy.
     Resource(Resource, f64),
     /// Parallelism of the device: the number of I/Os served at a time; the others wait.
     Servers(f64),
-    /// The time of a single I/O: none waits for another.
+    /// The latency of a single I/O: none waits for another.
     Latency,
 }
 
-/// Resource of an emulation that a load can exhaust.
+/// Part of an emulation that a load can saturate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The process that issues I/Os and completes them.
+    /// The process that issues and completes I/Os.
     Process,
-    /// The controller, which works on each command.
+    /// The controller, which handles each command.
     Controller,
-    /// The way of the data within the medium.
+    /// The data path within the device.
     Path,
 }
 
@@ -58,7 +58,7 @@ impl Cause {
         }
     }
 
-    /// The figure that it goes with.
+    /// The figure that belongs to the cause.
     pub(crate) fn figure(self) -> f64 {
         match self {
             Self::Connection(figure) | Self::Resource(_, figure) | Self::Servers(figure) => figure,
@@ -67,7 +67,7 @@ impl Cause {
     }
 }
 
-/// Bottleneck of the load on the target; `None` if the figures do not show it.
+/// Bottleneck of the load on the target; `None` if the figures do not show one.
 pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cause> {
     let top = load.maximum(target)?;
     if top.record.findings.iter().any(|finding| finding.code == Code::GeneratorCpu) {
@@ -83,15 +83,16 @@ pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cau
         .or_else(|| by_littles_law(load, target, top))
 }
 
-/// Storage of a curve: a drive, identical drives that share its rate, and the processes of each.
+/// Storage of a curve: a drive, the number of identical drives that share its rate, and their
+/// processes.
 struct Column<'a> {
     storage: &'a TargetRecord,
     drives: f64,
     processes: f64,
 }
 
-/// The drive of a target, or those of a column of a comparison. Of an array, and of drives that
-/// are not alike, no part is known that all I/Os go through.
+/// The drive of a target, or the drives of a column of a comparison. `None` for arrays and for
+/// drives that differ, because no part is known that all I/Os pass.
 fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
     let known = |index: u32| view.run.targets.iter().find(|known| known.index == index);
     let Some(compared) = view.compared else {
@@ -110,7 +111,7 @@ fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
     alike.then_some(Column { storage, drives: f64::from(parts.max(1)), processes: 1.0 })
 }
 
-/// True if two drives are of one model behind like connections.
+/// True if two drives are of the same model and have equal connections.
 fn is_like(target: &TargetRecord, other: &TargetRecord) -> bool {
     let model = |drive: &TargetRecord| {
         let mut facts =
@@ -123,19 +124,20 @@ fn is_like(target: &TargetRecord, other: &TargetRecord) -> bool {
             && link_limit(target) == link_limit(other)
 }
 
-/// The share of the connection that the load uses in the direction that it uses more.
+/// The connection, with its utilisation in the busier direction.
 fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<Cause> {
     let record = top.record;
-    // What is discarded passes no connection.
+    // Discards transfer no data over a connection.
     let one_way = record.read_share.max(record.write_share());
     let mib_per_s = io_per_s * one_way * record.request_size_mean_bytes / MIB;
     Some(Cause::Connection(mib_per_s / link_limit(storage)?))
 }
 
-/// The shares of the time for which the parts of an emulated solid-state drive are busy, at least.
+/// The parts of an emulated solid-state drive, each with the least share of the time that it is
+/// busy.
 fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
     let alone = !storage.expression.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
-    // The computer and the medium have parameters of one name.
+    // Computer and device have parameters with the same names.
     let fact = |of_computer: bool, key: &str| {
         let mut all = storage.facts.iter().filter(|_| alone);
         let of_key = all.find(|fact| (fact.subject == "host") == of_computer && fact.key == key);
@@ -167,16 +169,16 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
         (Resource::Controller, controller()),
         (Resource::Path, path()),
     ];
-    // The mix and the random of a load are those of many requests, so a whole is reached but
-    // nearly.
+    // The mix and the randomness of a load are averages over many requests, so a full utilisation
+    // is reached only approximately.
     let busy = |us: f64| (io_per_s * us / 1e6).min(1.0);
     all.into_iter()
         .filter_map(|(resource, us)| Some(Cause::Resource(resource, busy(us?))))
         .collect()
 }
 
-/// Number of I/Os served at a time, if they wait for each other: the ratio of the rate to that of
-/// one alone.
+/// Number of I/Os served at a time, if they wait for each other: the ratio of the rate to that of a
+/// single I/O.
 fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause> {
     let outstanding = f64::from(top.record.outstanding);
     if load.is_open_loop() || outstanding <= 1.0 {
@@ -187,8 +189,8 @@ fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause
     let ((one_low, one_high), (low, high)) = (alone.interval?, most.interval?);
     let (fewest, most) = (low / one_high, high / one_low);
     let served = top.summary.io_per_s.value / alone.value;
-    // The largest value lies where more outstanding I/Os were tried and gave no more, or at the
-    // end.
+    // The largest value must lie where higher queue depths gave no more, or at the end of the
+    // curve.
     let is_last = statements::line(load, target).last()?.outstanding == top.record.outstanding;
     if fewest >= LIMITING_SHARE * outstanding && is_last {
         Some(Cause::Latency)

@@ -1,9 +1,9 @@
-//! Sources of the method, and literature of the publisher file.
+//! Literature: the sources of the method, and those of the publisher file.
 
 use crate::document::{Block, numbered};
 use crate::view::View;
 
-/// The sources of the method, as libraries list them: the same in every language.
+/// Sources of the method in bibliographic form, the same in every language.
 const SOURCES: [&str; 7] = [
     "J. D. C. Little: A proof for the queuing formula L = λW. Operations Research 9 (3), 1961.",
     "E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson: HAR inference: recommendations for \
@@ -16,7 +16,7 @@ const SOURCES: [&str; 7] = [
      friendly to colorblind people. 2008.",
 ];
 
-/// A numbered line a source: the method's, then the paper's own.
+/// Numbered lines: the method's sources, then the publisher's.
 pub(crate) fn cited(view: &View<'_>) -> Vec<Block> {
     let own = view.paper.literature.iter().map(|source| source.in_lang(view.lang));
     let all = SOURCES.into_iter().map(|source| (source, None)).chain(own);

@@ -1,4 +1,4 @@
-//! The technical data of the media, as read from them or from the description of an emulated one.
+//! Technical data of the drives, from their facts or from the device model of an emulated one.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use crate::section::observed;
 use crate::view::View;
 use crate::words::{entry, fact_value, fill_in};
 
-/// Number of media side by side in a table.
+/// Largest number of drives side by side in a table.
 const ABREAST: usize = 4;
-/// Parameters of emulated media that are no property of a drive where they are 0: it has no such
-/// limit, or that part of it is not modelled.
+/// Parameters of device models for which 0 means that the drive has no such limit, or that it is
+/// not modelled.
 const NOT_MODELLED: [&str; 6] =
     ["watts_idle", "watts_write", "spare_gb", "link_mb_s", "limit_c", "dies"];
 
-/// Facts of the table of media, in its order.
+/// Facts in the table of drives, in order.
 const FACTS: [&str; 38] = [
     "model",
     "vendor",
@@ -60,8 +60,8 @@ const FACTS: [&str; 38] = [
     "format",
 ];
 
-/// The section: each medium of all runs once, again where it had changed; nothing where nothing is
-/// known.
+/// The section: each drive of all runs once, and again if its data had changed; `None` if nothing
+/// is known.
 pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
     let first = views.first()?;
     let mut media: Vec<Medium<'_>> = Vec::new();
@@ -86,7 +86,7 @@ pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
     (!blocks.is_empty()).then(|| super::section::section("media", title, blocks))
 }
 
-/// A medium: its name, and its known facts by key.
+/// A drive: its name, and its known facts by key.
 struct Medium<'a> {
     subject: &'a str,
     name: String,
@@ -101,7 +101,7 @@ impl Medium<'_> {
     }
 }
 
-/// Each medium of a run once, in the order of targets.
+/// Each drive of a run once, in the order of targets.
 fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
     let mut all: Vec<Medium<'a>> = Vec::new();
     for seen in view.run.targets.iter().flat_map(|target| &target.facts) {
@@ -154,7 +154,7 @@ fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
     };
     let mut rows: Vec<Row> = Vec::new();
     for row in FACTS.iter().filter_map(row) {
-        // Systems and descriptions have keys of their own for the same property.
+        // Systems and device models have different keys for the same property.
         match rows.iter_mut().find(|other| other.cells.first() == row.cells.first()) {
             Some(other) => {
                 for (cell, same) in other.cells.iter_mut().zip(row.cells) {
@@ -196,7 +196,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
     }
 }
 
-/// `3380 MiB/s`, as descriptions have it, with its thousands apart.
+/// Adds thousands separators, for example to `3380 MiB/s` of a device model.
 fn grouped(value: &str) -> Option<String> {
     let (digits, unit) = value.split_once(' ')?;
     Some(format!("{} {unit}", number::count(digits.parse().ok()?)))

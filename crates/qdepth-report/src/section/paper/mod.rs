@@ -1,4 +1,4 @@
-//! The white paper around the figures: cover, technical data, best practice, conclusion,
+//! Parts of a white paper around the results: cover, technical data, best practice, conclusion,
 //! literature, contact.
 
 pub(crate) mod literature;
@@ -17,7 +17,7 @@ use crate::section::{date, summary};
 use crate::view::View;
 use crate::words::{Lang, Words};
 
-/// The cover: what the paper's file says, and the day of the run.
+/// The cover: texts of the publisher file, and the day of the run.
 pub(crate) fn cover(
     paper: &Paper,
     logo: Option<&Logo>,
@@ -42,7 +42,7 @@ pub(crate) fn cover(
     }
 }
 
-/// The last sections: conclusion, what was cited, whom to ask.
+/// The last sections: conclusion, literature, contact.
 pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
     let [_, _, _, literature, contact] = view.words.paper.sections;
     let cited = literature::cited(view);
@@ -58,7 +58,7 @@ pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
     slots::footnotes(view).into_iter().chain(last).collect()
 }
 
-/// Introduction of the publisher file; empty without one.
+/// Introduction of the publisher file; empty if there is none.
 pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
     let blocks = slots::paragraphs(view.paper.introduction.in_lang(view.lang)).collect::<Vec<_>>();
     let title = view.words.paper.introduction;

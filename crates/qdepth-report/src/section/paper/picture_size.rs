@@ -1,9 +1,9 @@
-//! Size of an author's picture: its frame gets the same aspect ratio, without bands.
+//! Size of a publisher's picture, so that its frame has the same aspect ratio.
 
 use crate::document::{Logo, LogoKind};
 
-/// Width and height as the file has them; of SVG, of which `imagesize` reads nothing, its view box,
-/// or else its size.
+/// Width and height from the file. For SVG, which `imagesize` does not support, its view box, or
+/// else its size.
 pub(super) fn width_and_height(own: &Logo) -> Option<(f64, f64)> {
     let size = match own.kind {
         LogoKind::Svg => svg(&String::from_utf8_lossy(&own.bytes)),
@@ -27,7 +27,7 @@ fn svg(text: &str) -> Option<(f64, f64)> {
     Some((length(attribute("width")?)?, length(attribute("height")?)?))
 }
 
-/// A length of SVG, in pixels of 1/96 inch; none of shares of what is around it.
+/// An SVG length in pixels of 1/96 inch; `None` for percentages.
 fn length(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
@@ -64,7 +64,7 @@ mod tests {
         png.extend([0, 0, 2, 88, 0, 0, 0, 200]);
         assert_eq!(size(LogoKind::Png, &png), Some((600.0, 200.0)));
         assert_eq!(size(LogoKind::Png, &png[..20]), None);
-        // A start, a segment of an application with four bytes of length, and a frame.
+        // A start marker, an application segment with a length of four bytes, and a frame.
         let jpeg = [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 17, 8, 0, 200, 2, 88];
         assert_eq!(size(LogoKind::Jpeg, &jpeg), Some((600.0, 200.0)));
         assert_eq!(size(LogoKind::Jpeg, &jpeg[..15]), None);

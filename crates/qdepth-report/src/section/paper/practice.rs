@@ -1,5 +1,5 @@
-//! Best practice: what on this machine limits the result, and what to change. Drawn from findings
-//! and from what was read of the machine.
+//! Best practice: limits of the results on this machine, and what to change. Derived from findings
+//! and from facts of the machine.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::section::explain::why::{Cause, Resource, cause};
 use crate::view::View;
 use crate::words::{fill_in, finding_text};
 
-/// Findings that name a limit which somebody can remove.
+/// Findings about a limit that can be removed.
 const REMOVABLE: [Code; 16] = [
     Code::GeneratorCeiling,
     Code::GeneratorCpu,
@@ -30,7 +30,7 @@ const REMOVABLE: [Code; 16] = [
     Code::ClockDrift,
     Code::FarDrive,
 ];
-/// Share of the link's practical limit from which the link is what limits.
+/// Share of the link's practical limit from which the link is the limit.
 const NEAR_LINK: f64 = 0.9;
 
 /// Recommended changes.
@@ -65,7 +65,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
         fact(name, fill_in(text, &[("value", value.to_owned())]))
     };
     let mut all = Vec::new();
-    // Time is invented in an emulation: the machine has no part in it.
+    // In virtual time the machine does not affect the results.
     if view.run.emulated {
         return all;
     }
@@ -81,7 +81,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
     all
 }
 
-/// Links that the largest throughput came near to.
+/// Links whose limit the largest throughput comes close to.
 fn links(view: &View<'_>) -> Vec<Fact> {
     let words = view.words.paper.practice;
     let link = |target: &qdepth_record::TargetRecord| {
@@ -97,12 +97,12 @@ fn links(view: &View<'_>) -> Vec<Fact> {
         let [name, text] = words.link;
         (largest >= NEAR_LINK * limit).then(|| fact(name, fill_in(text, &values)))
     };
-    // Columns of a comparison are no targets.
+    // Columns of a comparison are not targets.
     let targets = view.run.targets.iter().filter(|_| view.compared.is_none());
     targets.filter_map(link).collect()
 }
 
-/// The process that issues the I/Os, where it limits a load.
+/// The process that issues the I/Os, if it limits a load.
 fn processes(view: &View<'_>) -> Option<Fact> {
     let words = view.words.explain;
     let of_load = |load| view.targets.iter().filter_map(move |target| cause(view, load, *target));
@@ -111,7 +111,7 @@ fn processes(view: &View<'_>) -> Option<Fact> {
     Some(fact(words.limits[kind], words.more_processes))
 }
 
-/// Findings that somebody can do something about, each kind once, with its advice.
+/// Findings with a remedy, each kind once, with its advice.
 fn found(view: &View<'_>) -> Vec<Fact> {
     let on_points = view.points().flat_map(|(_, point)| &point.record.findings);
     let mut kinds: BTreeMap<usize, Fact> = BTreeMap::new();

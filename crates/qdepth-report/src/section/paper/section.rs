@@ -1,4 +1,4 @@
-//! Builds the sections around the figures.
+//! Assembles the sections around the results.
 
 use crate::document::{Block, Section};
 

@@ -1,11 +1,11 @@
-//! Additions of the publisher file: products, administration software, configuration of each test,
+//! Parts of the publisher file: products, administration software, configuration of the tests,
 //! footnotes.
 
 use crate::document::{Block, Cell, Row, Section, Table, text};
 use crate::paper::Text;
 use crate::view::View;
 
-/// Chapters of the paper's own, behind its introduction.
+/// Chapter on the products, after the introduction.
 pub(crate) fn products(view: &View<'_>) -> Option<Section> {
     let (lang, words) = (view.lang, view.words.paper.slots);
     let mut blocks = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn products(view: &View<'_>) -> Option<Section> {
     section("products", words.products, blocks)
 }
 
-/// The software by which the media are administered.
+/// The software that administers the storage.
 pub(crate) fn administration(view: &View<'_>) -> Option<Section> {
     let blocks = paragraphs(view.paper.administration.in_lang(view.lang)).collect();
     section("administration", view.words.paper.slots.administration, blocks)
@@ -75,7 +75,7 @@ pub(crate) fn configuration(view: &View<'_>) -> Option<Block> {
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
-/// Numbered notes, which the paper's texts refer to as *1, *2.
+/// Numbered notes, which texts of the publisher refer to as *1, *2.
 pub(crate) fn footnotes(view: &View<'_>) -> Option<Section> {
     let notes = view.paper.footnotes.iter().enumerate();
     let notes = notes.map(|(at, note)| format!("*{} {}", at + 1, note.in_lang(view.lang)));
@@ -83,7 +83,7 @@ pub(crate) fn footnotes(view: &View<'_>) -> Option<Section> {
     section("footnotes", view.words.paper.slots.footnotes, blocks)
 }
 
-/// Blank lines part paragraphs.
+/// Splits a text into paragraphs at blank lines.
 pub(crate) fn paragraphs(text: &str) -> impl Iterator<Item = Block> + '_ {
     let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
     parts.map(|part| Block::Paragraph(part.to_owned()))

@@ -1,5 +1,5 @@
-//! Storage topology, drawn from what the machine showed: the machine, its drives with their
-//! connections, arrays of drives, and file systems on them.
+//! Storage topology, drawn from the facts of the machine: the machine, its drives with their
+//! connections, arrays, and file systems.
 
 use std::fmt::Write as _;
 
@@ -15,13 +15,14 @@ use crate::view::View;
 
 use super::picture_size;
 
-/// More would not be read.
+/// Largest number of boxes in a column that remain readable.
 const MOST: usize = 16;
 const WIDE: f64 = 190.0;
 const HIGH: f64 = 46.0;
 const GAP: [f64; 2] = [70.0, 12.0];
 
-/// A box: what it is called, what is known of it, on what it stands, and what the line says.
+/// A box: its name, its properties, the boxes that it is built on, and the label of the connecting
+/// line.
 struct Node {
     name: String,
     facts: String,
@@ -51,7 +52,7 @@ pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
     Some(Block::Drawing(Drawing { id, title, description, svg, own: None }))
 }
 
-/// A picture of the author's, as a picture: what it holds is shown and never run.
+/// A publisher's picture as an image, so that nothing in it is executed.
 fn framed(own: &Logo, title: &str) -> String {
     let (width, height) = picture_size::width_and_height(own).unwrap_or((800.0, 450.0));
     format!(
@@ -63,7 +64,7 @@ fn framed(own: &Logo, title: &str) -> String {
     )
 }
 
-/// Machine, drives, arrays, file systems.
+/// Columns of the picture: machine, drives, arrays, file systems.
 fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
     let fact = |subject: &str, key: &str| {
         let mut found = facts.iter().filter(|f| f.subject == subject && f.key == key);
@@ -112,7 +113,7 @@ fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
     all
 }
 
-/// The devices that a fact names.
+/// Device names in a fact.
 fn parts(text: &str) -> Vec<String> {
     let words = text.split([',', ' ', ';']).filter(|word| !word.is_empty());
     words.map(|word| word.trim_start_matches("/dev/").to_owned()).collect()
@@ -198,7 +199,7 @@ mod tests {
             seen("md0", "built_on", "nvme0n1"),
             seen("mount /data", "source", "/dev/md0"),
             seen("mount /data", "type", "xfs"),
-            // A model that was made to be obeyed.
+            // A model name made to inject markup.
             seen("sda", "size_bytes", "800000000000"),
             seen("sda", "model", "\u{1b}[2J<b>&\"x"),
         ]);

@@ -1,5 +1,5 @@
-//! Runs in steps: what a terminal and a report say of loads that ran at the same time, and of a
-//! reader while writes beside it rise.
+//! Runs in steps: sentences, tables and diagrams for loads that ran at the same time, and for a
+//! reader while the write load rises.
 
 mod pictures;
 pub(crate) use pictures::{means_over_load, slice_ns};

@@ -1,4 +1,4 @@
-//! The reader's latency over time beside the stair of writes, and over the write load.
+//! Diagrams of the reader's latency: over time, with the stair of writes, and over the write load.
 
 use crate::document::{Cell, Picture, Row, Table, number_in};
 use crate::figure::{
@@ -13,9 +13,9 @@ use crate::view::View;
 use crate::words::fill_in;
 use qdepth_measure::Statistic;
 
-/// Most marks of a line over time: about two for a pixel.
+/// Largest number of marks of a line over time: about two per pixel.
 const MARKS_MAX: u64 = 800;
-/// Lengths of a slice of time, ns.
+/// Possible lengths of a slice of time, ns.
 const SLICES: [u64; 10] = [
     100_000_000,
     200_000_000,
@@ -28,23 +28,23 @@ const SLICES: [u64; 10] = [
     60_000_000_000,
     600_000_000_000,
 ];
-/// The colour of the stair: grey, the last of the palette.
+/// Colour of the stair: grey, the last of the palette.
 const STAIR: usize = 5;
-/// The figures over the write load.
+/// Figures shown over the write load.
 const LINES: [(Statistic, Stroke); 2] =
     [(Statistic::Mean, Stroke::Solid), (Statistic::Quantile(0.999), Stroke::Dashed)];
 
-/// Each diagram is drawn on both, with a name for its links.
+/// Scales of each diagram, with their names in links.
 const SCALES: [(&str, Scale); 2] = [("linear", Scale::FromZero), ("log", Scale::Log)];
 
-/// A step on the axis of time: from when to when, and the writes asked.
+/// A step on the time axis: start, end, and the requested write load.
 struct Tread {
     from_ns: u64,
     to_ns: u64,
     asked: f64,
 }
 
-/// The measured windows of the steps in a row; the longest window of a step counts.
+/// Measured windows of the steps in sequence. A step takes as long as its longest window.
 fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
     let mut from_ns = 0;
     let tread = |index: usize| {
@@ -57,13 +57,13 @@ fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
     (0..steps.titles.len()).map(tread).collect()
 }
 
-/// A length of slices that leaves a line over so long a time readable, ns.
+/// Length of the slices, ns, with which a line over this time stays readable.
 pub(crate) fn slice_ns(total_ns: u64) -> u64 {
     let fits = |slice: &&u64| total_ns / **slice <= MARKS_MAX;
     *SLICES.iter().find(fits).unwrap_or(&SLICES[SLICES.len() - 1])
 }
 
-/// Linear and logarithmic; nothing where no series was kept.
+/// Diagrams on a linear and a logarithmic scale; empty if no series was stored.
 pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> {
     let words = view.words.pressure.pictures;
     let treads = treads(steps);
@@ -120,8 +120,8 @@ fn stair(view: &View<'_>, treads: &[Tread]) -> Series {
     }
 }
 
-/// The mean of each slice, in its middle. A slice without a completed read leaves a gap, as does a
-/// step that is missing or not valid.
+/// Mean of each slice, at its middle. A slice without a completed read leaves a gap, and so does a
+/// missing or invalid step.
 fn line_over_time(
     steps: &Steps<'_, '_>,
     target: u32,
@@ -146,7 +146,7 @@ fn line_over_time(
     marks
 }
 
-/// The place of the reader's point in the plan.
+/// Index in the plan of the reader's point.
 fn reader_point(step: &Step<'_, '_>) -> Vec<u32> {
     step.reader().map(|reader| reader.record.index).into_iter().collect()
 }
@@ -167,7 +167,7 @@ fn slices(step: &Step<'_, '_>, slice_ns: u64) -> Vec<(f64, Option<f64>)> {
     chunks.filter_map(of_slice).collect()
 }
 
-/// The first and the last mean of every target.
+/// Text alternative: first and last mean of every target.
 fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let lines = steps.targets().into_iter().filter_map(|target| {
         let mean = |step: &Step<'_, '_>| step.reader_latency(Statistic::Mean).map(number::duration);
@@ -198,8 +198,8 @@ fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> Strin
     fill_in(view.words.pressure.pictures.time_description, &values)
 }
 
-/// Every slice would be hundreds of rows: the numbers behind the picture are the means of the
-/// slices within each step, their smallest and their largest.
+/// Data table. Every slice would give hundreds of rows, so it has the mean of the slices of each
+/// step, their smallest and their largest.
 fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUnit) -> Table {
     let words = view.words;
     let mut columns = vec![
@@ -227,7 +227,7 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
     data_table(view, columns, rows.collect())
 }
 
-/// The points of each step, those of all targets.
+/// Points of each step, of all targets.
 fn points_by_step(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
     let of_index = |index: usize| {
         let at_index = steps.all.iter().filter(|step| step.step_index == index);
@@ -243,7 +243,7 @@ fn known(mark: &Mark) -> Option<f64> {
     }
 }
 
-/// Mean and 99.9th percentile over the write load that was reached, with the knee.
+/// Mean and 99.9th percentile over the reached write load, with the knee.
 pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> {
     let words = view.words.pressure.pictures;
     let unit = reader_unit(steps);
@@ -289,7 +289,7 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
     all.filter(|picture| !picture.figure.is_empty()).collect()
 }
 
-/// Means only, logarithmic: for a reader who wants one picture.
+/// Means only, on a logarithmic scale: the single most informative picture.
 pub(crate) fn means_over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Option<Picture> {
     let mut picture = over_load(view, steps).pop()?;
     let mean = |series: &Series| series.stroke == Stroke::Solid || series.stroke == Stroke::None;

@@ -86,7 +86,7 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     sentences.join(view.words.gap)
 }
 
-/// States the factor between the two latencies, and its lower bound.
+/// States the ratio of the two latencies, and its lower bound.
 fn quotient(view: &View<'_>, best: &Step<'_, '_>, other: &Step<'_, '_>, times: f64) -> String {
     let words = view.words.pressure;
     let least = best.mean_interval().zip(other.mean_interval()).map(|(a, b)| b.0 / a.1);
@@ -103,8 +103,8 @@ fn quotient(view: &View<'_>, best: &Step<'_, '_>, other: &Step<'_, '_>, times: f
     fill_in(words.faster, &values)
 }
 
-/// States at which rates the latency falls although more is written, and why, as far as that is
-/// known.
+/// States at which write loads the latency falls although more is written, and why, as far as that
+/// is known.
 pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     let words = view.words.pressure;
     let sentences = |target: u32| {
@@ -128,7 +128,7 @@ pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     steps.targets().into_iter().filter_map(sentences).collect()
 }
 
-/// The knees of all targets, and what a knee is.
+/// The knee of each target, and the definition of a knee.
 pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let words = view.words.pressure;
     let knee = |target: u32| {

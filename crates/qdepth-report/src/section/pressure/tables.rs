@@ -9,9 +9,9 @@ use crate::view::{Point, View, percentile_ns};
 use crate::words::fill_in;
 use qdepth_measure::Statistic;
 
-/// The percentiles of a step in one line.
+/// Percentiles in the one-line form of a step.
 const SHORT: [f64; 3] = [0.99, 0.999, 0.9999];
-/// All of them, with their names: 99 to 99.9999999.
+/// All percentiles with their names: 99 to 99.9999999.
 const NINES: [(f64, &str); 8] = [
     (0.99, "p99"),
     (0.999, "p99.9"),
@@ -27,14 +27,14 @@ fn centred(heading: &str) -> Column {
     Column { heading: heading.to_owned(), unit: String::new(), align: Align::Centre, rank: 0 }
 }
 
-/// One unit for the reader's latencies. The rarest do not count: one pause would turn every other
-/// figure into a string of zeros.
+/// Common unit of the reader's latencies. Rare percentiles do not count: a single pause would make
+/// all other figures very small.
 pub(super) fn reader_unit(steps: &Steps<'_, '_>) -> TimeUnit {
     let mean = |step: &Step<'_, '_>| step.reader_latency(Statistic::Mean);
     TimeUnit::suiting(steps.all.iter().filter_map(mean))
 }
 
-/// One row a step and target: the writers' load and the reader's latency.
+/// Table with one row per step and target: the writers' load and the reader's latency.
 pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let (words, of_steps) = (view.words.columns, view.words.pressure.columns);
     let unit = reader_unit(steps);
@@ -66,10 +66,10 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     with_mark(view, trace::traced(view, Table { caption, columns, rows, note }, points))
 }
 
-/// Most steps in a small table: the first, the last and some between.
+/// Largest number of steps in the small table: the first, the last and some between.
 const FEW: usize = 8;
 
-/// A row for some of the steps: the reader's mean latency on each target.
+/// Table of selected steps: the reader's mean latency on each target.
 pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let unit = reader_unit(steps);
     let mut columns = vec![text(view.words.pressure.columns.asked)];
@@ -121,8 +121,8 @@ fn step_cells(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> Vec<Cell>
     cells
 }
 
-/// Percentiles from 99 to 99.9999999, a table for each target: each with the number of samples
-/// beyond it, and only with ten.
+/// Percentiles from 99 to 99.9999999, one table per target, each with the number of samples beyond
+/// it, and only with at least ten.
 pub(crate) fn percentiles(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Table> {
     let of_target = |target: u32| {
         let words = view.words.pressure;
@@ -158,7 +158,7 @@ fn percentile_rows(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> [Row
     ]
 }
 
-/// One row a load of a step.
+/// Table with one row per load of a step.
 pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let (words, of_steps) = (view.words.columns, view.words.pressure.columns);
     let points = || steps.all.iter().flat_map(|step| &step.loads);

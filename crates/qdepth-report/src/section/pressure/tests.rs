@@ -1,4 +1,4 @@
-//! From hand-made records of steps to tables, sentences and pictures.
+//! Tests from hand-made records of steps to tables, sentences and pictures.
 
 use proptest::prelude::*;
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
@@ -17,8 +17,7 @@ use crate::words::Lang;
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
 
-/// The service times of reads, one after the other: half of them 10 % shorter than the mean, half
-/// of them longer.
+/// A reader's point. Half of the reads are 10 % shorter than the mean, and half are longer.
 fn reader(target: u32, group: u32, step: &str, mean_ns: u64) -> PointRecord {
     let completed = SECOND / mean_ns;
     let mut service_time = LatencyHistogram::new();
@@ -88,8 +87,8 @@ fn point(target: u32, group: u32, step: &str) -> PointRecord {
     }
 }
 
-/// Steps of 100 MiB/s each, with the reader's mean latencies by target; where the last write load
-/// is short, it is that.
+/// Steps of 100 MiB/s each, with the reader's mean latencies by target. `last_achieved` is the
+/// write load of the last step, if the target does not follow it.
 fn staircase(means_ns: &[&[u64]], last_achieved: Option<u64>) -> Vec<PointRecord> {
     let mut points = Vec::new();
     for (target, means) in means_ns.iter().enumerate() {
@@ -127,7 +126,7 @@ fn document(points: &[PointRecord]) -> Document {
     compose(&run(2), points, Lang::En)
 }
 
-/// Rates that scatter by some percent without a pattern, so that there is a 95 % interval.
+/// Scatters the rates by some per cent without a pattern, so that they have a 95 % interval.
 fn scatter(points: &mut [PointRecord]) {
     let readers = points.iter_mut().filter(|point| point.read_share >= 1.0);
     for (at, interval) in readers.flat_map(|point| point.intervals.iter_mut().enumerate()) {
@@ -152,7 +151,7 @@ fn a_line_a_step_and_target_with_asked_and_achieved() {
     assert_eq!(rows.len(), 8);
     assert_eq!(&rows[0][..6], ["100 MiB/s", "nvme0n1", "100", "100", "100", "110"]);
     assert_eq!(&rows[6][..5], ["400 MiB/s", "nvme0n1", "400", "390", "1,000"]);
-    // 1,000 reads bear a 99th percentile and no more.
+    // 1,000 reads support a 99th percentile, but no higher one.
     assert_eq!(&rows[6][6..8], ["–", "–"]);
     let marked: Vec<usize> = (0..8).filter(|row| rows[*row].contains(&"not sustained")).collect();
     assert_eq!(marked, [6, 7]);
@@ -165,7 +164,7 @@ fn the_comparison_is_at_the_highest_step_that_all_followed() {
     assert!(text.contains("At 300 MiB/s of writes"), "{text}");
     assert!(text.contains("400 µs on nvme0n1 and 11.0 µs on nvme1n1"), "{text}");
     assert!(text.contains("36.4 times as fast"), "{text}");
-    // No point lies between the two: where the limit is passed there is not known.
+    // No point lies between the two, so it is unknown where the limit is exceeded.
     let between = "exceeds 200 µs between write loads of 200 and 300 MiB/s";
     assert!(text.contains(between), "{text}");
     assert!(text.contains("stays within 200 µs up to a write load of 390 MiB/s"), "{text}");
@@ -228,7 +227,7 @@ fn the_section_has_its_diagrams_and_every_percentile_its_count() {
     assert_eq!((values[3].mark, values[4].mark), (Mark::Plain, Mark::Unknown));
     let page = html(&document).expect("a page");
     assert!(page.contains("Write load [MiB/s]") && !page.contains("NaN"));
-    // No diagram of a single point of every step, and no table of maxima over steps.
+    // There is no diagram of a single point of every step, and no table of maxima over steps.
     assert!(!page.contains("id=\"diagrams\"") && !page.contains("id=\"key-figures\""));
 }
 
@@ -247,14 +246,11 @@ fn what_a_writer_may_do_beside_a_reader_is_recommended() {
     assert!(nand.starts_with("On nvme0n1, limit writes to 200 MiB/s"), "{nand}");
     assert!(nand.contains("from 300 MiB/s on"), "{nand}");
     assert!(
-        flat.starts_with("On nvme1n1 the mean read latency does not permanently exceed"),
+        flat.starts_with("On nvme1n1, the mean read latency does not permanently exceed"),
         "{flat}"
     );
     let advice = &recommended(at_once)[0];
-    assert!(
-        advice.contains("avoid writes") && advice.contains("already from 200 MiB/s"),
-        "{advice}"
-    );
+    assert!(advice.contains("avoid writes") && advice.contains("from 200 MiB/s on"), "{advice}");
 }
 
 #[test]
@@ -271,11 +267,11 @@ fn the_knee_is_where_the_latency_doubles_for_good() {
         "knee of nvme0n1 lies between 200 MiB/s (mean read latency 150 µs) and 300 MiB/s (400 µs)"
     ));
     assert!(knee(FLAT).contains("nvme0n1 has no knee"));
-    // Back below the double, so the first rise was not the knee.
+    // The latency falls below twice the first again, so the first rise is not the knee.
     assert!(knee(&[100_000, 300_000, 120_000, 500_000]).contains("between 300 MiB/s"));
 }
 
-/// Reads that fell in step with an exact schedule made a curve of an emulated drive zigzag.
+/// Reads in step with an exact schedule made the curve of an emulated drive zigzag.
 #[test]
 fn a_shorter_wait_under_more_writes_is_said_with_its_cause() {
     let falls = |points: &[PointRecord]| {
@@ -311,7 +307,7 @@ fn section<'a>(document: &'a crate::Document, id: &str) -> &'a crate::Section {
     document.sections.iter().find(|section| section.id == id).expect("the section")
 }
 
-/// The number before a word of a sentence.
+/// The number before a word in a sentence.
 fn number_before(text: &str, word: &str) -> Option<f64> {
     let (before, _) = text.split_once(word)?;
     before.rsplit(' ').next()?.replace([',', '('], "").parse().ok()
@@ -330,7 +326,7 @@ proptest! {
         let mut points = staircase(&means, short);
         scatter(&mut points);
         let text = sentences(&points, 2, &format!("mean={limit_us}us"));
-        // What followed on both: all but the last step of each where that fell short.
+        // Steps that both followed: all but the last one of a target that did not follow it.
         let followed = |means: &[u64]| means.len() - usize::from(short.is_some());
         let common = followed(&first).min(followed(&second));
         let mean = |means: &[u64]| {
@@ -346,7 +342,7 @@ proptest! {
         if text.contains(" overlap.") {
             prop_assert!(text.contains(&format!("CIs of {better} and ")), "{text}");
         } else {
-            prop_assert!(text.contains(&format!("There {better} responded")), "{text}");
+            prop_assert!(text.contains(&format!("At this step, {better} responded")), "{text}");
             let quotient = number_before(&text, " times as fast").expect("a quotient");
             let truth = a.max(b) / a.min(b);
             prop_assert!((quotient / truth - 1.0).abs() < 0.0051, "{quotient} {truth} {text}");
@@ -356,7 +352,7 @@ proptest! {
         }
         let limit_ns = limit_us as f64 * 1e3;
         for (name, means) in [("nvme0n1", &first), ("nvme1n1", &second)] {
-            let begin = format!("On {name} the reader's mean");
+            let begin = format!("On {name}, the reader's mean");
             let sentence = text.split(". ").find(|s| s.starts_with(&begin)).expect("a limit");
             let over = means.iter().any(|ns| *ns as f64 > limit_ns * 1.001);
             let within = means.iter().all(|ns| (*ns as f64) < limit_ns * 0.999);

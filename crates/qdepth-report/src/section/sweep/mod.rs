@@ -1,4 +1,4 @@
-//! Results over the number of outstanding I/Os: key figures, diagrams, what can be said of them.
+//! Results over queue depth: key figures, diagrams, and claims about them.
 
 pub(crate) mod pictures;
 pub(crate) mod references;

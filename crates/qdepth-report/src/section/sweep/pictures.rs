@@ -1,4 +1,4 @@
-//! Diagrams of a report, with their text alternatives and the numbers behind them.
+//! Diagrams of a report, with their text alternatives and data tables.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::words::{counted, fill_in};
 const LINES: [(f64, &str, Stroke); 2] =
     [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
 
-/// Targets whose lines can be told from each other in one diagram.
+/// Largest number of targets whose lines can be distinguished in one diagram.
 const TOGETHER: usize = 4;
-/// Ratio of the largest values of two targets above which one axis from zero would flatten the
+/// Ratio of the largest values of two targets above which a common axis from zero would flatten the
 /// smaller.
 const FAR_APART: f64 = 30.0;
 
-/// Maximum number of targets in a diagram with the last percentile: nine lines cannot be followed,
-/// and their names would be as high as the diagram.
+/// Largest number of targets in a diagram with the highest percentile: nine lines cannot be
+/// distinguished, and their legend would be as tall as the diagram.
 const ALL_PERCENTILES: usize = 2;
 
 /// The pictures of a load: its rate, and its latency.
@@ -34,8 +34,8 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
     drawn([rate(view, load), latency(view, load, &statistics)])
 }
 
-/// Those pictures with one curve for each target: percentiles beside the means of many targets
-/// would be too many lines.
+/// The same with one curve per target: percentiles next to the means of many targets would be too
+/// many lines.
 pub(crate) fn of_load_without_percentiles(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
     let mut mean = statistics(view);
     mean.truncate(1);
@@ -46,13 +46,13 @@ fn drawn(pictures: [Picture; 2]) -> Vec<Picture> {
     pictures.into_iter().filter(|picture| !picture.figure.is_empty()).collect()
 }
 
-/// Full while colours and markers last, then dashed.
+/// Solid while colours and markers are distinct, then dashed.
 fn stroke_of(curve: usize) -> Stroke {
     if curve < PALETTE.len() { Stroke::Solid } else { Stroke::Dashed }
 }
 
-/// One mark for every intensity that the target was asked for, so that what is missing leaves its
-/// place empty.
+/// One mark for every queue depth at which the target was measured, so that a missing value leaves
+/// a gap.
 fn marks(
     view: &View<'_>,
     load: &Load<'_>,
@@ -87,7 +87,7 @@ pub(crate) fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     };
     let references = references::of_rate(view, load);
     let panels = if references.is_empty() { panels(view, load) } else { Vec::new() };
-    // Alone in the picture a line needs no name, and in a panel it has the panel's.
+    // A single line needs no name, and a line in a panel has the panel's name.
     let named = panels.is_empty() && (view.compares() || !references.is_empty());
     let series = targets_of(view, load).into_iter().map(|(colour, target)| Series {
         name: if named { view.target_name(target) } else { String::new() },
@@ -112,7 +112,7 @@ pub(crate) fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     }
 }
 
-/// A panel for each target, where there are more than one diagram holds.
+/// Names of the panels, one per target, if there are more targets than one diagram can hold.
 fn panels(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let targets = targets_of(view, load);
     if targets.len() <= TOGETHER {
@@ -218,7 +218,7 @@ fn rate_data(view: &View<'_>, load: &Load<'_>, references: &[Series]) -> Table {
     trace::traced(view, data, points_by_intensity(view, load))
 }
 
-/// The points of a load at each intensity, in the order of targets.
+/// Points of a load at each queue depth, in the order of targets.
 fn points_by_intensity(view: &View<'_>, load: &Load<'_>) -> Vec<Vec<u32>> {
     let at = |outstanding: &u32| {
         let drawn = view.targets.iter().filter_map(|target| load.at(*target, *outstanding));
@@ -227,7 +227,7 @@ fn points_by_intensity(view: &View<'_>, load: &Load<'_>) -> Vec<Vec<u32>> {
     view.intensities.iter().map(at).collect()
 }
 
-/// A figure of a point, by name.
+/// A statistic of a point, with its name.
 struct Statistic {
     name: &'static str,
     stroke: Stroke,

@@ -12,14 +12,15 @@ use crate::section::published::{published_name, published_quantity};
 use crate::view::{Load, View};
 use crate::words::fill_in;
 
-/// The colour of a limit: grey, the last of the palette.
+/// Colour of a limit: grey, the last of the palette.
 const LIMIT: usize = 5;
-/// Maximum ratio to the largest value at which a limit is drawn: a higher one flattens the lines.
+/// Largest ratio of a limit to the largest value at which the limit is drawn: a higher one would
+/// flatten the lines.
 const LIMIT_SHOWN_WITHIN: f64 = 1.6;
-/// Published figures that make a line; two would say that it is straight between them.
+/// Fewest published figures that make a line: with two it would look straight.
 const LINE: usize = 3;
 
-/// The loads that figures were published of: name, random share, read share, bytes of a request.
+/// Loads with published figures: name, random share, read share, bytes of a request.
 const PUBLISHED: [(&str, f64, f64, f64); 5] = [
     ("database", 1.0, 0.67, 8192.0),
     ("file-server", 1.0, 0.67, 65_536.0),
@@ -28,13 +29,13 @@ const PUBLISHED: [(&str, f64, f64, f64); 5] = [
     ("restore", 0.0, 0.0, 65_536.0),
 ];
 
-/// Everything that stands beside the rates of a load.
+/// All reference lines for the rates of a load.
 pub(crate) fn of_rate(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for (index, drive) in view.published.iter().enumerate() {
         all.extend(published(view, load, drive, view.targets.len() + index));
     }
-    // Columns of a comparison are no targets: several drives have several connections.
+    // Columns of a comparison are not targets: several drives have several connections.
     if view.compared.is_none() {
         all.extend(connection(view, load));
         all.extend(data_sheets(view, load));
@@ -42,7 +43,7 @@ pub(crate) fn of_rate(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     all
 }
 
-/// The value of a series at a number of outstanding I/Os, for the table behind the picture.
+/// The value of a series at a queue depth, for the data table.
 pub(crate) fn cell(series: &Series, outstanding: u32) -> Cell {
     let at = series.marks.iter().find(|mark| (mark.at - f64::from(outstanding)).abs() < 0.5);
     Cell::or_dash(at.and_then(|mark| match mark.value {
@@ -51,7 +52,7 @@ pub(crate) fn cell(series: &Series, outstanding: u32) -> Cell {
     }))
 }
 
-/// True if the load is the one of that name in the published documents.
+/// True if the load is the one with this name in the published documents.
 fn is_published(record: &PointRecord) -> bool {
     let same = |(name, random, read, bytes): &(&str, f64, f64, f64)| {
         *name == record.profile
@@ -80,7 +81,7 @@ fn published(
         Some(Mark::at(f64::from(*outstanding), MarkValue::Known(value, None)))
     };
     let marks: Vec<Mark> = view.intensities.iter().filter_map(mark).collect();
-    // Grey is kept for limits.
+    // Grey is reserved for limits.
     let colour = colour % LIMIT;
     let stroke = if marks.len() < LINE { Stroke::None } else { Stroke::Dashed };
     let points = (!marks.is_empty()).then(|| Series {
@@ -98,7 +99,7 @@ fn published(
     points.into_iter().chain(maximum).collect()
 }
 
-/// Limit of the connection, if it is the same for all targets.
+/// Limit of the connection; `None` unless it is the same for all targets.
 fn connection(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
     let limits = view.run.targets.iter().map(link_limit).collect::<Option<Vec<f64>>>()?;
     let (first, others) = limits.split_first()?;
@@ -110,7 +111,7 @@ fn connection(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
     (same && is_near(view, load, limit)).then(|| level(view, name, LIMIT, Stroke::Dotted, limit))
 }
 
-/// The maxima of data sheets for this load: of the paper's file, then of the targets' descriptions.
+/// Data-sheet maxima for this load: from the publisher file, then from the targets' device models.
 fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     let record = load.first();
     let described = view.run.targets.iter().map(|target| data_sheet(view, target));
@@ -127,7 +128,7 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
         } else {
             maximum
         };
-        // Drives of one model promise the same: one line, by the first of them.
+        // Drives of one model have the same data sheet: one line, for the first of them.
         if levels.iter().any(|known| (known / maximum - 1.0).abs() < 1e-9) {
             return None;
         }
@@ -139,7 +140,7 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     sheets.collect()
 }
 
-/// True if the load comes so near to a level that its line does not press the others down.
+/// True if the load comes close enough to a level that its line would not flatten the others.
 fn is_near(view: &View<'_>, load: &Load<'_>, level: f64) -> bool {
     let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
     let largest = tops.map(|point| point.main().value).fold(0.0, f64::max);

@@ -1,5 +1,5 @@
-//! The judgement over every load, queue depth and target in sentences: the best and the worst of
-//! each kind, and the targets that reach the best.
+//! Sentences over all loads, queue depths and targets: the best and the worst of each kind, and the
+//! targets that reach the best.
 
 use crate::number;
 use crate::section::naming;
@@ -50,7 +50,7 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     both.filter_map(sentence).collect::<Vec<_>>().join(view.words.gap)
 }
 
-/// The target that is ahead of all others for certain under every load.
+/// The target that is certainly ahead of all others under every load.
 pub(crate) fn first_of_all(view: &View<'_>) -> Option<u32> {
     let mut ahead = view.swept().map(|load| match &*lead(view, load)?.0 {
         [first] => Some(*first),
@@ -60,7 +60,7 @@ pub(crate) fn first_of_all(view: &View<'_>) -> Option<u32> {
     ahead.all(|target| target == Some(first)).then_some(first)
 }
 
-/// One of the largest and one of the smallest; a single one if all are equal.
+/// The largest and the smallest; a single one if all are equal.
 pub(crate) fn both_ends<T>(mut all: Vec<(f64, T)>) -> Vec<(f64, T)> {
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
     let last = all.split_off(all.len().saturating_sub(1));
@@ -70,7 +70,7 @@ pub(crate) fn both_ends<T>(mut all: Vec<(f64, T)>) -> Vec<(f64, T)> {
     all
 }
 
-/// The loads with the highest and the lowest maximum in a unit, and their points.
+/// Loads with the highest and the lowest maximum in a unit, and their points.
 fn ends<'v, 'a>(
     view: &'v View<'a>,
     unit: &str,
@@ -88,8 +88,8 @@ fn ends<'v, 'a>(
     both_ends(candidates.map(|pair| (pair.1.main().value, pair)).collect())
 }
 
-/// The loads with the shortest and the longest mean latency at the lowest intensity, and these with
-/// a negative sign, nanoseconds.
+/// Loads with the shortest and the longest mean latency at the lowest queue depth, with the
+/// latencies as negative numbers, nanoseconds.
 fn latency_ends<'v, 'a>(view: &'v View<'a>) -> Vec<(f64, &'v Load<'a>)> {
     let of_load = |load: &'v Load<'a>| {
         let known = view.targets.iter().filter_map(|target| load.at(*target, view.lowest()));
@@ -107,7 +107,8 @@ fn figures(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Vec<(&'static
     vec![view.per(), ("profile", load.title.clone()), value, ("unit", load.unit().to_owned())]
 }
 
-/// The largest value of a load on a target, else of all with the targets that reach it.
+/// The largest value of a load on a target; without a target the largest of all, with the targets
+/// that reach it.
 pub(crate) fn maximum(view: &View<'_>, load: &Load<'_>, on: Option<u32>) -> Option<String> {
     let words = view.words.summary;
     let tops = || view.targets.iter().filter_map(|target| load.maximum(*target));
@@ -122,7 +123,7 @@ pub(crate) fn maximum(view: &View<'_>, load: &Load<'_>, on: Option<u32>) -> Opti
     let holders: Vec<String> =
         tops().filter(reaches).map(|top| view.target_name(top.record.target)).collect();
     let mut values = figures(view, load, best);
-    // Those that share a value need not reach it at one queue depth.
+    // Targets with the same value need not reach it at the same queue depth.
     values.extend((on.is_some() || holders.len() == 1).then(|| depth(best)));
     values.push(("target", naming::names(view, holders)));
     let all = view.compares() && on.is_none();

@@ -1,4 +1,4 @@
-//! The sentences beside a diagram: what its claims say in words.
+//! Sentences next to a diagram, which word its claims.
 
 use crate::number;
 use crate::section::sweep::statements::{
@@ -8,13 +8,14 @@ use crate::section::sweep::statements::{
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::{counted, fill_in};
 
-/// Targets of which one paragraph tells; more have one each.
+/// Largest number of targets in a common paragraph; more have one each.
 const ONE_PARAGRAPH: usize = 4;
-/// Targets that have one each; of more those with the highest and the lowest values alone.
+/// Largest number of targets with a paragraph each; of more, only those with the highest and the
+/// lowest values have one.
 const PARAGRAPHS: usize = 12;
 
-/// The sentences of a load: how its main value goes on each target, how the targets compare, and
-/// its latency.
+/// Sentences on a load: the course of its main value on each target, the comparison of the targets,
+/// and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let lines: Vec<(u32, Vec<At>)> = view.targets.iter().map(|t| (*t, line(load, *t))).collect();
     let goes = |(target, points): &(u32, Vec<At>)| {
@@ -43,7 +44,7 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     paragraphs
 }
 
-/// The lines with the two highest and the two lowest maxima, where there are very many.
+/// Lines with the two highest and the two lowest maxima, if there are very many.
 fn outermost<'l>(load: &Load<'_>, lines: &'l [(u32, Vec<At>)]) -> Vec<&'l (u32, Vec<At>)> {
     if lines.len() <= PARAGRAPHS {
         return lines.iter().collect();
@@ -62,7 +63,7 @@ fn who(view: &View<'_>, target: u32) -> String {
     if view.compares() { fill_in(view.words.paper.course.who, &name) } else { String::new() }
 }
 
-/// A value with its unit, hedged as its interval asks.
+/// A value with its unit, worded according to its interval.
 fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
     let [plain, about, under, over] = view.words.paper.course.said;
     let (template, round) = match statement(at) {
@@ -162,7 +163,8 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
     Some(sentences.collect::<Vec<_>>().join(view.words.gap))
 }
 
-/// Mean latency at both ends, and what one I/O in a thousand exceeds at the upper.
+/// Mean latency at the lowest and the highest queue depth, and what one I/O in a thousand exceeds
+/// at the highest.
 fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let words = view.words.paper.course;
     let valid: Vec<&Point<'_>> = load.on(target).filter(|point| point.is_valid()).collect();

@@ -1,28 +1,28 @@
-//! Claims that the figures of a diagram support: they hold wherever each value lies in its
-//! interval. A value without an interval supports no comparison.
+//! Claims that the figures of a diagram support: they hold for all values within the intervals. A
+//! value without an interval supports no comparison.
 
 use crate::view::{Load, View};
 
-/// Shares that a claim may name; the smallest that holds is named.
+/// Shares that a claim may state; the smallest that holds is used.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
-/// A fall of less than this share is left out of a sentence.
+/// Smallest fall that is mentioned, as a share.
 const NOTEWORTHY: f64 = 0.01;
-/// Maximum relative distance of a plateau from the maximum.
+/// Largest relative distance of a plateau from the maximum.
 const PLATEAU: f64 = 0.05;
 
-/// A value at a load intensity.
+/// A value at a queue depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct At {
-    /// Outstanding I/Os.
+    /// Queue depth.
     pub(crate) outstanding: u32,
     /// IOPS or MiB/s.
     pub(crate) value: f64,
-    /// Its 95 % interval.
+    /// 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,
 }
 
 impl At {
-    /// True if it lies below the other for certain.
+    /// True if the value is certainly below the other.
     fn below(&self, other: &Self) -> bool {
         matches!((self.interval, other.interval), (Some((_, high)), Some((low, _))) if high < low)
     }
@@ -31,25 +31,25 @@ impl At {
 /// Shape of a line from left to right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CurveShape {
-    /// There is one point.
+    /// A single point.
     Single,
-    /// All values lie within this share of the smallest.
+    /// All values are within this share of the smallest.
     Level(f64),
-    /// The largest value is above the first; `evenly`: by every step up to it.
+    /// The largest value is certainly above the first.
     Rises {
         /// True if each step up to the largest is above the one before.
         evenly: bool,
     },
-    /// The last value is below the first, which is the largest.
+    /// The first value is the largest, and the last is certainly below it.
     Falls,
     /// None of these is certain.
     Open,
 }
 
-/// Section of a curve before or after its largest value.
+/// Course of a curve after its largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Beyond {
-    /// From this intensity to the last every value is within this share of the largest.
+    /// From this queue depth to the last, all values are within this share of the largest.
     Plateau(u32, f64),
     /// The last value is below the largest by more than the share of a plateau.
     Drops,
@@ -57,20 +57,20 @@ pub(crate) enum Beyond {
     Nothing,
 }
 
-/// Claims about a line.
+/// Claims about a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) first: At,
     pub(crate) last: At,
-    /// The first of the largest.
+    /// The largest point; the first of equal ones.
     pub(crate) largest: At,
     pub(crate) shape: CurveShape,
     pub(crate) beyond: Beyond,
-    /// The lowest of the points that lie for certain below one before and below one behind them.
+    /// The lowest point that is certainly below an earlier one and a later one.
     pub(crate) dip: Option<At>,
 }
 
-/// The valid points of a load on a target, by ascending intensity.
+/// Valid points of a load on a target, by ascending queue depth.
 pub(crate) fn line(load: &Load<'_>, target: u32) -> Vec<At> {
     let valid = load.on(target).filter(|point| point.is_valid());
     let at = valid.map(|point| At {
@@ -89,7 +89,7 @@ fn largest(points: &[At]) -> Option<(usize, At)> {
     points.iter().enumerate().fold(None, better)
 }
 
-/// Claims about the points; `None` without points.
+/// Claims about these points; `None` without points.
 pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     let (first, last) = (points.first()?, points.last()?);
     let (index, largest) = largest(points)?;
@@ -110,7 +110,7 @@ pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     } else {
         Beyond::Nothing
     };
-    // What is within the share of a level line or of a plateau was said with it.
+    // A dip within the share of a level line or of a plateau is already covered by that claim.
     let within = match (shape, beyond) {
         (CurveShape::Level(_), _) => 0,
         (_, Beyond::Plateau(from, _)) => {
@@ -122,8 +122,8 @@ pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     Some(Line { first: *first, last: *last, largest, shape, beyond, dip })
 }
 
-/// Among the first so many points: the lowest between two that are above it, by more than a
-/// sentence can leave out.
+/// The lowest of the first `within` points that is certainly below an earlier and a later point, by
+/// more than a sentence may omit.
 fn dip(points: &[At], within: usize) -> Option<At> {
     let above = |other: &At, at: &At| match (at.interval, other.interval) {
         (Some((_, high)), Some((low, _))) => high < (1.0 - NOTEWORTHY) * low,
@@ -159,7 +159,7 @@ fn beyond(points: &[At], index: usize) -> Beyond {
     if far { Beyond::Drops } else { Beyond::Nothing }
 }
 
-/// The smallest share within which all values lie, wherever in its interval each is.
+/// The smallest share within which all values are, wherever each is in its interval.
 fn spread<'a>(points: impl Iterator<Item = &'a At>) -> Option<f64> {
     let intervals = points.map(|at| at.interval).collect::<Option<Vec<_>>>()?;
     let low = intervals.iter().map(|(low, _)| *low).fold(f64::INFINITY, f64::min);
@@ -167,17 +167,17 @@ fn spread<'a>(points: impl Iterator<Item = &'a At>) -> Option<f64> {
     SHARES.into_iter().find(|share| low > 0.0 && high <= (1.0 + share) * low)
 }
 
-/// Relation of targets under a load.
+/// Relation between targets under a load.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Between {
-    /// At every common intensity they lie within this share of each other.
+    /// At every common queue depth they are within this share of each other.
     Alike(f64),
-    /// The largest value of the first is above that of the second: places in the list, quotient,
-    /// and the quotient with both intervals at their unfavourable ends.
+    /// The largest value of the first is above that of the second: their indices, the ratio, and
+    /// the ratio with both intervals at their unfavourable ends.
     Above(usize, usize, f64, f64),
     /// The largest values differ by no more than their intervals.
     WithinIntervals,
-    /// Values without intervals bear no comparison.
+    /// Values without intervals support no comparison.
     Unknown,
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn between(lines: &[Vec<At>]) -> Between {
 }
 
 /// Finds the point at which the line with the smaller maximum is certainly above the other by the
-/// largest margin. The positions are those of the lines.
+/// largest factor. `best` and `worst` are indices of lines.
 pub(crate) fn crossing(lines: &[Vec<At>], best: usize, worst: usize) -> Option<(At, At)> {
     let (best, worst) = (lines.get(best)?, lines.get(worst)?);
     let both = worst.iter().filter_map(|at| {
@@ -230,21 +230,22 @@ fn alike(lines: &[Vec<At>]) -> Option<f64> {
         widest = widest.max(spread(std::iter::once(at).chain(&beside))?);
         common += 1;
     }
-    // Intensities that only some have are not compared; without most of them nothing is said.
+    // Queue depths that only some lines have are not compared. If most are missing, no claim is
+    // made.
     let most = lines.iter().map(Vec::len).max().unwrap_or(0);
     (common > 0 && common * 2 > most).then_some(widest)
 }
 
-/// An intensity that gives nearly all of the maximum.
+/// A queue depth that gives nearly all of the maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Enough {
     pub(crate) outstanding: u32,
-    /// The share of the maximum that it gives for certain.
+    /// Share of the maximum that it certainly gives.
     pub(crate) share: f64,
 }
 
-/// The lowest intensity that gives at least 90 % of the maximum for certain, where at most half the
-/// intensity of the maximum is needed.
+/// The lowest queue depth that certainly gives at least 90 % of the maximum; `None` if it is more
+/// than half the queue depth of the maximum.
 pub(crate) fn enough(points: &[At]) -> Option<Enough> {
     let (_, top) = largest(points)?;
     let (_, most) = top.interval?;
@@ -255,20 +256,21 @@ pub(crate) fn enough(points: &[At]) -> Option<Enough> {
     })
 }
 
-/// A number as a person would say it.
+/// A rounded number with its qualifier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RoundedValue {
-    /// This, as far as the digits go.
+    /// Exactly this, to the given digits.
     Plain(f64),
     /// About this.
     About(f64),
-    /// A little less than this.
+    /// Slightly less than this.
     Under(f64),
-    /// A little more than this.
+    /// Slightly more than this.
     Over(f64),
 }
 
-/// Two digits where the value is near to them, else three; the word follows the interval.
+/// Rounds to two digits if that is close enough, else to three. The qualifier follows from the
+/// interval.
 pub(crate) fn statement(at: &At) -> RoundedValue {
     let rounded = |digits: i32| {
         if at.value <= 0.0 || !at.value.is_finite() {
@@ -288,9 +290,9 @@ pub(crate) fn statement(at: &At) -> RoundedValue {
     }
 }
 
-/// The targets whose maxima are above those of all others for certain, and how many times at least;
-/// without a number where that is said of none. Of fewer than two, and of values without an
-/// interval, nothing is known.
+/// Targets whose maxima are certainly above those of all others, and by which factor at least; all
+/// targets without a factor if there are none. `None` for fewer than two targets, and for values
+/// without an interval.
 pub(crate) fn lead(view: &View<'_>, load: &Load<'_>) -> Option<(Vec<u32>, Option<f64>)> {
     let top = |target: &u32| Some((load.maximum(*target)?.main().interval?, *target));
     let mut tops: Vec<_> = view.targets.iter().map(top).collect::<Option<_>>()?;

@@ -12,7 +12,7 @@ use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
 use crate::words::{entry, fill_in};
 
-/// The maximum of every load on every target, and the latency there and at the lowest load.
+/// The maximum of every load on every target, with the latency there and at the lowest queue depth.
 pub(crate) fn key_figures(view: &View<'_>) -> Table {
     let words = view.words.columns;
     let lowest = [("outstanding", view.lowest().to_string())];
@@ -76,11 +76,11 @@ fn key_row(view: &View<'_>, load: &Load<'_>, target: u32, unit: TimeUnit) -> Row
     Row { cells: cells.into_iter().flatten().collect(), opens_group: false }
 }
 
-/// Quotients of so many targets stand side by side; of more nobody could read a row.
+/// Largest number of targets whose ratios appear side by side; more would not be readable.
 const QUOTIENTS: usize = 11;
 
-/// Maxima side by side, and each over that of the base: the first target, or what a comparison
-/// says. Nothing for one target and nothing published.
+/// Maxima side by side, and the ratio of each to the base: the first target, or that of a
+/// comparison. `None` for a single target without published figures.
 pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
     let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
     let others: Vec<u32> = view.targets.iter().copied().filter(|target| *target != base).collect();
@@ -134,12 +134,12 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
     Some(with_mark(view, table))
 }
 
-/// A figure as it was printed.
+/// A published figure as an estimate without an interval.
 fn exact(value: f64) -> Estimate {
     Estimate { value, interval: None, degrees: 0, autocorrelation: 0.0 }
 }
 
-/// The load profiles as measured.
+/// Load profiles as measured.
 pub(crate) fn profiles(view: &View<'_>) -> Table {
     let words = view.words.columns;
     let trims = view.loads.iter().any(|load| load.first().trim_share > 0.0);
@@ -162,7 +162,7 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         let known = entry(view.words.applications, &first.profile);
         let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
         let mut cells = vec![
-            // Without what sets loads apart: the columns have all of it that is the profile's.
+            // Without the distinguishing addition, because the columns show those properties.
             Cell::head(profile_title(first, view.words)),
             Cell::plain(access),
             percent(first.read_share),
@@ -180,7 +180,7 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         ]);
         Row { cells, opens_group: false }
     };
-    // By more streams a profile is no other one.
+    // A profile with more streams is the same profile.
     let mut rows: Vec<Row> = Vec::new();
     for row in view.loads.iter().map(row) {
         if !rows.contains(&row) {
@@ -219,15 +219,15 @@ fn latency_cells(latency: &LatencySummary, unit: TimeUnit) -> impl Iterator<Item
         .into_iter()
 }
 
-/// One unit for all latencies of a load. The maxima do not count: a single pause would turn every
-/// other figure into a string of zeros.
+/// Common unit of all latencies of a load. Maxima do not count: a single pause would make all other
+/// figures very small.
 fn load_unit(load: &Load<'_>) -> TimeUnit {
     TimeUnit::suiting(
         load.points.iter().filter_map(|p| percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)),
     )
 }
 
-/// Every point of a load.
+/// Table of all points of a load.
 pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     let words = view.words.columns;
     let unit = load_unit(load);
@@ -239,7 +239,7 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
         number_in(words.throughput, "MiB/s"),
     ]);
     columns.extend(latency_columns(view, unit));
-    // Nobody's processor did the work of an emulation.
+    // The CPU time of an emulation says nothing about the load.
     columns.extend((!view.run.emulated).then(|| number_in(words.cpu, "µs")));
     let ends = load.points.iter().any(asks_precision);
     columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
@@ -266,8 +266,8 @@ fn asks_precision(point: &Point<'_>) -> bool {
     point.record.tolerance.is_some()
 }
 
-/// Beside what was expected of each point, where that was asked: the medium's rate, and the share
-/// of it that was reached. Always marked EMULATED.
+/// Columns for expected results, if there are any: the device's rate, and the share of it that was
+/// reached. Always marked EMULATED.
 fn expected_columns(view: &View<'_>) -> [Column; 2] {
     let words = view.words.columns;
     let expected = format!("{} {}", words.expected, view.words.emulated[0]);
@@ -283,7 +283,7 @@ fn expected_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
     ]
 }
 
-/// Measured time of a point, and the reason of its end.
+/// Columns for the measured time of a point, and the reason of its end.
 fn ending_columns(view: &View<'_>) -> [Column; 2] {
     let words = view.words.columns;
     [number_in(words.time, "s"), text(words.ended_by)]
@@ -318,8 +318,8 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -
     cells
 }
 
-/// Reads, writes and trims of a mixed load apart, and the parts of durable writes; nothing for a
-/// load of one direction without parts.
+/// Reads, writes and trims of a mixed load separately, and the parts of durable writes; `None` for
+/// a load of one direction without parts.
 pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     let is_durable = load.points.iter().any(|point| point.summary.write_part.is_some());
     if !is_durable && !load.points.iter().any(Point::is_mixed) {
@@ -364,7 +364,7 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     Some(with_mark(view, trace::traced(view, table, points)))
 }
 
-/// A part of durable writes: its name, number and latency.
+/// A part of durable writes: its name, its number of I/Os, and its latency.
 fn of_part<'a>(
     name: &'static str,
     part: Option<&'a LatencySummary>,
@@ -372,7 +372,7 @@ fn of_part<'a>(
     part.map(|latency| (name, latency.count, latency))
 }
 
-/// All points as one plain table for a terminal: one line a point.
+/// All points as one plain table for a terminal, one row per point.
 pub(crate) fn terminal(view: &View<'_>) -> Table {
     let words = view.words.columns;
     let unit = TimeUnit::suiting(
@@ -431,7 +431,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     )
 }
 
-/// The main result as a bar: its share of the largest of its load.
+/// Main figure as a bar: its share of the load's maximum.
 fn bar(load: &Load<'_>, point: &Point<'_>) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     const CELLS: f64 = 8.0;
@@ -441,7 +441,7 @@ fn bar(load: &Load<'_>, point: &Point<'_>) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// The word for a kind of target.
+/// Word for a kind of target.
 pub(crate) fn kind_word(view: &View<'_>, kind: TargetKind) -> &'static str {
     let [directory, file, device, emulated] = view.words.kinds;
     match kind {

@@ -1,11 +1,11 @@
-//! The same for what explains, sums up and recommends.
+//! The same for explanations, summaries and recommendations.
 
 use super::{Curve, Values, certain, figure, near, read, time};
 use crate::document::Block;
 use crate::section::explain;
 use crate::view::{Load, View};
 
-/// The size of the requests, bytes.
+/// Block size, bytes.
 const REQUEST: f64 = 8192.0;
 
 struct Results<'r> {
@@ -16,7 +16,7 @@ struct Results<'r> {
 }
 
 impl Results<'_> {
-    /// The places of the targets whose names a text has.
+    /// Indices of the targets whose names occur in a text.
     fn targets_in(&self, text: &str) -> Vec<usize> {
         let places: Vec<usize> = (0..2).filter(|at| text.contains(&*self.names[*at])).collect();
         assert!(!places.is_empty(), "no target in {text}");
@@ -26,7 +26,7 @@ impl Results<'_> {
         let by = |a: &&(u32, super::Estimate, f64), b: &&(u32, super::Estimate, f64)| {
             a.1.value.total_cmp(&b.1.value)
         };
-        // Of equal ones the first, as it is told.
+        // The first of equal values, as in the text.
         self.curves[target].iter().rev().max_by(by).expect("points")
     }
     fn at(&self, target: usize, outstanding: f64) -> &(u32, super::Estimate, f64) {
@@ -82,7 +82,7 @@ fn enough(results: &Results<'_>, targets: &str, outstanding: f64, share: f64) {
     }
 }
 
-/// Reads a sentence; how many curves it says the limit of.
+/// Checks a sentence, and returns the number of curves whose limit it states.
 fn below_a_diagram(view: &View<'_>, results: &Results<'_>, sentence: &str) -> usize {
     let words = view.words.explain;
     let (targets, rest) = match sentence.strip_prefix("On ").and_then(|s| s.split_once(": ")) {
@@ -116,7 +116,7 @@ fn limited(results: &Results<'_>, target: usize, kind: usize, values: &Values, s
             let last = results.curves[target].last().expect("points").0;
             assert!((f64::from(last) - outstanding).abs() < 0.5, "{sentence}");
         }
-        // No finding, and no description of a medium, is among these results.
+        // These results have no findings and no device model.
         _ => panic!("{sentence}"),
     }
 }
@@ -143,7 +143,7 @@ fn ahead(results: &Results<'_>, best: &str) -> f64 {
     best.interval.expect("known").0 / other.interval.expect("known").1
 }
 
-/// Reads the sentences of a paragraph one after the other.
+/// Checks the sentences of a paragraph in sequence.
 fn recommended(view: &View<'_>, results: &Results<'_>, text: &str) {
     let words = view.words.explain;
     let templates = [words.choose, words.open, words.beyond, words.overtaken, words.more];

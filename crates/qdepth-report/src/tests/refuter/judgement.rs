@@ -1,5 +1,5 @@
-//! Reads answer, conclusion and recommendation of a report together, against its points: no
-//! maximum is left out, no tie is broken, no number is refuted, and none contradicts another.
+//! Checks answer, conclusion and recommendation of a report together against its points: no maximum
+//! is missing, no tie is broken, all numbers are correct, and there is no contradiction.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -14,11 +14,12 @@ use crate::tests::fixture;
 use crate::view::{Load, View};
 use crate::words::Lang;
 
-/// Result sets of a test by hand; `QDEPTH_TRIES` asks for others.
+/// Number of result sets in a manual test; `QDEPTH_TRIES` overrides it.
 const SETS: u32 = 200;
 const TITLES: [&str; 5] = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"];
 
-/// A drawn point: its counts, and whether it is as the first target's (a tie), invalid or missing.
+/// A drawn point: its counts, true for a tie with the first target, and its validity (valid,
+/// invalid or missing).
 type Drawn = (Vec<u64>, bool, u8);
 
 fn rates() -> impl Strategy<Value = (usize, Vec<bool>, usize, Vec<Drawn>)> {
@@ -59,7 +60,7 @@ fn points(targets: usize, loads: &[bool], depths: usize, drawn: &[Drawn]) -> Vec
 fn tops(view: &View<'_>, load: &Load<'_>) -> Vec<(u32, Estimate)> {
     let value = |target: u32| {
         let valid = load.on(target).filter(|point| point.is_valid()).map(|point| *point.main());
-        // Of equal values the first counts: another may have no interval.
+        // The first of equal values counts; another may have no interval.
         let values: Vec<Estimate> = valid.collect();
         values.into_iter().rev().max_by(|a, b| a.value.total_cmp(&b.value))
     };
@@ -70,7 +71,7 @@ fn claims(text: &str, value: f64) -> bool {
     text.split([' ', '\u{a0}', '(']).any(|word| near(figure(word), value))
 }
 
-/// The largest and the lowest maximum of each unit, and the ends of latency.
+/// The highest and the lowest maximum of each unit, and the ends of latency.
 fn answered(view: &View<'_>, answer: &str) {
     let (best, worst) = answer.split_once("At worst, ").unwrap_or((answer, ""));
     for unit in ["IOPS", "MiB/s"] {
@@ -102,7 +103,7 @@ fn answered(view: &View<'_>, answer: &str) {
     }
 }
 
-/// Each maximum is on the targets that are named, and on no other.
+/// Each maximum belongs to the named targets, and to no other.
 fn held(view: &View<'_>, text: &str) {
     for load in view.swept() {
         let Some((_, rest)) = text.split_once(&format!("{} reaches up to ", load.title)) else {
@@ -123,7 +124,8 @@ fn held(view: &View<'_>, text: &str) {
     }
 }
 
-/// A target that is said to be the first of all is so under every load, wherever it is said.
+/// A target that is called the first of all is the first under every load, wherever the text says
+/// so.
 fn first(view: &View<'_>, text: &str) -> bool {
     let template = view.words.summary.first_of_all;
     let (_, claim) = template.split_once("{target}").expect("a template");
@@ -182,7 +184,7 @@ fn recommended(view: &View<'_>, text: &str) {
     }
 }
 
-/// The ratios at equal depth are within the largest and the smallest that are named.
+/// The ratios at equal queue depths are between the stated smallest and largest ones.
 fn at_one_depth(view: &View<'_>, answer: &str) {
     let base = view.targets[0];
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! The same of what is said of counts over time: no value outside of what was seen, none beyond the
-//! means that must lie between.
+//! The same for statements about counts over time: no value outside the observed range, and none
+//! beyond the means that must lie in it.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -28,7 +28,7 @@ fn in_a_row(counts: &[Vec<u64>]) -> Vec<PointRecord> {
     counts.iter().enumerate().map(point).collect()
 }
 
-/// The sentences of the only box of a section.
+/// Sentences of the only summary box of a section.
 fn text_of(blocks: Vec<Block>) -> String {
     let boxes = blocks.into_iter().filter_map(|block| match block {
         Block::SumUp { sentences, .. } => Some(sentences.join(" ")),
@@ -37,7 +37,7 @@ fn text_of(blocks: Vec<Block>) -> String {
     boxes.collect::<Vec<_>>().join(" ")
 }
 
-/// Refutes a sentence about the throughput over time.
+/// Refutes a sentence about the throughput over time, if it is wrong.
 fn refuted(values: &Values, counts: &[Vec<u64>]) -> Option<String> {
     let rate = |count: f64| count * 8192.0 / MIB * 10.0;
     let tenths = || counts.iter().flatten().map(|count| rate(*count as f64));
@@ -77,7 +77,7 @@ fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
                 assert_eq!(rest, "", "{text}");
                 let mean =
                     |counts: &[u64]| counts.iter().sum::<u64>() as f64 * 10.0 / counts.len() as f64;
-                // A point alone goes from its first to its last 25th, in whole tenths of a second.
+                // A single point goes from its first to its last 25th, in whole tenths of a second.
                 let ends: [&[u64]; 2] = match &*counts {
                     [only] => {
                         let mut parts = only.chunks_exact(only.len().div_ceil(25));
@@ -101,7 +101,7 @@ fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
     assert!(held.get() >= 2 * SETS, "{} boxes were read", held.get());
 }
 
-/// The reader is no rubber stamp.
+/// The checker does not accept everything.
 #[test]
 fn a_last_value_that_was_never_seen_is_refuted() {
     let counts = vec![vec![1_000, 1_100, 900], vec![500, 400, 450]];

@@ -17,10 +17,10 @@ use qdepth_lab::failure::Usage;
 /// Keys of a filter.
 const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
 
-/// So many names of a kind are told where none was found.
+/// Most names listed in the error for a filter without a match.
 const NAMES_MAX: usize = 6;
 
-/// The runs that a word names, each once.
+/// Runs that one side of a comparison names. An error if a run is named twice or was retracted.
 pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
     let mut all: Vec<Document> = Vec::new();
     for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -43,33 +43,33 @@ pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
         }
     }
     if all.is_empty() {
-        bail!(Usage(format!("`{word}` names no run; `qdepth list` shows what there is")));
+        bail!(Usage(format!("`{word}` is not a run; `qdepth list` shows the runs")));
     }
     Ok(all)
 }
 
-/// Puts a run beside the others of its side.
+/// Adds a run to its side; refuses a retracted run and a duplicate.
 fn add(all: &mut Vec<Document>, part: &str, run: Document) -> Result<()> {
     let id = &run.run.id;
     if let Some(why) = run.fact(RunRecord::RETRACTED) {
         bail!(Usage(format!("{part}: run {id} was retracted ({why})")));
     }
     if all.iter().any(|other| other.run.id == *id) {
-        bail!(Usage(format!("{part}: this run is named twice ({id})")));
+        bail!(Usage(format!("{part}: run {id} is named twice; remove one")));
     }
     all.push(run);
     Ok(())
 }
 
-/// True if a part is a file of results, and no logbook.
+/// True if a part names a file of results (`.json`, `.csv`) instead of a logbook.
 fn is_result(part: &str) -> bool {
     let path = Path::new(part);
     let is = |ending: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
     is("json") || is("csv")
 }
 
-/// The runs of a file: an exported one, or those that another program measured. Nobody vouches for
-/// what stands in it, so no command of it is passed on to be typed.
+/// Runs of a file: one exported run, or the results of another program. The file is not trusted, so
+/// the command recorded in it is dropped and never printed for the user to type.
 fn of_file(part: &str) -> Result<Vec<Document>> {
     let files = [(part.to_owned(), Input::at(Path::new(part), limit::RESULT).bytes()?)];
     let text = String::from_utf8_lossy(&files[0].1);
@@ -78,7 +78,7 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
             run.environment.retain(|seen| (&*seen.subject, &*seen.key) != RunRecord::COMMAND);
             if run.run.state != "sealed" {
                 bail!(Usage(format!(
-                    "{part}: the run is {}, and only whole ones are compared",
+                    "{part}: the run is {}, but only complete runs can be compared",
                     run.run.state
                 )));
             }
@@ -89,15 +89,15 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
     let is_ours = text.contains("\"qdepth-");
     let runs = import(&files).map_err(|other| {
         Usage(match is_ours {
-            true => format!("{part} is not a run that `qdepth export` wrote: {exported}"),
+            true => format!("{part} is not a run written by `qdepth export`: {exported}"),
             false => format!(
-                "{part} is not a result that is known: {}; not one that `qdepth export` wrote, \
-                 either: {exported}",
+                "{part} is not a known result of another program: {}. It is not a run written by \
+                 `qdepth export` either: {exported}",
                 other.why
             ),
         })
     })?;
-    // Each is told apart by its place, since files have no ids.
+    // Runs of a file have no ids, so their position in the file serves as one.
     let named = |(index, run): (usize, &qdepth_foreign::Imported)| {
         let id = format!("{part}#{}", index + 1);
         document(&run.record(&id, "", env!("CARGO_PKG_VERSION")), &run.points)
@@ -105,21 +105,21 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
     Ok(runs.iter().enumerate().map(named).collect())
 }
 
-/// The logbook that a part names, if it does, and what is asked of it. Values may have a colon
-/// (`target=media:p3700-800gb`), names of files an equals sign.
+/// Logbook that a part names, if any, and the remaining selection. Values may contain a colon
+/// (`target=media:p3700-800gb`), file names an equals sign.
 fn logbook_and_rest(part: &str) -> (Option<PathBuf>, &str) {
     let known = |text: &str| KEYS.iter().any(|key| key_of(text) == Some(key));
     if known(part) {
         return (None, part);
     }
-    // A logbook alone stands for all its runs.
+    // A logbook without a selection selects all its runs.
     let path = Path::new(part);
     if path.extension().is_some_and(|ending| ending == "db") && path.is_file() {
         return (Some(path.to_owned()), "all");
     }
     let with_key = part.match_indices(':').find(|(at, _)| known(&part[at + 1..]));
     match with_key.map(|(at, _)| (&part[..at], &part[at + 1..])).or(part.rsplit_once(':')) {
-        // A key that nobody knows, and no logbook.
+        // An unknown key, and no file of that name: the error for the key is more helpful.
         Some((file, _)) if is_filter(file) && !Path::new(file).exists() => (None, part),
         Some((file, asked)) => (Some(PathBuf::from(file)), asked),
         None => (None, part),
@@ -136,7 +136,8 @@ fn key_of(text: &str) -> Option<&str> {
     (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(key)
 }
 
-/// `plan=quick+note=before`: a `+` joins only where a key stands behind it.
+/// Parses a filter such as `plan=quick+note=before`. A `+` separates terms only if a key and `=`
+/// follow it.
 fn filter(asked: &str) -> Result<RunFilter> {
     let mut terms: Vec<String> = Vec::new();
     for piece in asked.split('+') {
@@ -150,7 +151,7 @@ fn filter(asked: &str) -> Result<RunFilter> {
         let (key, value) = term.split_once('=').unwrap_or((term, ""));
         let value = value.trim();
         if value.is_empty() && KEYS.contains(&key) {
-            bail!(Usage(format!("`{asked}`: {key}= has no value")));
+            bail!(Usage(format!("`{asked}`: {key}= needs a value")));
         }
         let slot = match key {
             "note" => {
@@ -163,7 +164,7 @@ fn filter(asked: &str) -> Result<RunFilter> {
             "host" => &mut filter.host,
             "target" => &mut filter.target,
             _ => bail!(Usage(format!(
-                "`{asked}`: runs are not asked for by `{key}`; there are {}, joined by +, as \
+                "`{asked}`: `{key}` is not a filter; use {}, joined by +, for example \
                  plan=quick+note=before",
                 KEYS.map(|key| format!("{key}=")).join(", ")
             ))),
@@ -173,7 +174,7 @@ fn filter(asked: &str) -> Result<RunFilter> {
             _ => value.to_owned(),
         };
         if slot.replace(written).is_some() {
-            bail!(Usage(format!("`{asked}`: {key}= is given twice; note= alone may be")));
+            bail!(Usage(format!("`{asked}`: {key}= is given twice; only note= can be repeated")));
         }
     }
     Ok(filter)
@@ -188,7 +189,7 @@ fn day(asked: &str, value: &str) -> Result<String> {
     }
 }
 
-/// The ids of the runs that are like that and can be compared, the oldest first.
+/// Ids of the comparable runs that match the filter, oldest first.
 fn alike(logbook: &Logbook, asked: &str, filter: &RunFilter) -> Result<Vec<String>> {
     let runs = logbook.runs()?;
     let fitting: Vec<&RunHeadline> = runs.iter().filter(|run| filter.fits(run)).collect();
@@ -212,13 +213,13 @@ fn none_alike(
     let file = path.to_string_lossy();
     let list_command = format!("qdepth list --logbook {}", shell_word(&file));
     let counted = format!(
-        "{file} has {} runs, {} of them whole and not retracted",
+        "{file} has {} runs, {} of them complete and not retracted",
         runs.len(),
         comparable.len()
     );
     if fitting > 0 {
         return format!(
-            "`{asked}`: {fitting} runs are like that, but none of them is whole and not retracted \
+            "`{asked}`: {fitting} runs match, but none of them is complete and not retracted \
              ({counted}); `{list_command}` shows why"
         );
     }
@@ -249,10 +250,10 @@ fn none_alike(
         ),
     ];
     let there: String = there.into_iter().flatten().collect();
-    format!("`{asked}`: no run is like that: {counted}{there}; `{list_command}` shows them")
+    format!("`{asked}`: no run matches: {counted}{there}; `{list_command}` shows them")
 }
 
-/// The ids that are asked for: `all` whole runs, or one by its name.
+/// Ids of all comparable runs for `all`, otherwise of the one named run.
 fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
     if asked == "all" {
         let runs = logbook.runs()?.into_iter();

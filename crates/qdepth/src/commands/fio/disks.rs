@@ -1,4 +1,4 @@
-//! The disks below the jobs, looked at before the first of them and behind the last.
+//! Counters of the disks under the jobs, read before the first job and after the last.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -13,7 +13,7 @@ use qdepth_record::RunEvent;
 
 use crate::screen::Screen;
 
-/// Hands on what the screen is told, and reads the counters of the disks beside it.
+/// Observer that forwards events to the screen and samples the disk counters.
 pub(super) struct Watcher<'a> {
     screen: &'a Screen,
     system: System,
@@ -33,11 +33,11 @@ impl<'a> Watcher<'a> {
     }
 
     fn read(&self) -> Vec<DiskCounters> {
-        // A disk that cannot be read any more is left out.
+        // A disk that is no longer readable is omitted.
         self.disks.iter().filter_map(|disk| DiskCounters::read(&self.system, disk).ok()).collect()
     }
 
-    /// Counters of each disk.
+    /// Difference between the last and the first counters of each disk.
     pub(super) fn counters(&self) -> Vec<FioDisk> {
         let (first, last) = (self.first.borrow(), self.last.borrow());
         let pairs =

@@ -19,10 +19,10 @@ use qdepth_report::{Lang, finding_text};
 
 use crate::result_file::ResultFile;
 
-/// The version whose forms these are, as fio says its own.
+/// Version string of the fio release whose formats this module writes.
 pub(super) const VERSION: &str = "fio-3.42";
 
-/// A run in these forms, in fio's order.
+/// Results of a run in the requested formats, in the order in which fio prints them.
 pub(super) fn text(
     formats: &[OutputFormat],
     set: &JobSet,
@@ -65,7 +65,7 @@ pub(super) fn text(
     texts.join("\n")
 }
 
-/// Counters of the workers of the entry's points.
+/// Adds the workers' context switches and page faults to the entry.
 fn count(entry: &mut FioEntry, ran: &Ran) {
     let indices: Vec<u32> = entry.points.iter().map(|at| ran.points[*at].index).collect();
     let of_entry = ran.ranks.iter().filter(|(point, _)| indices.contains(&point.index));
@@ -77,7 +77,7 @@ fn count(entry: &mut FioEntry, ran: &Ran) {
     }
 }
 
-/// Jobs that ended since they did not keep their rate, in fio's words.
+/// Messages for jobs that stopped because they missed `rate_min`, in fio's wording.
 pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<String> {
     let message = |point: &PointRecord| {
         let short = point.findings.iter().find(|finding| finding.code == Code::RateNotKept)?;
@@ -109,14 +109,14 @@ pub(super) fn invalid(ran: &Ran) -> Vec<String> {
     lines
 }
 
-/// Each job with the number of its group.
+/// Each job with its group id.
 fn heads<'a>(set: &'a JobSet, converted: &Converted) -> Vec<(&'a Job, u32)> {
     let group = |job: usize| converted.origins.iter().find(|origin| origin.job == job);
     let jobs = set.jobs.iter().enumerate();
     jobs.map(|(number, job)| (job, group(number).map_or(0, |origin| origin.group))).collect()
 }
 
-/// The clones of all jobs in the order in which they are written.
+/// Clones of all jobs, in the order in which fio reports them.
 fn clones(converted: &Converted) -> Vec<Origin> {
     let mut list = converted.origins.clone();
     list.sort_by_key(|origin| origin.thread);
@@ -124,14 +124,14 @@ fn clones(converted: &Converted) -> Vec<Origin> {
     list
 }
 
-/// Places, in the list of points, of those that a clone consists of.
+/// Indices of the points that belong to a clone.
 fn point_indices(converted: &Converted, points: &[PointRecord], clone: &Origin) -> Vec<usize> {
     let of_clone = |point: &PointRecord| converted.origins.get(point.index as usize) == Some(clone);
     points.iter().enumerate().filter(|(_, point)| of_clone(point)).map(|(at, _)| at).collect()
 }
 
-/// Deepest of the points with rising depth that keep the latency: the last before the first
-/// failure; the first point if none does.
+/// Index of the deepest queue depth that meets the latency goal: the last point before the first
+/// failure, or the first point if none meets it. Points are in order of rising depth.
 fn deepest(goal: Goal, points: &[PointRecord], point_indices: &[usize]) -> Vec<usize> {
     let keeps = |at: &&usize| {
         let mut all = LatencyHistogram::new();
@@ -142,14 +142,15 @@ fn deepest(goal: Goal, points: &[PointRecord], point_indices: &[usize]) -> Vec<u
     last.or(point_indices.first()).copied().into_iter().collect()
 }
 
-/// Returns the start of a clone, milliseconds since 1970.
+/// Start of a clone's first point, milliseconds since 1970; 0 if it is unknown.
 fn started_ms(points: &[PointRecord], point_indices: &[usize]) -> i64 {
     let first =
         point_indices.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
     first.map_or(0, Timestamp::as_millisecond)
 }
 
-/// fio's list of jobs: clones that follow one another in a group and ask for it are one.
+/// Entries of fio's job list: consecutive clones of a group merge into one if they set
+/// `group_reporting`.
 fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<FioEntry> {
     let mut entries: Vec<FioEntry> = Vec::new();
     let mut open_group = None;
@@ -164,7 +165,7 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
             Some(entry) if together => {
                 entry.points.extend(point_indices);
                 entry.members += 1;
-                // As fio does: options and percentiles are those of the last.
+                // Like fio: a merged entry has the options and percentiles of its last clone.
                 entry.options.clone_from(&job.report.written);
                 entry.percentiles.clone_from(&job.report.percentiles);
             }
@@ -196,16 +197,16 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
 #[derive(Clone, Copy)]
 enum Kind {
     Series(FioLog),
-    /// Windows, ms, and coarseness.
+    /// Window length (ms) and coarseness.
     Histograms(u64, u32),
 }
 
-/// The logs that jobs ask for, named as fio names them: `NAME_bw.1.log`. Clones that name the same
-/// file follow one another in it.
+/// Log files of the jobs, named like fio's: `NAME_bw.1.log`. Clones that name the same file append
+/// to it in order.
 pub(super) struct Logs(BTreeMap<String, ResultFile>);
 
 impl Logs {
-    /// Looks at all names before the first job is measured.
+    /// Checks and opens all log files before the first job starts.
     pub(super) fn open(set: &JobSet, converted: &Converted) -> Result<Self> {
         let mut files = BTreeMap::new();
         for (path, ..) in wanted(set, converted) {
@@ -217,7 +218,7 @@ impl Logs {
         Ok(Self(files))
     }
 
-    /// Writes them.
+    /// Writes all logs.
     pub(super) fn write(
         &self,
         set: &JobSet,
@@ -247,7 +248,7 @@ impl Logs {
     }
 }
 
-/// Each log that each clone asks for: the name of its file, and what it holds.
+/// Requested logs: file name, clone, and content of each.
 fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, Kind)> {
     let mut all = Vec::new();
     for clone in clones(converted) {

@@ -10,10 +10,10 @@ use qdepth_lab::failure::Usage;
 use qdepth_lab::ranks::all_ranks::launched;
 use rustix::fs::{StatVfs, statvfs};
 
-/// Bytes that a file system keeps beside what is asked of it, for what describes the files.
+/// Bytes reserved for file system metadata, on top of the files' sizes.
 const BESIDE: u64 = 64 << 20;
 
-/// Makes the directories of the tasks, where each has one (`-u`).
+/// Creates a directory for each task if `-u` asks for it.
 pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<()> {
     for folder in ior.own_directories(tasks).iter().filter(|_| ior.writes) {
         Folder::make(Path::new(folder), 0o700)?;
@@ -21,12 +21,12 @@ pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<()> {
     Ok(())
 }
 
-/// Progress of an earlier run's writes, for a run that reads.
+/// Reads the number of transfers that an earlier run wrote, for a run that only reads.
 pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
     let Some(path) = ior.status_file.as_ref().filter(|_| !ior.writes) else { return Ok(()) };
     let text = Input::at(path, limit::JOB).text()?;
     let pairs: Option<u64> = text.trim().parse().ok().filter(|pairs| *pairs > 0);
-    let why = || Usage(format!("stoneWallingStatusFile: {path} holds no number of transfers"));
+    let why = || Usage(format!("stoneWallingStatusFile: {path} contains no number of transfers"));
     ior.pairs = Some(pairs.with_context(why)?);
     Ok(())
 }
@@ -39,16 +39,16 @@ pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
         let spare = spare_bytes(file_system.f_blocks.saturating_mul(file_system.f_frsize));
         Some((free / 2).min(free.saturating_sub(spare)).saturating_sub(BESIDE))
     };
-    // Several directories may be of one file system.
+    // Divided by their number, because directories may share a file system.
     let least = targets.iter().filter_map(room).min().unwrap_or(0) / targets.len().max(1) as u64;
     let each = least / u64::from(tasks).div_ceil(targets.len().max(1) as u64).max(1);
-    // Where there is no room for anything, the guard says so.
+    // If not even one transfer fits, the guard G13 reports it.
     if each >= ior.block.min(ior.transfer) {
         ior.fit(each);
     }
 }
 
-/// Checks that files that are only read exist.
+/// Checks that the files to read exist and are long enough.
 pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> Result<()> {
     let files = if ior.file_per_process { tasks } else { 1 };
     let sharing = if ior.file_per_process { 1 } else { u64::from(tasks) };
@@ -66,7 +66,7 @@ pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> R
         }
         let found = long.map_or_else(|why| why.to_string(), |length| format!("{length} B"));
         bail!(Usage(format!(
-            "-r reads {bytes} B of {}, and there is: {found}. Write it first, with -w -k",
+            "-r reads {bytes} B of {}, but found: {found}. Write the file first, with -w -k",
             path.display()
         )));
     }
@@ -76,7 +76,7 @@ pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> R
     Ok(())
 }
 
-/// End of the last transfer of a file.
+/// Offset of the end of the last transfer of a file, bytes.
 fn end(ior: &Ior, sharing: u64) -> u64 {
     let bytes = ior.bytes_per_task();
     if ior.file_per_process {
@@ -87,7 +87,8 @@ fn end(ior: &Ior, sharing: u64) -> u64 {
     (before * sharing).saturating_add(sharing - 1).saturating_mul(ior.block).saturating_add(rest)
 }
 
-/// Memory that the page cache does not get (`-M`): touched, and held until it is dropped.
+/// Allocates the memory of `-M`, which the page cache then cannot use. It is touched, and held
+/// until the value is dropped.
 pub(super) fn hog(ior: &Ior) -> Result<Vec<u8>> {
     let memory = rustix::system::sysinfo();
     let all = (memory.totalram as u64).saturating_mul(u64::from(memory.mem_unit));
@@ -104,15 +105,15 @@ pub(super) fn hog(ior: &Ior) -> Result<Vec<u8>> {
     let length = usize::try_from(bytes).ok().filter(|_| bytes.saturating_mul(ranks) <= free);
     if length.is_none_or(|length| held.try_reserve_exact(length).is_err()) {
         bail!(Usage(format!(
-            "-M takes {bytes} B of memory, of which {free} B are free now: ask for less, or drop \
-             the page cache before (echo 1 > /proc/sys/vm/drop_caches)"
+            "-M takes {bytes} B of memory, but only {free} B are free: use a smaller value, or \
+             drop the page cache first (echo 1 > /proc/sys/vm/drop_caches)"
         )));
     }
     held.resize(length.unwrap_or(0), 1);
     Ok(held)
 }
 
-/// The file system of the first file, for the header.
+/// File system of the first file, for the header of IOR's output.
 pub(super) fn file_system(ior: &Ior) -> Option<FileSystem> {
     let name = ior.names().first()?;
     let path = Path::new(name);

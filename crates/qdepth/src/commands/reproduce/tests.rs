@@ -6,7 +6,8 @@ use qdepth_papers::{emulate, emulate_point, loads, planned};
 
 use crate::flags::read_plan::read_words;
 
-/// The figures of a single P3700 at one point each, which its calibration names.
+/// Reference cut down to the figures of a single P3700 that its calibration names, each at one
+/// point.
 fn calibrated() -> Reference {
     let mut reference = Reference::shipped().unwrap().of_document("p3700").unwrap();
     reference.published.retain(|figure| {
@@ -58,7 +59,10 @@ fn what_cannot_be_emulated_says_why() {
     let comparison = compared(&reference);
     let failures = comparison.failures();
     let (why, points) = failures.iter().next().unwrap();
-    assert!(why.starts_with("media:no-such-drive: there is no medium `no-such-drive`"), "{why}");
+    assert!(
+        why.starts_with("media:no-such-drive: there is no emulated device `no-such-drive`"),
+        "{why}"
+    );
     assert_eq!(*points, reference.points().len());
     assert!(!comparison.reached());
 }
@@ -89,7 +93,7 @@ fn every_plan_of_the_reference_has_points_and_every_column_a_plan() {
     }
 }
 
-/// The plan of a section and the expression in `targets.toml` are two ways to the same load.
+/// The plan of a section and the expression in `targets.toml` define the same load.
 #[test]
 fn a_plan_measures_what_its_columns_spell() {
     let mut reference = Reference::shipped().unwrap();

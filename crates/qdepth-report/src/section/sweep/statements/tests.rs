@@ -1,5 +1,5 @@
-//! Claims against an oracle that draws values from within the intervals: what is claimed must hold
-//! for every draw.
+//! Compares claims with an oracle that draws values from the intervals: a claim must hold for every
+//! draw.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{
     At, Between, Beyond, CurveShape, RoundedValue, between, enough, line_statements, statement,
 };
 
-/// A line of up to ten intensities: a shape with noise, intervals of some width, some missing.
+/// A line of up to ten queue depths: a shape with noise, intervals of various widths, some missing.
 fn lines() -> impl Strategy<Value = Vec<At>> {
     let point = (0.2f64..3.0, 0.0f64..0.08, prop::bool::weighted(0.93));
     let shape = prop_oneof![Just(0.0), Just(0.6), Just(1.0), Just(-0.5)];
@@ -23,7 +23,7 @@ fn lines() -> impl Strategy<Value = Vec<At>> {
     )
 }
 
-/// Saturating lines, as storage gives them.
+/// Saturating lines, typical of storage.
 fn saturating() -> impl Strategy<Value = Vec<At>> {
     (10.0f64..1e6, 1u32..9, 0.0f64..0.02, -0.2f64..0.02).prop_map(|(top, knee, half, tail)| {
         let at = |index: u32| {
@@ -39,7 +39,7 @@ fn saturating() -> impl Strategy<Value = Vec<At>> {
     })
 }
 
-/// Values within the intervals; those without one stay.
+/// Values drawn from the intervals; values without an interval stay.
 fn draw(points: &[At], shares: &[f64]) -> Vec<f64> {
     let value = |(at, share): (&At, &f64)| {
         at.interval.map_or(at.value, |(low, high)| low + share * (high - low))
