@@ -162,7 +162,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
     for (asked, why) in [
         (
             "plan=quik",
-            "a.db has 6 runs, 5 of them whole and not retracted; plans: quick; `qdepth list \
+            "a.db has 6 runs, 5 of them complete and not retracted; plans: quick; `qdepth list \
              --logbook",
         ),
         ("note=afterwards", "notes: after:x+y;"),

@@ -66,7 +66,7 @@ mod tests {
         let heads: Vec<&str> = shown.lines().take(3).collect();
         let [first, second, _] = heads.as_slice() else { panic!("{shown}") };
         assert!(first.contains("Expected") && second.contains("EMULATED"), "{shown}");
-        assert!(first.contains("Of") && second.contains("expected"), "{shown}");
+        assert!(first.contains("Share of") && second.contains("expected"), "{shown}");
         assert!(shown.contains("Compared with media:p3700-800gb (EMULATED)"), "{shown}");
         assert!(shown.contains("4 points are clearly slower"), "{shown}");
         let page =

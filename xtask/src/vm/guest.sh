@@ -409,7 +409,8 @@ near() { # NAME GOT WANTED
     echo "$1: $2, not $3"; cat /tmp/settings /tmp/err; return 1
 }
 setting() { sed -n "s/.*[ ']$1=\([0-9]*\).*/\1/p" /tmp/settings; }
-fitted() {
+fitted() { # what is exported
+    exported=$1
     { printf 'name = "few"\noutstanding = [1, 4, 16, 32]\nduration = "1s"\nwarm_up = "500ms"\n'
     for load in "read 100 4" "read 100 64" "read 0 64" "read 0 4" "write 100 4" "write 100 64" "write 0 64" "write 0 4"; do
         set -- $load
@@ -419,7 +420,7 @@ fitted() {
     throttled 12000000 6000000 600 400
     ends_well qdepth run few.toml /dev/$C --no-report --logbook /tmp/f2.db $DESTROY --overwrite-signature data || return 1
     throttled 0 0 0 0
-    ends 0 qdepth media fit latest --kind volume --logbook /tmp/f2.db -o drive.toml --export "$1" || return 1
+    ends 0 qdepth media fit latest --kind volume --logbook /tmp/f2.db -o drive.toml --export "$exported" || return 1
     sed 's/GROUP/limited/' /tmp/out >/tmp/settings && sh /tmp/settings
 }
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
