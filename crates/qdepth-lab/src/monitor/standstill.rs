@@ -1,6 +1,6 @@
 //! Pauses of the load generator itself.
 
-use qdepth_linux::Standstill;
+use qdepth_linux::Pause;
 use qdepth_measure::{Instant, Nanos};
 
 /// Lengths from which pauses are counted, the same as for gaps between completions.
@@ -19,7 +19,7 @@ pub(crate) struct Stood {
 
 impl Stood {
     /// The pauses between these two moments.
-    pub(crate) fn within(all: &[Standstill], from: Instant, to: Instant, waited: f64) -> Self {
+    pub(crate) fn within(all: &[Pause], from: Instant, to: Instant, waited: f64) -> Self {
         let mut stood = Self { waited, ..Self::default() };
         for standstill in all {
             let length = standstill.to.min(to).since(standstill.from.max(from));

@@ -60,7 +60,7 @@ impl Stood {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_linux::Standstill;
+    use qdepth_linux::Pause;
     use qdepth_measure::Instant;
 
     use super::*;
@@ -70,8 +70,8 @@ mod tests {
     }
 
     fn stood(all: &[(u64, u64)], waited: f64) -> Stood {
-        let all: Vec<Standstill> =
-            all.iter().map(|(from, to)| Standstill { from: at(*from), to: at(*to) }).collect();
+        let all: Vec<Pause> =
+            all.iter().map(|(from, to)| Pause { from: at(*from), to: at(*to) }).collect();
         Stood::within(&all, at(1000), at(7000), waited)
     }
 
