@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
+use crate::coupled::Coupled;
 use crate::driver::{Driver, Drivers, OneDriver};
 use crate::durable::Durable;
 use crate::flow::Flow;
@@ -14,7 +15,6 @@ use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
 use crate::series::Interval;
 use crate::shard::Shard;
 use crate::target::{Completion, Completions, Target, TargetFailure};
-use crate::tied::Tied;
 
 /// Measures all streams of a point, from now: issues requests until the point ends, waits for those
 /// in flight, and returns the outcome. `stop` ends the point early; `seen` receives each interval
@@ -44,7 +44,7 @@ pub fn measure_shard<T: Target>(
     }
     // A type parameter for `seen` would compile a separate loop for each caller.
     let seen = &mut |interval: &Interval| seen(interval);
-    choose(shard, start, Alone { target, shard, start, stop, seen })
+    choose(shard, start, SingleLoad { target, shard, start, stop, seen })
 }
 
 /// Like [`measure_shard`], for targets whose work per request costs more than a virtual call: they
@@ -57,10 +57,10 @@ pub fn measure_any(
     seen: &mut dyn FnMut(&Interval),
 ) -> Outcome {
     if !shard.point.durability.syncs() {
-        return choose(shard, start, Any { target, shard, start, stop, seen });
+        return choose(shard, start, DynamicLoad { target, shard, start, stop, seen });
     }
     let mut durable = Durable::new(target, std::slice::from_ref(shard), start);
-    let any = Any { target: &mut durable, shard, start, stop, seen };
+    let any = DynamicLoad { target: &mut durable, shard, start, stop, seen };
     let outcome = choose(shard, start, any);
     Outcome { parts: durable.into_parts().pop().flatten(), ..outcome }
 }
@@ -77,14 +77,14 @@ pub fn measure_together<T: Target>(
     seen: &mut impl FnMut(usize, &Interval),
 ) -> Vec<Outcome> {
     if !shards.iter().any(|shard| shard.point.durability.syncs()) {
-        return together(target, shards, start, stop, seen, |shard, among| {
-            choose(shard, start, among)
+        return together(target, shards, start, stop, seen, |shard, shared| {
+            choose(shard, start, shared)
         });
     }
     let mut durable = Durable::new(target, shards, start);
     let mut any: &mut dyn Target = &mut durable;
-    let mut outcomes = together(&mut any, shards, start, stop, seen, |shard, among| {
-        choose(shard, start, Boxed(among))
+    let mut outcomes = together(&mut any, shards, start, stop, seen, |shard, shared| {
+        choose(shard, start, Boxed(shared))
     });
     for (outcome, parts) in outcomes.iter_mut().zip(durable.into_parts()) {
         outcome.parts = parts;
@@ -98,14 +98,14 @@ fn together<'a, T: Target>(
     start: Instant,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
-    make: impl for<'p> Fn(&'p Shard<'a>, Among<'p, 'a, T>) -> Box<dyn OneDriver<T> + 'a>,
+    make: impl for<'p> Fn(&'p Shard<'a>, SharedLoop<'p, 'a, T>) -> Box<dyn OneDriver<T> + 'a>,
 ) -> Vec<Outcome> {
     let mut together = Together { drivers: Vec::new(), owners: Vec::new() };
     for (number, shard) in shards.iter().enumerate() {
         let base = together.owners.len() as u32;
         let slots = shard.slots();
-        let among = Among { number, shard, base, start, on: PhantomData };
-        together.drivers.push(make(shard, among));
+        let shared = SharedLoop { number, shard, base, start, on: PhantomData };
+        together.drivers.push(make(shard, shared));
         together.owners.extend(std::iter::repeat_n(number, slots as usize));
     }
     let slots = together.owners.len() as u32;
@@ -164,7 +164,7 @@ fn ending<'a, P: Pacing + 'a>(rule: P, shard: &Shard<'a>) -> Box<dyn Pacing + 'a
         _ => Box::new(Finite::new(rule, shard)),
     };
     match flow(shard) {
-        Some(flow) => Box::new(Tied::new(rule, flow, shard)),
+        Some(flow) => Box::new(Coupled::new(rule, flow, shard)),
         None => rule,
     }
 }
@@ -187,7 +187,7 @@ impl<'a, F: ForRule<'a>> ForRule<'a> for Boxed<F> {
 }
 
 /// One load that has the loop to itself.
-struct Alone<'p, 'a, T> {
+struct SingleLoad<'p, 'a, T> {
     target: &'p mut T,
     shard: &'p Shard<'a>,
     start: Instant,
@@ -195,7 +195,7 @@ struct Alone<'p, 'a, T> {
     seen: &'p mut dyn FnMut(&Interval),
 }
 
-impl<'a, T: Target> ForRule<'a> for Alone<'_, 'a, T> {
+impl<'a, T: Target> ForRule<'a> for SingleLoad<'_, 'a, T> {
     type Output = Outcome;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
         let Self { target, shard, start, stop, seen } = self;
@@ -205,12 +205,12 @@ impl<'a, T: Target> ForRule<'a> for Alone<'_, 'a, T> {
     }
     fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
         let Self { target, shard, start, stop, seen } = self;
-        Any { target, shard, start, stop, seen }.with_any::<RESPONSE>(pacing)
+        DynamicLoad { target, shard, start, stop, seen }.with_any::<RESPONSE>(pacing)
     }
 }
 
 /// One load that has the loop to itself, with target and rule as trait objects.
-struct Any<'p, 'a> {
+struct DynamicLoad<'p, 'a> {
     target: &'p mut dyn Target,
     shard: &'p Shard<'a>,
     start: Instant,
@@ -218,7 +218,7 @@ struct Any<'p, 'a> {
     seen: &'p mut dyn FnMut(&Interval),
 }
 
-impl<'a> ForRule<'a> for Any<'_, 'a> {
+impl<'a> ForRule<'a> for DynamicLoad<'_, 'a> {
     type Output = Outcome;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
         self.with_any::<RESPONSE>(Box::new(pacing))
@@ -229,19 +229,19 @@ impl<'a> ForRule<'a> for Any<'_, 'a> {
 }
 
 /// Not generic, so that the two loops are compiled in this crate only.
-impl<'a> Any<'_, 'a> {
+impl<'a> DynamicLoad<'_, 'a> {
     fn closed(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
         let Self { mut target, shard, start, stop, seen } = self;
-        Alone { target: &mut target, shard, start, stop, seen }.with::<_, false>(pacing)
+        SingleLoad { target: &mut target, shard, start, stop, seen }.with::<_, false>(pacing)
     }
     fn open(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
         let Self { mut target, shard, start, stop, seen } = self;
-        Alone { target: &mut target, shard, start, stop, seen }.with::<_, true>(pacing)
+        SingleLoad { target: &mut target, shard, start, stop, seen }.with::<_, true>(pacing)
     }
 }
 
 /// One load of several that share the loop.
-struct Among<'p, 'a, T> {
+struct SharedLoop<'p, 'a, T> {
     number: usize,
     shard: &'p Shard<'a>,
     base: u32,
@@ -249,7 +249,7 @@ struct Among<'p, 'a, T> {
     on: PhantomData<fn(&mut T)>,
 }
 
-impl<'a, T: Target> ForRule<'a> for Among<'_, 'a, T> {
+impl<'a, T: Target> ForRule<'a> for SharedLoop<'_, 'a, T> {
     type Output = Box<dyn OneDriver<T> + 'a>;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output {
         Box::new(Driver::<_, RESPONSE>::new(self.number, self.shard, self.base, self.start, pacing))

@@ -4,8 +4,8 @@
 use qdepth_measure::{Instant, Nanos, Precision, SettlingSamples, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
-use crate::least::Rule;
 use crate::ledger::{Ledger, Stamps};
+use crate::minimum_rate::MinimumRateRule;
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
 use crate::series::{Interval, slice};
@@ -123,7 +123,7 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     /// Decides when the rate is known precisely enough.
     precision: Option<Precision>,
     /// Checks that the load keeps its minimum rate.
-    least: Option<Rule>,
+    least: Option<MinimumRateRule>,
     /// End of the current interval, or time of the next check of the minimum rate.
     check_at: Instant,
     /// Decides when the load has settled (its last samples are near their mean), and if that ended
@@ -133,15 +133,15 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     /// Number of samples that the load requires, and the least time.
     samples: Option<Samples>,
     /// True while the load still requires samples or precision.
-    wants: bool,
+    needs_more: bool,
     stop_group: Option<&'a StopGroup>,
     /// True if all loads of the group have what they require, so that the window ends.
-    content: bool,
+    satisfied: bool,
     catch_up: CatchUp,
     state: State,
     /// Until this time nothing can happen but due requests, so that a turn checks one condition
     /// instead of eight.
-    undisturbed: Instant,
+    quiet_until: Instant,
     failure: Option<TargetFailure>,
     /// Bytes of all its streams after which the window ends; 0 = no limit.
     bytes: u64,
@@ -178,7 +178,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             let tolerance = Tolerance::from_share(until.share)?;
             Some(Precision::new(tolerance, Nanos(until.least_ns), ledger.intervals_max()))
         });
-        let least = Rule::new(point, shard.streams.len(), ledger.window_start);
+        let least = MinimumRateRule::new(point, shard.streams.len(), ledger.window_start);
         Self {
             point,
             number,
@@ -194,12 +194,12 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             settling: point.stop.settling.map(SettlingSamples::new),
             settled: false,
             samples: point.stop.samples.map(|s| Samples { count: shard.share(s.count), ..s }),
-            wants: shard.wants(),
+            needs_more: shard.needs_more(),
             stop_group: shard.stop_group,
-            content: false,
+            satisfied: false,
             catch_up,
             state: State::Delayed(start),
-            undisturbed: Instant(0),
+            quiet_until: Instant(0),
             failure: None,
             bytes: shard.bytes(),
             cpu: CpuTime::default(),
@@ -237,13 +237,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             in_flight.left = FREE;
             self.ledger.completed(direction, u64::from(size), stamps);
         } else if completion.result > 0 {
-            return self.go_on(slot, completion.result as u32, target);
+            return self.submit_rest(slot, completion.result as u32, target);
         } else {
             in_flight.left = FREE;
             let errno = if completion.result == 0 { EIO } else { -completion.result };
             if completion.result == 0 {
                 self.failure = Some(shrunk(&in_flight.request));
-                self.undisturbed = Instant(0);
+                self.quiet_until = Instant(0);
             }
             self.ledger.failed(direction, errno, stamps);
         }
@@ -252,7 +252,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
 
     /// Submits the rest of a short transfer; the latency continues to its end.
     #[cold]
-    fn go_on(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
+    fn submit_rest(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
         let in_flight = &mut self.slots[slot.0 as usize];
         let size = in_flight.request.size;
         if in_flight.left == size {
@@ -282,7 +282,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             Ended::Rate
         } else if self.settled {
             Ended::Steady
-        } else if self.content {
+        } else if self.satisfied {
             Ended::Precision
         } else if self.enough() {
             Ended::Bytes
@@ -313,7 +313,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             self.pacing.window_begins();
         }
         if matches!(self.state, State::WarmingUp | State::Measuring) {
-            let waits = self.catch_up != CatchUp::Settled && self.waits(now);
+            let waits = self.catch_up != CatchUp::Settled && self.awaits_catch_up(now);
             let over = now >= self.ledger.window_end || self.enough() || self.failure.is_some();
             if !over && !interrupted {
                 if !waits {
@@ -324,7 +324,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             }
             self.stop(now, target.cpu_time(), interrupted, seen);
         }
-        self.ending(now, target, seen);
+        self.advance_after_last_issue(now, target, seen);
         Some(self.state != State::Done)
     }
 
@@ -337,7 +337,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
         let settled = self.state == State::Measuring && self.catch_up == CatchUp::Settled;
         let by_time = self.bytes == 0 && !self.pacing.is_finite() && self.failure.is_none();
-        self.undisturbed =
+        self.quiet_until =
             if settled && by_time { self.ledger.window_end.min(self.check_at) } else { Instant(0) };
     }
 
@@ -360,30 +360,30 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
                 && now >= self.ledger.window_start + Nanos(wanted.least_ns)
         });
         if enough {
-            self.wants_no_more();
-            self.content |= self.stop_group.is_none();
+            self.mark_satisfied();
+            self.satisfied |= self.stop_group.is_none();
         }
-        self.content |= self.stop_group.is_some_and(StopGroup::all_content);
+        self.satisfied |= self.stop_group.is_some_and(StopGroup::all_satisfied);
         let short = self.least.as_mut().and_then(|rule| rule.check(now, self.ledger.counts()));
         self.ledger.out.shortfall = short;
-        if self.content || self.settled || short.is_some() {
+        if self.satisfied || self.settled || short.is_some() {
             self.ledger.move_end(now);
         }
         self.check_at = next_check(&self.ledger, self.least.as_ref());
     }
 
     /// Reports to the group, once, that this load requires nothing more.
-    fn wants_no_more(&mut self) {
-        if let (true, Some(stop_group)) = (std::mem::take(&mut self.wants), self.stop_group) {
-            stop_group.content();
+    fn mark_satisfied(&mut self) {
+        if let (true, Some(stop_group)) = (std::mem::take(&mut self.needs_more), self.stop_group) {
+            stop_group.note_satisfied();
         }
     }
 
     /// Reports to the group, once, that this load's own time is over and how many bytes its streams
     /// moved.
-    fn comes(&mut self, now: Instant) {
+    fn report_own_time_over(&mut self, now: Instant) {
         if let (CatchUp::Before(_), Some(stop_group)) = (self.catch_up, self.stop_group) {
-            stop_group.came(self.pacing.most());
+            stop_group.note_own_time_over(self.pacing.most_bytes());
             self.catch_up = CatchUp::Waiting;
             self.ledger.out.caught_up_from = now.since(self.ledger.window_start);
             self.ledger.out.bytes_before = self.ledger.bytes();
@@ -392,14 +392,14 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
 
     /// True while the load, after its own time, waits for the common number of bytes.
     #[cold]
-    fn waits(&mut self, now: Instant) -> bool {
+    fn awaits_catch_up(&mut self, now: Instant) -> bool {
         if matches!(self.catch_up, CatchUp::Before(then) if now < then) {
             return false;
         }
-        self.comes(now);
-        let Some(most) = self.stop_group.and_then(StopGroup::most) else { return true };
+        self.report_own_time_over(now);
+        let Some(most) = self.stop_group.and_then(StopGroup::most_bytes) else { return true };
         self.catch_up = CatchUp::Settled;
-        self.pacing.go_on_to(most);
+        self.pacing.continue_to(most);
         false
     }
 
@@ -416,11 +416,11 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) {
-        self.undisturbed = Instant(0);
+        self.quiet_until = Instant(0);
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
         self.ledger.out.ended = self.ended();
-        self.wants_no_more();
-        self.comes(now);
+        self.mark_satisfied();
+        self.report_own_time_over(now);
         self.pacing.ends();
         if let (true, Some(stop_group)) = (self.point.stop.ends_step, self.stop_group) {
             stop_group.end();
@@ -440,7 +440,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     }
 
     /// Advances the state after the last request was issued.
-    fn ending(
+    fn advance_after_last_issue(
         &mut self,
         now: Instant,
         target: &mut dyn Target,
@@ -526,7 +526,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> bool {
-        let due = now >= self.undisturbed || interrupted;
+        let due = now >= self.quiet_until || interrupted;
         if due && let Some(alive) = self.close_intervals(now, target, interrupted, seen) {
             return alive;
         }
@@ -540,7 +540,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
     #[inline]
     fn wake(&self, now: Instant) -> Instant {
         let attention = now + ATTENTION;
-        if self.undisturbed != Instant(0) {
+        if self.quiet_until != Instant(0) {
             return self.pacing.wake().min(self.ledger.window_end).min(attention);
         }
         match self.state {
@@ -563,7 +563,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
 
     fn failed(&mut self, failure: &TargetFailure) {
         self.failure = Some(failure.clone());
-        self.undisturbed = Instant(0);
+        self.quiet_until = Instant(0);
         // A broken engine never returns the requests in flight.
         if failure.is_broken() && matches!(self.state, State::Draining(_) | State::Syncing(_)) {
             self.state = State::Draining(Instant(0));
@@ -577,8 +577,11 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> OneDriver<T> for Driver<'_, P, 
     }
 }
 
-fn next_check<const RESPONSE: bool>(ledger: &Ledger<RESPONSE>, least: Option<&Rule>) -> Instant {
-    least.map_or(Instant::NEVER, Rule::next).min(ledger.interval_end())
+fn next_check<const RESPONSE: bool>(
+    ledger: &Ledger<RESPONSE>,
+    least: Option<&MinimumRateRule>,
+) -> Instant {
+    least.map_or(Instant::NEVER, MinimumRateRule::next).min(ledger.interval_end())
 }
 
 fn shrunk(request: &Request) -> TargetFailure {

@@ -12,11 +12,11 @@ use crate::target::CpuTime;
 pub fn join(outcomes: Vec<Outcome>) -> Outcome {
     let mut outcomes = outcomes.into_iter();
     let Some(first) = outcomes.next() else { return Outcome::default() };
-    outcomes.fold(first, two)
+    outcomes.fold(first, merge)
 }
 
 /// Names every field, so that a new field does not compile until it is merged.
-fn two(a: Outcome, b: Outcome) -> Outcome {
+fn merge(a: Outcome, b: Outcome) -> Outcome {
     let Outcome {
         mut directions,
         mut parts,
@@ -84,7 +84,7 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
 
 /// Results of a warm-up segment: everything that it counted becomes a count outside the window.
 /// Failures are kept.
-pub fn unrecorded(outcome: Outcome) -> Outcome {
+pub fn as_warm_up(outcome: Outcome) -> Outcome {
     let counted = (outcome.completed(), outcome.bytes(), outcome.failed());
     // Names every field, so that a new field does not compile until it is handled here.
     let Outcome {
@@ -128,7 +128,7 @@ pub fn unrecorded(outcome: Outcome) -> Outcome {
 /// Merges two consecutive segments of a point. `offset` is the time from the start of the first
 /// segment to the start of the second. Counts, times, histograms and gaps are exact sums; the
 /// intervals of the second segment keep their place in time.
-pub fn in_turn(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
+pub fn append_segment(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
     let gaps = [0, 1, 2].map(|limit| earlier.gaps[limit] + later.gaps[limit]);
     let duration = earlier.duration + later.duration;
     let longest_gap = earlier.longest_gap.max(later.longest_gap);
@@ -139,7 +139,7 @@ pub fn in_turn(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
         let histograms = later.series.histograms(index).map(|h| h.decode().unwrap_or_default());
         series.push(interval.moved(offset), &histograms);
     }
-    let sums = two(
+    let sums = merge(
         Outcome { series: Series::default(), ..earlier },
         Outcome { series: Series::default(), ..later },
     );
@@ -231,7 +231,7 @@ mod tests {
             }
             outcome
         };
-        let both = in_turn(visit(150, 4), visit(120, 6), Nanos::from_secs(7));
+        let both = append_segment(visit(150, 4), visit(120, 6), Nanos::from_secs(7));
         assert_eq!((both.duration, both.issued), (Nanos::from_millis(400), 10));
         assert_eq!((both.longest_gap, both.gaps), (Nanos::from_millis(150), [2, 0, 0]));
         assert_eq!(both.directions[0].completed, 10);

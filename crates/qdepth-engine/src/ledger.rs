@@ -4,7 +4,7 @@
 use qdepth_measure::{Instant, LatencyHistogram, Nanos};
 use qdepth_workload::{Direction, Point};
 
-use crate::least::Counts;
+use crate::minimum_rate::Counts;
 use crate::outcome::{DirectionOutcome, Outcome};
 use crate::series::{Interval, Series, is_kept};
 

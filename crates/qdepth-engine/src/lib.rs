@@ -4,27 +4,27 @@
 //! This crate opens no files, reads no clock and has no `unsafe` code. Start with [`Target`],
 //! [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
 
+mod coupled;
 mod drive;
 mod driver;
 mod durable;
 mod flow;
 mod join;
-mod least;
 mod ledger;
+mod minimum_rate;
 mod outcome;
 mod pacing;
 mod series;
 mod shard;
 mod target;
-mod tied;
 
 pub mod conformance;
 pub mod scripted;
 
 pub use drive::{measure, measure_any, measure_shard, measure_together};
 pub use durable::DurableParts;
-pub use join::{in_turn, join, unrecorded};
-pub use least::Shortfall;
+pub use join::{append_segment, as_warm_up, join};
+pub use minimum_rate::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};

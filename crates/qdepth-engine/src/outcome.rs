@@ -4,7 +4,7 @@ use qdepth_measure::{LatencyHistogram, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::durable::DurableParts;
-use crate::least::Shortfall;
+use crate::minimum_rate::Shortfall;
 use crate::series::Series;
 use crate::target::{CpuTime, TargetFailure};
 

@@ -36,11 +36,11 @@ pub(crate) trait Pacing {
     fn window_begins(&mut self) {}
     /// Largest number of bytes that one stream has requested in the window, if streams end by
     /// bytes.
-    fn most(&self) -> u64 {
+    fn most_bytes(&self) -> u64 {
         0
     }
     /// Lets each stream continue up to this many bytes in the window.
-    fn go_on_to(&mut self, _: u64) {}
+    fn continue_to(&mut self, _: u64) {}
     /// Notes that the driver issues no more requests.
     fn ends(&mut self) {}
 }
@@ -70,11 +70,11 @@ impl Pacing for Box<dyn Pacing + '_> {
     fn window_begins(&mut self) {
         (**self).window_begins();
     }
-    fn most(&self) -> u64 {
-        (**self).most()
+    fn most_bytes(&self) -> u64 {
+        (**self).most_bytes()
     }
-    fn go_on_to(&mut self, bytes: u64) {
-        (**self).go_on_to(bytes);
+    fn continue_to(&mut self, bytes: u64) {
+        (**self).continue_to(bytes);
     }
     fn ends(&mut self) {
         (**self).ends();
@@ -154,11 +154,11 @@ impl<P: Pacing> Pacing for Finite<P> {
         self.left.fill(self.bytes);
     }
 
-    fn most(&self) -> u64 {
+    fn most_bytes(&self) -> u64 {
         self.bytes - self.left.iter().min().copied().unwrap_or_default().min(self.bytes)
     }
 
-    fn go_on_to(&mut self, bytes: u64) {
+    fn continue_to(&mut self, bytes: u64) {
         for left in &mut self.left {
             *left = bytes.saturating_sub(self.bytes - *left);
         }

@@ -24,37 +24,37 @@ pub struct Shard<'a> {
 /// rate.
 #[derive(Debug)]
 pub struct StopGroup {
-    wanting: AtomicUsize,
+    unsatisfied: AtomicUsize,
     /// True if a shard has ended that ends the whole group.
     over: AtomicBool,
     /// Counters of the coupled loads.
     flows: Vec<Flow>,
     /// Number of shards that catch up with each other and whose own time is not over.
-    to_come: AtomicUsize,
+    catching_up: AtomicUsize,
     /// Largest number of bytes that one of their streams had requested when its time was over.
-    most: AtomicU64,
+    most_bytes: AtomicU64,
 }
 
 impl StopGroup {
     /// Coupling of shards that run at the same time; `None` if none waits for another.
     pub fn from_shards<'p>(shards: impl Iterator<Item = &'p Shard<'p>>) -> Option<Self> {
-        let (mut wanting, mut to_come, mut ends) = (0, 0, false);
+        let (mut unsatisfied, mut catching_up, mut ends) = (0, 0, false);
         let mut flows = Vec::new();
         for shard in shards {
-            wanting += usize::from(shard.wants());
+            unsatisfied += usize::from(shard.needs_more());
             ends |= shard.point.stop.ends_step;
-            to_come += usize::from(shard.point.stop.catches_up);
+            catching_up += usize::from(shard.point.stop.catches_up);
             if let Some(group) = shard.point.flow.map(|flow| flow.group) {
                 Flow::join(&mut flows, group, weight(shard.point, &shard.streams));
             }
         }
         // If no shard requires anything, the group never ends early.
-        let count = if wanting > 0 { wanting } else { usize::MAX };
-        let wanting = AtomicUsize::new(count);
-        let together = count < usize::MAX || ends || to_come > 0 || !flows.is_empty();
-        let (over, most) = (AtomicBool::new(false), AtomicU64::new(0));
-        let to_come = AtomicUsize::new(to_come);
-        together.then_some(Self { wanting, over, flows, to_come, most })
+        let count = if unsatisfied > 0 { unsatisfied } else { usize::MAX };
+        let unsatisfied = AtomicUsize::new(count);
+        let together = count < usize::MAX || ends || catching_up > 0 || !flows.is_empty();
+        let (over, most_bytes) = (AtomicBool::new(false), AtomicU64::new(0));
+        let catching_up = AtomicUsize::new(catching_up);
+        together.then_some(Self { unsatisfied, over, flows, catching_up, most_bytes })
     }
     /// Coupling of the shard with others.
     pub(crate) fn flow(&self, shard: &Shard<'_>) -> Option<&Flow> {
@@ -63,14 +63,14 @@ impl StopGroup {
     }
     /// Notes that the own time of a shard that catches up is over, and the largest number of bytes
     /// that one of its streams had requested.
-    pub(crate) fn came(&self, bytes: u64) {
-        self.most.fetch_max(bytes, Ordering::Relaxed);
-        self.to_come.fetch_sub(1, Ordering::Release);
+    pub(crate) fn note_own_time_over(&self, bytes: u64) {
+        self.most_bytes.fetch_max(bytes, Ordering::Relaxed);
+        self.catching_up.fetch_sub(1, Ordering::Release);
     }
     /// Largest number of bytes of one stream; `None` until the own time of all shards is over.
-    pub(crate) fn most(&self) -> Option<u64> {
-        let all = self.to_come.load(Ordering::Acquire) == 0;
-        all.then(|| self.most.load(Ordering::Relaxed))
+    pub(crate) fn most_bytes(&self) -> Option<u64> {
+        let all = self.catching_up.load(Ordering::Acquire) == 0;
+        all.then(|| self.most_bytes.load(Ordering::Relaxed))
     }
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
@@ -78,11 +78,11 @@ impl StopGroup {
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
-    pub(crate) fn content(&self) {
-        self.wanting.fetch_sub(1, Ordering::Relaxed);
+    pub(crate) fn note_satisfied(&self) {
+        self.unsatisfied.fetch_sub(1, Ordering::Relaxed);
     }
-    pub(crate) fn all_content(&self) -> bool {
-        self.is_over() || self.wanting.load(Ordering::Relaxed) == 0
+    pub(crate) fn all_satisfied(&self) -> bool {
+        self.is_over() || self.unsatisfied.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -92,7 +92,7 @@ impl<'a> Shard<'a> {
         Self { point, streams: 0..point.streams, stop_group: None }
     }
     /// True if other shards must continue until this one has enough samples or precision.
-    pub fn wants(&self) -> bool {
+    pub fn needs_more(&self) -> bool {
         self.point.stop.samples.is_some() || self.point.stop.until.is_some()
     }
     /// Its share of a limit that counts over all streams; 0 = no limit.

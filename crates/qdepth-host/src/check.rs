@@ -23,7 +23,7 @@ const INTERRUPTS: &str = "cpu";
 
 /// State of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CheckState {
     /// Good for a measurement.
     Good,
     /// It would disturb a measurement.
@@ -32,7 +32,7 @@ pub enum Standing {
     Unknown,
 }
 
-impl Standing {
+impl CheckState {
     /// Name in output and machine-readable output.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ pub struct Item {
     /// Title for the user.
     pub what: String,
     /// State.
-    pub standing: Standing,
+    pub state: CheckState,
     /// Result for the user, or the reason why there is none.
     pub found: Result<String, Reason>,
     /// Remedy for the user; empty if there is none.
@@ -149,9 +149,9 @@ impl Item {
         found: impl Into<String>,
         advice: &str,
     ) -> Self {
-        let standing = if good { Standing::Good } else { Standing::Disturbs };
+        let state = if good { CheckState::Good } else { CheckState::Disturbs };
         let advice = if good { String::new() } else { advice.to_owned() };
-        Self { standing, found: Ok(found.into()), advice, ..Self::blank(check, subject) }
+        Self { state, found: Ok(found.into()), advice, ..Self::blank(check, subject) }
     }
 
     /// A property that cannot be read.
@@ -164,7 +164,7 @@ impl Item {
             check,
             subject: subject.to_owned(),
             what: check.title(subject),
-            standing: Standing::Unknown,
+            state: CheckState::Unknown,
             found: Ok(String::new()),
             advice: String::new(),
             values: BTreeMap::new(),
@@ -404,12 +404,12 @@ mod tests {
         Observation { subject, key, value: Ok(value.to_owned()), source: String::new() }
     }
 
-    fn standing(items: &[Item], what: &str) -> Standing {
+    fn state(items: &[Item], what: &str) -> CheckState {
         items
             .iter()
             .find(|item| item.what == what)
             .unwrap_or_else(|| panic!("{what}: {items:?}"))
-            .standing
+            .state
     }
 
     #[test]
@@ -426,19 +426,17 @@ mod tests {
         ];
         let items = settings(&FakeMachine::new().system, &facts);
         for (what, expected) in [
-            ("governor", Standing::Disturbs),
-            ("idle states", Standing::Good),
-            ("energy preference", Standing::Unknown),
-            ("nvme0n1 scheduler", Standing::Good),
-            ("nvme0n1 link", Standing::Disturbs),
-            ("nvme0n1 heat", Standing::Disturbs),
+            ("governor", CheckState::Disturbs),
+            ("idle states", CheckState::Good),
+            ("energy preference", CheckState::Unknown),
+            ("nvme0n1 scheduler", CheckState::Good),
+            ("nvme0n1 link", CheckState::Disturbs),
+            ("nvme0n1 heat", CheckState::Disturbs),
         ] {
-            assert_eq!(standing(&items, what), expected, "{what}");
+            assert_eq!(state(&items, what), expected, "{what}");
         }
         assert!(
-            items
-                .iter()
-                .all(|item| (item.standing == Standing::Disturbs) != item.advice.is_empty())
+            items.iter().all(|item| (item.state == CheckState::Disturbs) != item.advice.is_empty())
         );
         let hot = items.iter().find(|item| item.check == Check::Heat).unwrap();
         assert_eq!((&*hot.subject, hot.values["celsius"]), ("nvme0n1", 56.0));
@@ -457,12 +455,12 @@ mod tests {
         };
         let system = FakeMachine::new().disk("sda", "8:0").system;
         let busy = quiet(&system, &sample(0, 0, 0), &sample(10, 100, 10));
-        assert_eq!(standing(&busy, "sda foreign I/O"), Standing::Disturbs);
-        assert_eq!(standing(&busy, "steal time"), Standing::Disturbs);
-        assert_eq!(standing(&busy, "waiting for CPU"), Standing::Good);
-        assert_eq!(standing(&busy, "waiting for I/O"), Standing::Disturbs);
-        assert_eq!(standing(&busy, "waiting for memory"), Standing::Unknown);
+        assert_eq!(state(&busy, "sda foreign I/O"), CheckState::Disturbs);
+        assert_eq!(state(&busy, "steal time"), CheckState::Disturbs);
+        assert_eq!(state(&busy, "waiting for CPU"), CheckState::Good);
+        assert_eq!(state(&busy, "waiting for I/O"), CheckState::Disturbs);
+        assert_eq!(state(&busy, "waiting for memory"), CheckState::Unknown);
         let calm = quiet(&system, &sample(0, 0, 0), &sample(10, 5, 0));
-        assert_eq!(standing(&calm, "sda foreign I/O"), Standing::Good);
+        assert_eq!(state(&calm, "sda foreign I/O"), CheckState::Good);
     }
 }

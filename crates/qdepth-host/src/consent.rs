@@ -19,26 +19,26 @@ pub const LONGEST_HOURS: i64 = 24;
 
 /// Data that a write would destroy.
 #[derive(Clone, Copy, Debug)]
-pub enum Losing<'a> {
+pub enum DataAtRisk<'a> {
     /// Everything on a device.
     Device(&'a BlockDevice),
     /// Data of an existing file.
     File(&'a Inspected),
 }
 
-impl<'a> From<&'a BlockDevice> for Losing<'a> {
+impl<'a> From<&'a BlockDevice> for DataAtRisk<'a> {
     fn from(device: &'a BlockDevice) -> Self {
         Self::Device(device)
     }
 }
 
-impl<'a> From<&'a Inspected> for Losing<'a> {
+impl<'a> From<&'a Inspected> for DataAtRisk<'a> {
     fn from(target: &'a Inspected) -> Self {
         target.block_device().map_or(Self::File(target), Self::Device)
     }
 }
 
-impl Losing<'_> {
+impl DataAtRisk<'_> {
     fn identity(self) -> Identity {
         match self {
             Self::Device(device) => Identity::Device(device.identity.clone()),
@@ -89,13 +89,13 @@ impl Consent {
     /// [`Guard::G9Consent`] with the correct words.
     pub fn on_terminal<'a>(
         system: &System,
-        losing: impl Into<Losing<'a>>,
+        at_risk: impl Into<DataAtRisk<'a>>,
         typed: &str,
         last_four: &str,
         overwrite: &[String],
     ) -> Result<Self, Refusal> {
-        let losing = losing.into();
-        check_typed(system, losing, typed)?;
+        let at_risk = at_risk.into();
+        check_typed(system, at_risk, typed)?;
         if !last_four_match(typed, last_four) {
             return Err(Refusal::new(
                 Guard::G9Consent,
@@ -104,7 +104,7 @@ impl Consent {
             ));
         }
         let overwrite = overwrite.to_vec();
-        Ok(Self::new(losing, overwrite, None))
+        Ok(Self::new(at_risk, overwrite, None))
     }
 
     /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent file
@@ -116,16 +116,16 @@ impl Consent {
     /// ends more than [`LONGEST_HOURS`] in the future.
     pub fn from_file<'a>(
         system: &System,
-        losing: impl Into<Losing<'a>>,
+        at_risk: impl Into<DataAtRisk<'a>>,
         typed: &str,
         text: &str,
         now: Timestamp,
         overwrite: &[String],
     ) -> Result<Self, Refusal> {
-        let losing = losing.into();
-        check_typed(system, losing, typed)?;
+        let at_risk = at_risk.into();
+        check_typed(system, at_risk, typed)?;
         let remedy =
-            || format!("Write this to the consent file:\n{}", template(system, losing, now));
+            || format!("Write this to the consent file:\n{}", template(system, at_risk, now));
         let refuse = |found: String| Err(Refusal::new(Guard::G9Consent, found, remedy()));
         let file = match FileText::parse(section_of(text, typed)) {
             Ok(file) => file,
@@ -134,8 +134,8 @@ impl Consent {
         if file.destroy != typed {
             return refuse(format!("the consent file names {}, not {typed}", file.destroy));
         }
-        if file.size_bytes != losing.size_bytes() {
-            let (theirs, ours, kind) = (file.size_bytes, losing.size_bytes(), losing.kind());
+        if file.size_bytes != at_risk.size_bytes() {
+            let (theirs, ours, kind) = (file.size_bytes, at_risk.size_bytes(), at_risk.kind());
             return refuse(format!(
                 "the consent file names a size of {theirs} B, but the {kind} has {ours} B"
             ));
@@ -145,16 +145,16 @@ impl Consent {
             let found = format!("the consent expires at {}, and it is now {now}", file.expires);
             return refuse(format!("{found}; it must expire within the next {LONGEST_HOURS} h"));
         }
-        Ok(Self::new(losing, overwrite.to_vec(), Some(file.expires)))
+        Ok(Self::new(at_risk, overwrite.to_vec(), Some(file.expires)))
     }
 
-    fn new(losing: Losing<'_>, overwrite: Vec<String>, expires: Option<Timestamp>) -> Self {
-        Self { identity: losing.identity(), overwrite, expires, used: Arc::default() }
+    fn new(at_risk: DataAtRisk<'_>, overwrite: Vec<String>, expires: Option<Timestamp>) -> Self {
+        Self { identity: at_risk.identity(), overwrite, expires, used: Arc::default() }
     }
 
     /// True if the consent was given for this device or file.
-    pub fn is_for<'a>(&self, losing: impl Into<Losing<'a>>) -> bool {
-        self.identity == losing.into().identity()
+    pub fn is_for<'a>(&self, at_risk: impl Into<DataAtRisk<'a>>) -> bool {
+        self.identity == at_risk.into().identity()
     }
 
     pub(crate) fn note_use(&self) {
@@ -273,18 +273,18 @@ pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp
     .lacking(destroy(system, file.into()))
 }
 
-fn remedy(system: &System, losing: Losing<'_>) -> String {
-    let words: Vec<String> = tokens(system, losing).iter().map(|t| shell_word(t)).collect();
+fn remedy(system: &System, at_risk: DataAtRisk<'_>) -> String {
+    let words: Vec<String> = tokens(system, at_risk).iter().map(|t| shell_word(t)).collect();
     let tokens = words.join(" or ");
-    match losing {
-        Losing::Device(_) => format!("If that is what you want, add --destroy {tokens}"),
-        Losing::File(_) => format!("If its contents may be lost, add --destroy {tokens}"),
+    match at_risk {
+        DataAtRisk::Device(_) => format!("If that is what you want, add --destroy {tokens}"),
+        DataAtRisk::File(_) => format!("If its contents may be lost, add --destroy {tokens}"),
     }
 }
 
 /// Options that give the consent on the command line.
-fn destroy(system: &System, losing: Losing<'_>) -> Vec<String> {
-    let token = tokens(system, losing).into_iter().next().unwrap_or_default();
+fn destroy(system: &System, at_risk: DataAtRisk<'_>) -> Vec<String> {
+    let token = tokens(system, at_risk).into_iter().next().unwrap_or_default();
     vec!["--destroy".to_owned(), token]
 }
 
@@ -292,10 +292,10 @@ fn destroy(system: &System, losing: Losing<'_>) -> Vec<String> {
 /// WWID, each with `-partN` for a partition. Without either, `PATH:SIZE_IN_BYTES:DISKSEQ`; before
 /// Linux 5.15 without the disk sequence number. For a file: `PATH:SIZE_IN_BYTES:INODE`, with
 /// control characters of the path escaped as `\n`.
-pub fn tokens<'a>(system: &System, losing: impl Into<Losing<'a>>) -> Vec<String> {
-    let device = match losing.into() {
-        Losing::Device(device) => device,
-        Losing::File(file) => {
+pub fn tokens<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>) -> Vec<String> {
+    let device = match at_risk.into() {
+        DataAtRisk::Device(device) => device,
+        DataAtRisk::File(file) => {
             let (path, inode) = (on_one_line(&file.path), file.inode().1);
             return vec![format!("{path}:{}:{inode}", file.identity().size_bytes())];
         }
@@ -327,8 +327,8 @@ fn is_shared(system: &System, identity: &DeviceIdentity, serial: &str) -> bool {
     })
 }
 
-fn check_typed(system: &System, losing: Losing<'_>, typed: &str) -> Result<(), Refusal> {
-    if tokens(system, losing).iter().any(|token| token == typed) {
+fn check_typed(system: &System, at_risk: DataAtRisk<'_>, typed: &str) -> Result<(), Refusal> {
+    if tokens(system, at_risk).iter().any(|token| token == typed) {
         return Ok(());
     }
     let why = if typed.contains(['*', '?', '[']) {
@@ -336,13 +336,13 @@ fn check_typed(system: &System, losing: Losing<'_>, typed: &str) -> Result<(), R
     } else if typed.starts_with("/dev/") && !typed.contains(':') {
         "a device name is not accepted as consent, because it may be another device after the next \
          boot"
-    } else if let Losing::File(_) = losing {
+    } else if let DataAtRisk::File(_) = at_risk {
         "it must name exactly this file"
     } else {
         "it must name exactly this device"
     };
-    let found = format!("`{typed}` is not consent for {}: {why}", losing.name());
-    Err(Refusal::new(Guard::G9Consent, found, remedy(system, losing)))
+    let found = format!("`{typed}` is not consent for {}: {why}", at_risk.name());
+    Err(Refusal::new(Guard::G9Consent, found, remedy(system, at_risk)))
 }
 
 /// The path with control characters escaped, for example line breaks, which would give a consent
@@ -362,13 +362,13 @@ pub fn last_four_match(typed: &str, again: &str) -> bool {
 }
 
 /// Text of a consent file for a device or file, valid for one hour.
-pub fn template<'a>(system: &System, losing: impl Into<Losing<'a>>, now: Timestamp) -> String {
-    let losing = losing.into();
-    let token = tokens(system, losing).into_iter().next().unwrap_or_default();
+pub fn template<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>, now: Timestamp) -> String {
+    let at_risk = at_risk.into();
+    let token = tokens(system, at_risk).into_iter().next().unwrap_or_default();
     let expires = now.checked_add(SignedDuration::from_hours(1)).unwrap_or(now);
     format!(
         "destroy = \"{token}\"\nsize_bytes = {}\nexpires = \"{expires:.0}\"\n",
-        losing.size_bytes()
+        at_risk.size_bytes()
     )
 }
 

@@ -101,10 +101,10 @@ impl DeviceHandle {
     }
 
     /// Identity for the undo journal.
-    pub fn bound(&self, system: &System) -> Bound {
+    pub fn bound(&self, system: &System) -> DeviceReference {
         let DeviceIdentity { kernel_name, number, serial, wwid, size_bytes, diskseq } =
             self.identity.clone();
-        Bound::Device(Known {
+        DeviceReference::Device(DeviceSnapshot {
             partition: partition(system, &kernel_name),
             kernel_name,
             number: number.to_string(),
@@ -138,22 +138,22 @@ fn node_of(system: &System, identity: &DeviceIdentity) -> Result<String, Refusal
 /// Description of a device by which another process can identify it, even after a reboot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Bound {
+pub enum DeviceReference {
     /// A device that existed before.
-    Device(Known),
+    Device(DeviceSnapshot),
     /// A device that a step created: identified by its node, and by the devices that it is built
     /// on.
     Made {
         /// Its node.
         node: String,
         /// Devices that it is built on.
-        on: Vec<Bound>,
+        on: Vec<DeviceReference>,
     },
 }
 
 /// Identity of a device when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
+pub struct DeviceSnapshot {
     kernel_name: String,
     number: String,
     partition: Option<String>,
@@ -177,10 +177,10 @@ pub enum DevicePresence {
     /// Absent.
     Gone,
     /// Unknown, or replaced by another device; holds the reason.
-    Strange(String),
+    Replaced(String),
 }
 
-impl Bound {
+impl DeviceReference {
     /// Looks for the device.
     pub fn find(&self, system: &System) -> DevicePresence {
         match self {
@@ -199,11 +199,11 @@ impl Bound {
     }
 }
 
-impl Known {
+impl DeviceSnapshot {
     fn find(&self, system: &System) -> DevicePresence {
         if self.boot == system.boot() {
             let Ok(number) = self.number.parse::<DeviceNumber>() else {
-                return DevicePresence::Strange(format!(
+                return DevicePresence::Replaced(format!(
                     "`{}` is not a device number",
                     self.number
                 ));
@@ -213,12 +213,12 @@ impl Known {
                 Some(now) if now.size_bytes == 0 && self.size_bytes > 0 => DevicePresence::Gone,
                 Some(now) => match self.difference(&now) {
                     None => here(system, &now),
-                    Some(why) => DevicePresence::Strange(why),
+                    Some(why) => DevicePresence::Replaced(why),
                 },
             };
         }
         if self.serial.is_none() && self.wwid.is_none() {
-            return DevicePresence::Strange(format!(
+            return DevicePresence::Replaced(format!(
                 "the machine was rebooted since, and {} has no serial that identifies it",
                 self.kernel_name
             ));
@@ -236,7 +236,9 @@ impl Known {
         match all.as_slice() {
             [] => DevicePresence::Gone,
             [identity] => here(system, identity),
-            _ => DevicePresence::Strange(format!("several devices look like {}", self.kernel_name)),
+            _ => {
+                DevicePresence::Replaced(format!("several devices look like {}", self.kernel_name))
+            }
         }
     }
 
@@ -256,11 +258,11 @@ impl Known {
 fn here(system: &System, now: &DeviceIdentity) -> DevicePresence {
     match node_of(system, now) {
         Ok(node) => DevicePresence::Here { node, name: now.kernel_name.clone() },
-        Err(no) => DevicePresence::Strange(no.found),
+        Err(no) => DevicePresence::Replaced(no.found),
     }
 }
 
-fn stacked_presence(system: &System, node: &str, on: &[Bound]) -> DevicePresence {
+fn stacked_presence(system: &System, node: &str, on: &[DeviceReference]) -> DevicePresence {
     let Some(number) = system.block_node(node) else { return DevicePresence::Gone };
     let Some(now) = DeviceIdentity::read(system, number) else { return DevicePresence::Gone };
     let ours: Vec<String> = on.iter().filter_map(|below| below.last_name(system)).collect();
@@ -268,7 +270,7 @@ fn stacked_presence(system: &System, node: &str, on: &[Bound]) -> DevicePresence
     let below = sysfs::whole_of(system, name)
         .map_or_else(|| sysfs::slaves_of(system, name), |whole| vec![whole]);
     if below.is_empty() || below.iter().any(|name| !ours.contains(name)) {
-        return DevicePresence::Strange(format!(
+        return DevicePresence::Replaced(format!(
             "{node} is on {} and not on the devices that it was built on ({})",
             if below.is_empty() { "nothing".to_owned() } else { below.join(", ") },
             ours.join(", ")

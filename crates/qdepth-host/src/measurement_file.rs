@@ -163,7 +163,7 @@ impl Cleared {
         };
         let wanted = Wanted { size_bytes: self.size_bytes, ..*wanted };
         // While other targets were checked, somebody may have opened the file or written to it.
-        self.system.switch("fill");
+        self.system.before_action("fill");
         guard::no_writers_of_file(&self.system, &held.file, &self.path)?;
         if own_or_empty(&held.file, &self.path)? != held.label {
             return Err(changed(&self.path).into());

@@ -85,7 +85,7 @@ pub struct OwnFiles {
     size_bytes: u64,
     inodes: BTreeMap<String, (u64, u64)>,
     /// Files of earlier runs, known to hold nothing but what those runs wrote.
-    proven: BTreeSet<(u64, u64)>,
+    verified_inodes: BTreeSet<(u64, u64)>,
     folders: Vec<OwnFolder>,
     not_direct: Option<Errno>,
 }
@@ -123,7 +123,7 @@ pub fn clear(
         keep: wanted.keep,
         size_bytes: wanted.size_bytes,
         inodes: BTreeMap::new(),
-        proven: BTreeSet::new(),
+        verified_inodes: BTreeSet::new(),
         folders: Vec::new(),
         not_direct: None,
     };
@@ -316,7 +316,7 @@ impl OwnFiles {
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.naming.has(&name) {
                 let inode = self.check_left(&name, &self.path.join(&name))?;
-                self.proven.extend(inode);
+                self.verified_inodes.extend(inode);
             }
         }
         Ok(())
@@ -364,7 +364,7 @@ impl OwnFiles {
         let file = File::from(file);
         guard::lock_file(&file, path, Use::Write)?;
         guard::nobody_uses_file(&self.system, &file, path)?;
-        if self.proven.contains(&inode) {
+        if self.verified_inodes.contains(&inode) {
             return Ok(Some(inode));
         }
         let length = u64::try_from(stat.st_size).unwrap_or(u64::MAX);

@@ -44,16 +44,16 @@ pub struct System {
     root: PathBuf,
     staged: Option<Staged>,
     tape: Option<Arc<Mutex<Recording>>>,
-    switch: Option<Switch>,
+    before_action: Option<BeforeAction>,
 }
 
 /// Test hook between a check and the action that relies on it; receives the name of the action.
 #[derive(Clone)]
-struct Switch(Arc<dyn Fn(&str) + Send + Sync>);
+struct BeforeAction(Arc<dyn Fn(&str) + Send + Sync>);
 
-impl std::fmt::Debug for Switch {
+impl std::fmt::Debug for BeforeAction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Switch")
+        f.write_str("BeforeAction")
     }
 }
 
@@ -70,7 +70,7 @@ struct Staged {
 impl System {
     /// This machine.
     pub fn real() -> Self {
-        Self { root: PathBuf::from("/"), staged: None, tape: None, switch: None }
+        Self { root: PathBuf::from("/"), staged: None, tape: None, before_action: None }
     }
 
     /// This machine; all answers are recorded.
@@ -81,21 +81,21 @@ impl System {
     /// A recorded machine: no file is read and no command is started.
     pub fn recorded(recording: Recording) -> Self {
         let staged = Staged { recorded: Some(recording), ..Staged::default() };
-        Self { root: PathBuf::from("/"), staged: Some(staged), tape: None, switch: None }
+        Self { root: PathBuf::from("/"), staged: Some(staged), tape: None, before_action: None }
     }
 
-    /// Calls `switch` in every interval between a check and the action that relies on it, so that
+    /// Calls the hook in every interval between a check and the action that relies on it, so that
     /// tests can change the machine at exactly these moments.
     #[must_use]
-    pub fn with_switch(mut self, switch: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.switch = Some(Switch(Arc::new(switch)));
+    pub fn with_before_action(mut self, hook: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.before_action = Some(BeforeAction(Arc::new(hook)));
         self
     }
 
     /// Calls the test hook before an action.
-    pub(crate) fn switch(&self, act: &str) {
-        if let Some(Switch(switch)) = &self.switch {
-            switch(act);
+    pub(crate) fn before_action(&self, act: &str) {
+        if let Some(BeforeAction(hook)) = &self.before_action {
+            hook(act);
         }
     }
 
@@ -107,11 +107,11 @@ impl System {
     /// Recording so far; empty if nothing is recorded.
     pub fn tape(&self) -> Recording {
         let mut taken = Recording::default();
-        self.take_down(|tape| taken = tape.clone());
+        self.record(|tape| taken = tape.clone());
         taken
     }
 
-    fn take_down(&self, what: impl FnOnce(&mut Recording)) {
+    fn record(&self, what: impl FnOnce(&mut Recording)) {
         if let Some(tape) = &self.tape {
             what(&mut tape.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -124,7 +124,7 @@ impl System {
     /// A machine simulated by the files below `root`. No command is started; only answers staged
     /// with [`Self::with_output`] are returned.
     pub fn staged(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), staged: Some(Staged::default()), tape: None, switch: None }
+        Self { root: root.into(), staged: Some(Staged::default()), tape: None, before_action: None }
     }
 
     /// Stages the output of a command, by its name or by its whole command line.
@@ -182,7 +182,7 @@ impl System {
             return recorded.read_file(path);
         }
         let answer = kernels_file(&self.path(path));
-        self.take_down(|tape| tape.saw_file(path, &answer));
+        self.record(|tape| tape.saw_file(path, &answer));
         answer
     }
 
@@ -208,7 +208,7 @@ impl System {
             return recorded.list_dir(path);
         }
         let answer = self.names_in(path);
-        self.take_down(|tape| tape.saw_list(path, &answer));
+        self.record(|tape| tape.saw_list(path, &answer));
         answer
     }
 
@@ -230,7 +230,7 @@ impl System {
         if let Some(recorded) = self.recorded_tree() {
             return recorded.read_link(path);
         }
-        self.take_down(|tape| tape.saw_link(path));
+        self.record(|tape| tape.saw_link(path));
         std::fs::read_link(self.path(path))
     }
 
@@ -240,7 +240,7 @@ impl System {
         if let Some(recorded) = self.recorded_tree() {
             return recorded.exists(path).then(|| recorded.canonical(path));
         }
-        self.take_down(|tape| tape.saw_path(path));
+        self.record(|tape| tape.saw_path(path));
         let real = self.path(path).canonicalize().ok()?;
         let root = self.root.canonicalize().ok()?;
         Some(Path::new("/").join(real.strip_prefix(root).ok()?))
@@ -252,7 +252,7 @@ impl System {
         if let Some(recorded) = self.recorded_tree() {
             return recorded.exists(path);
         }
-        self.take_down(|tape| tape.saw_path(path));
+        self.record(|tape| tape.saw_path(path));
         let is_node = self.staged.as_ref().is_some_and(|staged| staged.nodes.contains_key(path));
         is_node || self.path(path).exists()
     }
@@ -331,7 +331,7 @@ impl System {
         let Some(staged) = &self.staged else {
             let answer = run_command(command, args, limit);
             if let Ok(output) = &answer {
-                self.take_down(|tape| tape.saw_output(&line(command, args), output));
+                self.record(|tape| tape.saw_output(&line(command, args), output));
             }
             return answer;
         };

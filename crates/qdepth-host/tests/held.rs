@@ -49,8 +49,8 @@ fn act(
     let mut devices = Devices::find(&bench.system, &base_devices(&steps)).unwrap();
     devices.keep(&bench.system).unwrap();
     let mut journal = Journal::open(&bench.fresh("undo.jsonl")).unwrap();
-    let system = System::real().with_switch(window);
-    apply(&system, &steps[0], &mut devices, &mut journal, Watch::NOBODY)
+    let system = System::real().with_before_action(window);
+    apply(&system, &steps[0], &mut devices, &mut journal, Watch::SILENT)
 }
 
 #[cfg(test)]

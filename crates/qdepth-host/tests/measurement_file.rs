@@ -304,7 +304,7 @@ fn an_empty_file_that_somebody_writes_to_is_left() {
             come();
             system
         } else {
-            system.with_switch(move |act| {
+            system.with_before_action(move |act| {
                 if act == "fill" {
                     come()
                 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{Bench, MIB, checksum, is_root, sh};
 use qdepth_host::prepare::journal::Journal;
-use qdepth_host::prepare::{Devices, Undone, Watch, apply, base_devices, read, undo_all};
+use qdepth_host::prepare::{Devices, UndoResult, Watch, apply, base_devices, read, undo_all};
 
 #[cfg(test)]
 fn bench(test: &str) -> Option<Bench> {
@@ -36,7 +36,7 @@ fn prepared(bench: &Bench, device: &Path, at: &Path, journal: &Path) {
     devices.keep(&bench.system).unwrap();
     let mut journal = Journal::open(journal).unwrap();
     for step in &steps {
-        apply(&bench.system, step, &mut devices, &mut journal, Watch::NOBODY).unwrap();
+        apply(&bench.system, step, &mut devices, &mut journal, Watch::SILENT).unwrap();
     }
     bench.later(format!("! mountpoint -q {at} || umount -l {at}"));
 }
@@ -58,7 +58,7 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
     drop(held);
     let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
     undoing.join().unwrap();
-    assert!(told.iter().all(|undone| matches!(undone, Undone::Done(_))), "{told:?}");
+    assert!(told.iter().all(|undone| matches!(undone, UndoResult::Done(_))), "{told:?}");
     assert_eq!(told.len(), 3, "unmounted, its directory removed, its signature wiped");
     assert!(!path.exists(), "the journal goes with its last entry");
     assert!(!place.exists());
@@ -83,7 +83,7 @@ fn what_others_mounted_stays() {
         .unwrap();
         let before = sh(&format!("findmnt -n -o SOURCE,TARGET {at}")).unwrap();
         let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
-        let Some(Undone::Left(text, why)) = told.first() else { panic!("{how}: {told:?}") };
+        let Some(UndoResult::Left(text, why)) = told.first() else { panic!("{how}: {told:?}") };
         assert!(text.starts_with("umount") && why.contains("by something else"), "{how}: {why}");
         assert_eq!(sh(&format!("findmnt -n -o SOURCE,TARGET {at}")).unwrap(), before, "{how}");
         sh(&format!("umount {at}; ! mountpoint -q {at} || umount {at}")).unwrap();
@@ -109,7 +109,7 @@ fn what_took_its_place_is_not_wiped() {
     let before = checksum(&other);
     let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
     let wiped = told.last().unwrap();
-    assert!(matches!(wiped, Undone::Left(text, _) if text.starts_with("wipefs")), "{told:?}");
+    assert!(matches!(wiped, UndoResult::Left(text, _) if text.starts_with("wipefs")), "{told:?}");
     assert_eq!(checksum(&other), before);
     fs::remove_dir_all(&place).ok();
 }

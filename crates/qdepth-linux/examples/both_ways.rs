@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut targets = Vec::new();
     for engine in &engines {
         let mut target = open(device, *engine)?;
-        conformance::check(target.by_any(), SLOTS, 64 << 20)
+        conformance::check(target.as_target(), SLOTS, 64 << 20)
             .map_err(|why| format!("{}: {why}", engine.name()))?;
         targets.push(target);
     }
@@ -126,7 +126,7 @@ fn flush(target: &mut KernelTarget, engine: Engine) -> Result<(), Box<dyn Error>
     if engine.polls_device() {
         return Ok(());
     }
-    let target = target.by_any();
+    let target = target.as_target();
     target.submit(Slot(0), Request { direction: Direction::Sync, offset: 0, size: 0 });
     let mut done = Completions::with_capacity(1);
     let limit = target.now() + Nanos::from_secs(60);

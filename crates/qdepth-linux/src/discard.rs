@@ -12,8 +12,8 @@ use rustix::io_uring::{
 };
 
 use crate::call::call;
-use crate::lack::Lack;
 use crate::ring::{Await, Ring};
+use crate::unsupported::Unsupported;
 
 /// `ioctl` and ring command (Linux 6.12) for discards, from <linux/fs.h> and <linux/blkdev.h>:
 /// `_IO(0x12, …)`.
@@ -76,7 +76,7 @@ impl Discard {
         ring.give_back();
         match Errno::from_raw_os_error(-answer) {
             Errno::INVAL => Ok(()),
-            why => Err(io::Error::other(Lack::Discards(why))),
+            why => Err(io::Error::other(Unsupported::Discards(why))),
         }
     }
 

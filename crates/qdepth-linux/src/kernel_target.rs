@@ -16,12 +16,12 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::discard::Discard;
 use crate::inline::{Inline, Transfers};
-use crate::lack::{operation, reason};
 use crate::looped;
 use crate::operations::Operations;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::ring_queue::CompletionMode;
 use crate::threads::Threads;
+use crate::unsupported::{operation, reason};
 use crate::uring::{Uring, probe};
 use crate::verify::WithBuffers;
 
@@ -407,7 +407,7 @@ impl KernelTarget {
 
     /// The engine as a trait object, for single requests. The loop does not use it, because each
     /// request would pay for a virtual call.
-    pub fn by_any(&mut self) -> &mut dyn Target {
+    pub fn as_target(&mut self) -> &mut dyn Target {
         match &mut *self.queue {
             Queue::Uring(engine) => &mut **engine,
             Queue::Trimming(engine) => &mut **engine,
@@ -434,7 +434,7 @@ impl KernelTarget {
 
 impl WithBuffers for KernelTarget {
     fn target(&mut self) -> &mut dyn Target {
-        self.by_any()
+        self.as_target()
     }
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
         self.buffers.piece(slot.0)

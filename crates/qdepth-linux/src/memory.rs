@@ -43,7 +43,7 @@ const FAILED: i32 = 4;
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller guarantees what this call requires.
-        given(unsafe { System.alloc(layout) }, layout.size())
+        or_exit(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
@@ -53,16 +53,16 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        or_exit(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.realloc(at, layout, size) }, size)
+        or_exit(unsafe { System.realloc(at, layout, size) }, size)
     }
 }
 
-fn given(at: *mut u8, bytes: usize) -> *mut u8 {
+fn or_exit(at: *mut u8, bytes: usize) -> *mut u8 {
     if at.is_null() { ended(bytes) } else { at }
 }
 

@@ -16,9 +16,9 @@ use rustix::ioctl::opcode;
 
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
-use crate::lack::reason;
 use crate::nvme::{Command, result};
 use crate::ring_queue::{CompletionMode, RingQueue};
+use crate::unsupported::reason;
 
 /// Blocks of the largest command: the number of blocks has 16 bits and counts from zero (NVM
 /// Command Set Specification, Read command, dword 12).

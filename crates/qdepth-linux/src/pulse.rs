@@ -19,7 +19,7 @@ const KEPT: usize = 86_400;
 
 /// A pause of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standstill {
+pub struct Pause {
     /// The last beat before the pause.
     pub from: Instant,
     /// The first beat after the pause.
@@ -30,7 +30,7 @@ pub struct Standstill {
 #[derive(Debug)]
 pub struct Pulse {
     end: Sender<()>,
-    thread: Option<JoinHandle<Vec<Standstill>>>,
+    thread: Option<JoinHandle<Vec<Pause>>>,
 }
 
 impl Pulse {
@@ -51,7 +51,7 @@ impl Pulse {
     }
 
     /// Stops the thread, and returns the pauses.
-    pub fn stop(mut self) -> Vec<Standstill> {
+    pub fn stop(mut self) -> Vec<Pause> {
         let _ = self.end.send(());
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
@@ -60,13 +60,13 @@ impl Pulse {
 /// The last beat, and the pauses so far.
 struct Beats {
     last: Instant,
-    found: Vec<Standstill>,
+    found: Vec<Pause>,
 }
 
 impl Beats {
     fn add(&mut self, this: Instant) {
         if this.since(self.last) >= BEAT + LATE && self.found.len() < KEPT {
-            self.found.push(Standstill { from: self.last, to: this });
+            self.found.push(Pause { from: self.last, to: this });
         }
         self.last = this;
     }
@@ -93,7 +93,7 @@ mod tests {
             beats.add(at(ms));
         }
         let late =
-            [(140, 240), (260, 1_260)].map(|(from, to)| Standstill { from: at(from), to: at(to) });
+            [(140, 240), (260, 1_260)].map(|(from, to)| Pause { from: at(from), to: at(to) });
         assert_eq!(beats.found, late);
     }
 

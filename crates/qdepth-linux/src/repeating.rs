@@ -2,7 +2,7 @@
 
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
-use qdepth_workload::{Contents, Direction, Payload, Request, bear, fill};
+use qdepth_workload::{Contents, Direction, Payload, Request, fill, stamp_content};
 
 use crate::verify::WithBuffers;
 
@@ -34,7 +34,7 @@ impl<T: WithBuffers> Target for Repeating<'_, T> {
         if request.direction == Direction::Write {
             let buffer = self.inner.buffer(slot);
             let length = buffer.len().min(request.size as usize);
-            bear(&mut buffer[..length], self.contents.draw());
+            stamp_content(&mut buffer[..length], self.contents.draw());
         }
         self.inner.target().submit(slot, request);
     }

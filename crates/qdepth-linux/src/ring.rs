@@ -21,8 +21,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::time::Timespec;
 
 use crate::call::{call, error};
-use crate::lack::Lack;
 use crate::nvme::{COMMAND_AT, Command};
+use crate::unsupported::Unsupported;
 
 /// Idle time of a kernel polling thread before it sleeps.
 const POLLER_IDLE_MS: u32 = 50;
@@ -100,7 +100,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         let (descriptor, in_order) = set_up(entries, &mut params)?;
         if !params.features.contains(IoringFeatureFlags::SINGLE_MMAP | IoringFeatureFlags::EXT_ARG)
         {
-            return Err(io::Error::other(Lack::OldRing));
+            return Err(io::Error::other(Unsupported::OldRing));
         }
         let sq_end = params.sq_off.array as usize + params.sq_entries as usize * size_of::<u32>();
         let cq_end = params.cq_off.cqes as usize + params.cq_entries as usize * Self::COMPLETION;

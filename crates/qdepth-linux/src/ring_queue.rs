@@ -15,8 +15,8 @@ use rustix::io_uring::{
 use rustix::time::Timespec;
 
 use crate::clock::{Clock, FEW, SPIN};
-use crate::lack::reason;
 use crate::ring::{Await, Ring};
+use crate::unsupported::reason;
 
 /// User data of heartbeat completions; no slot has this number.
 const HEARTBEAT: u64 = u64::MAX;

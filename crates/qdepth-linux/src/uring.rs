@@ -16,9 +16,9 @@ use rustix::io_uring::{
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
 use crate::discard::{Discard, Sizes};
-use crate::lack::{Lack, reason};
 use crate::ring::Ring;
 use crate::ring_queue::{CompletionMode, RingQueue};
+use crate::unsupported::{Unsupported, reason};
 
 /// Largest memory that can be registered as one buffer (`io_uring_register`(2): 1 GiB).
 const REGISTERED_MAX: usize = 1 << 30;
@@ -166,7 +166,7 @@ fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
 fn register(ring: &Ring, buffers: &mut Buffers) -> io::Result<()> {
     let whole = buffers.as_mut_slice();
     if whole.len() > REGISTERED_MAX {
-        return Err(io::Error::other(Lack::LargeBuffers));
+        return Err(io::Error::other(Unsupported::LargeBuffers));
     }
     let vector = libc::iovec { iov_base: whole.as_mut_ptr().cast(), iov_len: whole.len() };
     // SAFETY: an array of one range; the mapping outlives the ring: `KernelTarget` drops the ring
@@ -192,7 +192,7 @@ pub(crate) fn probe() -> io::Result<()> {
         (IoringOp::Fsync, "IORING_OP_FSYNC"),
     ] {
         if (answer[4 + 2 * operation as usize] >> 16) & SUPPORTED == 0 {
-            return Err(io::Error::other(Lack::Operation(name)));
+            return Err(io::Error::other(Unsupported::Operation(name)));
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ fn every_engine_keeps_the_laws() {
     for engine in [Engine::IoUring, Engine::LinuxAio, Engine::Threads] {
         let mut target = KernelTarget::open(file(1 << 20), &options(engine)).expect("opens");
         assert_eq!(target.engine(), engine);
-        conformance::check(target.by_any(), 64, 1 << 20)
+        conformance::check(target.as_target(), 64, 1 << 20)
             .unwrap_or_else(|e| panic!("{engine:?}: {e}"));
     }
 }
@@ -44,11 +44,11 @@ fn every_engine_keeps_the_laws() {
 fn the_engines_of_special_use_keep_the_laws() {
     let sync = OpenOptions { slots: 1, ..options(Engine::Sync) };
     let mut target = KernelTarget::open(file(1 << 20), &sync).expect("opens");
-    conformance::check(target.by_any(), 1, 1 << 20).expect("sync");
+    conformance::check(target.as_target(), 1, 1 << 20).expect("sync");
     assert!(KernelTarget::open(file(1 << 20), &options(Engine::Sync)).is_err(), "one at a time");
     let mut target =
         KernelTarget::open(file(1 << 20), &options(Engine::IoUringSqPoll)).expect("opens");
-    conformance::check(target.by_any(), 64, 1 << 20).expect("io_uring-sqpoll");
+    conformance::check(target.as_target(), 64, 1 << 20).expect("io_uring-sqpoll");
 }
 
 const NAMESPACE: Namespace = Namespace { id: 1, block_bytes: 512 };
@@ -72,7 +72,7 @@ fn commands_keep_the_laws() {
         Err(why) => return println!("SKIPPED: commands to /dev/null: {why}"),
     };
     assert_eq!(target.engine(), Engine::IoUringPassthrough);
-    conformance::check(target.by_any(), 64, 1 << 20).expect("io_uring-passthrough");
+    conformance::check(target.as_target(), 64, 1 << 20).expect("io_uring-passthrough");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn no_command_is_made_of_parts_of_blocks_or_of_a_write_that_is_not_allowed() {
             Ok(target) => target,
             Err(why) => return println!("SKIPPED: commands to /dev/null: {why}"),
         };
-        let target = target.by_any();
+        let target = target.as_target();
         target.submit(Slot(3), Request { direction, offset, size });
         let mut done = Completions::with_capacity(1);
         let until = target.now() + Nanos::from_secs(5);
@@ -129,7 +129,7 @@ fn errors_and_ends_of_files_are_completions() {
             (file(6000), Direction::Read, 8192, 0),
         ] {
             let mut target = KernelTarget::open(file, &options(engine)).expect("opens");
-            let target = target.by_any();
+            let target = target.as_target();
             target.submit(Slot(3), Request { direction, offset, size: 4096 });
             let mut done = Completions::with_capacity(1);
             let until = target.now() + Nanos::from_secs(5);

@@ -27,7 +27,7 @@ fn open(engine: Engine, file: &File) -> Result<KernelTarget, qdepth_linux::OpenE
 
 #[cfg(test)]
 fn result(target: &mut KernelTarget, request: Request) -> i32 {
-    let target = target.by_any();
+    let target = target.as_target();
     target.submit(Slot(0), request);
     let mut done = Completions::with_capacity(1);
     while done.as_slice().is_empty() {

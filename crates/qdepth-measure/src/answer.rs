@@ -110,14 +110,14 @@ pub enum Answer {
         limit: usize,
     },
     /// A limit is exceeded at the lowest rate that was probed.
-    Never {
+    ExceededAtLowest {
         /// Lowest rate that was probed, I/Os per second.
         lowest: f64,
         /// Index of the limit.
         limit: usize,
     },
     /// No limit is exceeded at the highest rate that was probed.
-    Always {
+    MetAtHighest {
         /// Highest rate that was probed, I/Os per second.
         highest: f64,
     },
@@ -207,10 +207,13 @@ impl Search {
     pub fn answer(&self) -> Answer {
         match ends(&self.enclosing, &self.allowed) {
             (None, Some(lowest)) if self.is_clearly_exceeded(std::iter::once(lowest), None) => {
-                Answer::Never { lowest: lowest.rate, limit: worst(lowest, &self.allowed).1 }
+                Answer::ExceededAtLowest {
+                    lowest: lowest.rate,
+                    limit: worst(lowest, &self.allowed).1,
+                }
             }
             (Some(highest), None) if highest.rate >= ENDS[1] * self.reached => {
-                Answer::Always { highest: highest.rate }
+                Answer::MetAtHighest { highest: highest.rate }
             }
             (Some(_), Some(_)) => self.surrounded().unwrap_or(Answer::Unknown),
             _ => Answer::Unknown,

@@ -7,7 +7,7 @@
 //! the two sides are farthest apart by the energy distance. It accepts the split if shuffled
 //! figures are rarely as far apart, and then repeats within each side.
 
-use crate::deals::Draw;
+use crate::permutation_test::Draw;
 
 /// Fewest figures on each side of a change: fewer cannot be distinguished from outliers.
 const SIDE_MIN: usize = 3;

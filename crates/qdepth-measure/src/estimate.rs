@@ -53,7 +53,7 @@ impl Estimate {
     /// queue more or less than its share, and segments do not differ in that. The interval is wider
     /// by that amount, and `None` below one turnover.
     #[must_use]
-    pub fn of_short_visits(self, turnovers: f64) -> Self {
+    pub fn widened_for_short_segments(self, turnovers: f64) -> Self {
         if turnovers >= SETTLED {
             return self;
         }

@@ -18,7 +18,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::deals::{deals, share_as_far};
+use crate::permutation_test::{assignments, share_at_least_as_far};
 
 /// Share of tables with a false alarm, and of intervals that may miss the true value.
 const ALPHA: f64 = 0.05;
@@ -66,7 +66,7 @@ pub struct Ratio {
     variance: f64,
     /// Share of the assignments of these runs to two sides that are at least as far apart; 1 if not
     /// computed.
-    dealt: f64,
+    permutation_p: f64,
 }
 
 /// Mean and variance of logarithms.
@@ -125,12 +125,12 @@ pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
     let within = (a.count - 1.0) * a.variance + (b.count - 1.0) * b.variance;
     let variance = within / (a.count + b.count - 2.0).max(1.0);
     let p = probability(difference, error, degrees)?;
-    let is_dealt = runs[0] > 1 && runs[1] > 1 && error > 0.0 && p <= ALPHA;
-    let dealt = if is_dealt { share_as_far(&both[0], &both[1]) } else { 1.0 };
-    let p = if is_dealt { p.max(dealt) } else { p };
+    let is_permuted = runs[0] > 1 && runs[1] > 1 && error > 0.0 && p <= ALPHA;
+    let permutation_p = if is_permuted { share_at_least_as_far(&both[0], &both[1]) } else { 1.0 };
+    let p = if is_permuted { p.max(permutation_p) } else { p };
     let half = error * StudentsT::new(0.0, 1.0, degrees).ok()?.inverse_cdf(1.0 - ALPHA / 2.0);
     let [value, low, high] = [difference, difference - half, difference + half].map(f64::exp);
-    Some(Ratio { value, low, high, p, degrees, runs, variance, dealt })
+    Some(Ratio { value, low, high, p, degrees, runs, variance, permutation_p })
 }
 
 /// Probability by Student's t of a difference of logarithms at least this large if there is none.
@@ -176,8 +176,8 @@ pub fn pooled(ratios: &[Option<Ratio>]) -> Vec<Option<Ratio>> {
         let half = error * StudentsT::new(0.0, 1.0, degrees).ok()?.inverse_cdf(1.0 - ALPHA / 2.0);
         let p = probability(difference, error, degrees)?;
         // The rarest case is one assignment and its mirror image.
-        let rarest = 2.0 / deals(ratio.runs[0], ratio.runs[1]);
-        let is_rarest = ratio.dealt <= rarest * (1.0 + 1e-9) || error <= 0.0;
+        let rarest = 2.0 / assignments(ratio.runs[0], ratio.runs[1]);
+        let is_rarest = ratio.permutation_p <= rarest * (1.0 + 1e-9) || error <= 0.0;
         let [low, high] = [difference - half, difference + half].map(f64::exp);
         let p = if is_rarest { p } else { p.max(ratio.p) };
         Some(Ratio { low, high, p, degrees, ..*ratio })

@@ -8,8 +8,6 @@ mod answer;
 mod changes;
 mod code;
 mod comparison;
-mod credible;
-mod deals;
 mod estimate;
 mod finding;
 mod groups;
@@ -18,6 +16,8 @@ pub mod label;
 mod laws;
 mod limit;
 pub mod pattern;
+mod permutation_test;
+mod required_percentile;
 mod requirement;
 mod resolvable;
 mod rounds;
@@ -34,7 +34,6 @@ pub use answer::{Answer, Probe, Probed, Search};
 pub use changes::{Change, FIGURES_MAX, changes};
 pub use code::{Code, Meaning, Severity, Subject};
 pub use comparison::{fairness, quotient, shade, skew};
-pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{
     Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,
 };
@@ -43,6 +42,7 @@ pub use groups::{Ratio, Spread, Verdict, mean_over_runs, pooled, ratio, verdicts
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{BelowFile, PointFacts, check_laws, grade};
 pub use limit::{Limit, Statistic, UnknownLimit, percentile_name};
+pub use required_percentile::{ParseRequiredPercentileError, RequiredPercentile};
 pub use requirement::{Met, Part, Requirement};
 pub use resolvable::{Repeatability, repeatability};
 pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};

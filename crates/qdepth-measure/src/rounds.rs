@@ -225,7 +225,7 @@ impl SteadyRounds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deals::Draw;
+    use crate::permutation_test::Draw;
     use crate::steady::first_steady;
 
     /// A round of twenty slices of 50 ms with these rates.

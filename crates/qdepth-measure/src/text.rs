@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::credible::Credible;
 use crate::limit::Limit;
+use crate::required_percentile::RequiredPercentile;
 use crate::units::{Bytes, Nanos};
 use crate::until::{EarlyEnd, Tolerance};
 
@@ -41,4 +41,4 @@ macro_rules! text {
     )+};
 }
 
-text!(Bytes, Nanos, Tolerance, EarlyEnd, Credible, Limit);
+text!(Bytes, Nanos, Tolerance, EarlyEnd, RequiredPercentile, Limit);

@@ -278,8 +278,8 @@ fn a_limit_without_a_line_is_not_left_out() {
 #[test]
 fn a_limit_that_no_rate_keeps_is_told_and_one_that_all_keep_too() {
     let (answer, _) = search(Queue::Constant, 0.9, SERVICE / 2.0, 1);
-    assert!(matches!(answer, Answer::Never { limit: 0, .. }), "{answer:?}");
+    assert!(matches!(answer, Answer::ExceededAtLowest { limit: 0, .. }), "{answer:?}");
     // No request can exceed a limit that is longer than the windows.
     let (answer, _) = search(Queue::Constant, 0.9, 1000.0, 1);
-    assert!(matches!(answer, Answer::Always { .. }), "{answer:?}");
+    assert!(matches!(answer, Answer::MetAtHighest { .. }), "{answer:?}");
 }

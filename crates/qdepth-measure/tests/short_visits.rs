@@ -194,7 +194,7 @@ fn settling(servers: usize, spread: f64, turnovers: f64) -> Covered {
             f64::from(completed(servers, spread, (begin, begin + length), draws))
         });
         let estimate = visits_mean(&counts.map(|count| count / (servers as f64 * length)));
-        (estimate.of_short_visits(mean(&counts) / OUTSTANDING as f64), 1.0)
+        (estimate.widened_for_short_segments(mean(&counts) / OUTSTANDING as f64), 1.0)
     })
 }
 

@@ -63,8 +63,8 @@ fn entry(target: u32, asked: &Asked, points: &[&PointRecord]) -> AnswerEntry {
         searched(limits, within, points).map_or(Answer::Unknown, |(search, _)| search.answer());
     let (name, io_per_s, interval, limit) = match answer {
         Answer::Rate { rate, interval, limit } => ("rate", Some(rate), Some(interval), Some(limit)),
-        Answer::Never { lowest, limit } => ("never", Some(lowest), None, Some(limit)),
-        Answer::Always { highest } => ("always", Some(highest), None, None),
+        Answer::ExceededAtLowest { lowest, limit } => ("never", Some(lowest), None, Some(limit)),
+        Answer::MetAtHighest { highest } => ("always", Some(highest), None, None),
         Answer::Unknown => ("unknown", None, None, None),
     };
     let distance = |point: &&&PointRecord| {

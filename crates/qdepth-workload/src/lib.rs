@@ -44,7 +44,7 @@ pub use generation::{BLOCKS_MAX, Generations};
 pub use layout::{Layout, OwnWrites, Strides};
 pub use least_rate::{LeastRate, LeastRateSpec};
 pub use operation::Operation;
-pub use payload::{Contents, Duplicates, Payload, bear, fill, generation_of, stamp};
+pub use payload::{Contents, Duplicates, Payload, fill, generation_of, stamp, stamp_content};
 pub use plan::{
     Durability, Extent, Flow, Fsync, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until, UntilSteady,
 };

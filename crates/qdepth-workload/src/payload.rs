@@ -74,7 +74,7 @@ impl Contents {
 
 /// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses
 /// the less the more of it is random.
-pub fn bear(buffer: &mut [u8], content: u64) {
+pub fn stamp_content(buffer: &mut [u8], content: u64) {
     let words = repeated(content).map(u64::to_le_bytes);
     for piece in buffer.chunks_mut(PIECE) {
         let bytes = words.as_flattened();
@@ -168,7 +168,7 @@ mod tests {
         let block = |content: u64| {
             let mut buffer = [0; 12 << 10];
             fill(&mut buffer, payload, 7);
-            bear(&mut buffer, content);
+            stamp_content(&mut buffer, content);
             buffer
         };
         assert!(block(3) == block(3) && block(3) != block(4));
@@ -176,7 +176,7 @@ mod tests {
         let zeros = block(3).chunks(8).filter(|word| **word == [0; 8]).count();
         assert_eq!(zeros, (12 << 10) / 8 / 2, "as much compresses away");
         assert_eq!(first_foreign(&block(3)), None, "a later run knows it again");
-        bear(&mut [0; 5], 9);
+        stamp_content(&mut [0; 5], 9);
     }
 
     #[test]

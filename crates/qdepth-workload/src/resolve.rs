@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_measure::{Credible, Limit, Nanos, Part, Requirement, Seed, Statistic};
+use qdepth_measure::{Limit, Nanos, Part, RequiredPercentile, Requirement, Seed, Statistic};
 
 use crate::alike::alike;
 use crate::arrival::Arrivals;
@@ -228,7 +228,7 @@ fn sweep(profile: &Profile, planned: &[u32], choices: &Choices) -> Vec<Step> {
         let spec = LoadSpec {
             profile: profile.name.clone(),
             outstanding: *outstanding,
-            samples: choices.until_credible.map(Credible::samples),
+            samples: choices.until_credible.map(RequiredPercentile::samples),
             ..LoadSpec::default()
         };
         let load = Load { profile: Profile { writers, ..profile.clone() }, spec };
@@ -254,7 +254,7 @@ fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>
             load.io_per_s = Some(rate);
             load.outstanding = load.outstanding.max(OPEN_READER);
         }
-        load.samples = choices.until_credible.map(Credible::samples).or(load.samples);
+        load.samples = choices.until_credible.map(RequiredPercentile::samples).or(load.samples);
     }
     Ok(Some(staircase))
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use qdepth_lab::events::observer::Observer;
-use qdepth_lab::request::words::{kept, long};
+use qdepth_lab::request::words::{format_duration, run_location};
 use qdepth_measure::{Bytes, Code, Finding, Instant};
 use qdepth_record::event::{
     FindingRaised, Phase, PhaseStarted, PointEnded, PointStarted, RunEvent, RunStarted,
@@ -155,8 +155,8 @@ impl Screen {
     }
 
     /// Prints where a run was stored.
-    pub(crate) fn kept(&self, logbook: &Path, id: &str) {
-        self.print_line(&kept(logbook, id));
+    pub(crate) fn print_run_location(&self, logbook: &Path, id: &str) {
+        self.print_line(&run_location(logbook, id));
     }
 
     /// Prints a line unless the screen is quiet.
@@ -317,14 +317,15 @@ fn phase_line(started: &PhaseStarted) -> Option<String> {
 
 /// Message at the start of a run.
 fn begins(run: &RunStarted) -> String {
-    let search = run.search_ns.map(|ns| format!(", then a search of at most {}", long(ns)));
+    let search =
+        run.search_ns.map(|ns| format!(", then a search of at most {}", format_duration(ns)));
     format!(
         "plan {} ({}), {}, {}{}{}{}, seed {}",
         run.plan,
         run.plan_hash.get(..12).unwrap_or(&run.plan_hash),
         counted(run.points as usize),
         if run.may_end_early { "at most " } else { "" },
-        long(run.planned_ns),
+        format_duration(run.planned_ns),
         if run.emulated { VIRTUAL } else { " in all" },
         search.unwrap_or_default(),
         run.seed,

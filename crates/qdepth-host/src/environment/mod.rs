@@ -22,7 +22,7 @@ use crate::target::{Inspected, Kind};
 
 pub use device::device_facts;
 pub(crate) use device::sensor;
-pub(crate) use unknown::{complaint, unreadable};
+pub(crate) use unknown::{error_output, unreadable};
 
 /// Facts of this machine: CPU, memory, kernel, system, hypervisor, clock.
 pub fn observe(system: &System) -> Vec<Observation> {

@@ -69,7 +69,7 @@ pub(super) fn printed(system: &System, tool: &str, args: &[&str]) -> Result<Stri
 }
 
 /// Error output of a command, for the error of a step.
-pub(crate) fn complaint(command: &str, output: &Output) -> String {
+pub(crate) fn error_output(command: &str, output: &Output) -> String {
     let first = first_line(output).unwrap_or("no message");
     match output.status {
         Some(status) => format!("`{command}` ended with {status}: {first}"),
@@ -104,6 +104,6 @@ mod tests {
         assert_eq!(failed("lvs", &output(None)), Reason::ToolKilled { tool, message });
         let [tool, status, message] = ["lvs", "5", "no right"].map(str::to_owned);
         assert_eq!(failed("lvs", &output(Some(5))), Reason::ToolFailed { tool, status, message });
-        assert_eq!(complaint("lvs", &output(Some(5))), "`lvs` ended with 5: no right");
+        assert_eq!(error_output("lvs", &output(Some(5))), "`lvs` ended with 5: no right");
     }
 }

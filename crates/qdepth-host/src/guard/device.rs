@@ -35,7 +35,7 @@ pub(super) fn clear(
     let context = CheckContext::new(system, found, writing);
     context.all()?;
     let held = super::exclusive::hold(target)?;
-    system.switch("hold");
+    system.before_action("hold");
     super::others::no_writers(system, &context.stack, &target.expression)?;
     check_same(system, &found.identity)?;
     let size_bytes = bounds(found, &held)?;

@@ -108,7 +108,7 @@ pub(super) fn claim(
     let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
     lock_file(&file, &target.expression, Use::Write)?;
     let (file, now_bytes) = size_of(target, file)?;
-    system.switch("lock");
+    system.before_action("lock");
     super::others::no_writers_of_file(system, &file, &target.expression)?;
     if own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
         let found = format!("{} changed while qdepth checked it", target.expression.display());
@@ -144,7 +144,7 @@ fn by_consent(
     let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
     lock_file(&file, &target.expression, Use::Write)?;
     let (file, size_bytes) = size_of(target, file)?;
-    system.switch("lock");
+    system.before_action("lock");
     super::others::no_writers_of_file(system, &file, &target.expression)?;
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
     consent.check_file(target, &identity, writing.now)?;

@@ -140,7 +140,7 @@ impl Stack {
         let word = |range: &ByteRange| {
             let name = match &range.store {
                 Store::File { inode, .. } => format!("inode:{inode}"),
-                Store::Device(name) => match named_for_good(system, name) {
+                Store::Device(name) => match permanent_name(system, name) {
                     Some(serial) => serial,
                     // Loop devices are numbered in the order of their setup, so their number is not
                     // an identity.
@@ -156,7 +156,7 @@ impl Stack {
     /// True if a layer has a permanent identity, or its file has one.
     pub(crate) fn is_identified(&self, system: &System) -> bool {
         let mut devices = self.devices();
-        self.has_file() || devices.any(|name| named_for_good(system, name).is_some())
+        self.has_file() || devices.any(|name| permanent_name(system, name).is_some())
     }
 
     fn add(&mut self, system: &System, range: ByteRange, depth: usize) {
@@ -212,7 +212,7 @@ impl Stack {
 }
 
 /// Serial number or world-wide name of a device.
-fn named_for_good(system: &System, name: &str) -> Option<String> {
+fn permanent_name(system: &System, name: &str) -> Option<String> {
     let identity = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
     identity.serial.or(identity.wwid)
 }

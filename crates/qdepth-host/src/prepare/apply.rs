@@ -5,7 +5,7 @@ use std::io;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-use super::devices::{Act, Devices, ready_again};
+use super::devices::{Act, Devices, undo_argument};
 use super::journal::{Entry, Journal};
 use super::setting::Setting;
 use super::word::{MountPoint, Node, Word};
@@ -119,7 +119,7 @@ fn reset_with(system: &System, step: &Step) -> Option<Undo> {
 
 /// Result of one undo action.
 #[derive(Debug)]
-pub enum Undone {
+pub enum UndoResult {
     /// It was done.
     Done(String),
     /// There was nothing to do.
@@ -135,11 +135,11 @@ pub enum Undone {
 ///
 /// # Errors
 /// If the journal itself cannot be read or written.
-pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone>> {
+pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<UndoResult>> {
     let mut outcomes = Vec::new();
     for (id, entry) in journal.open_entries()? {
         let outcome = take_back(system, &entry);
-        if !matches!(outcome, Undone::Failed(..)) {
+        if !matches!(outcome, UndoResult::Failed(..)) {
             journal.undone(id)?;
         }
         outcomes.push(outcome);
@@ -148,34 +148,36 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone
 }
 
 /// Current state before an undo.
-enum Now {
+enum UndoState {
     Ours,
-    Nothing,
-    Anothers(String),
+    Unchanged,
+    ChangedByOther(String),
 }
 
-fn take_back(system: &System, entry: &Entry) -> Undone {
+fn take_back(system: &System, entry: &Entry) -> UndoResult {
     let action = &entry.undo.action;
     let text = action.text();
     match current_state(system, entry) {
-        Now::Nothing => Undone::Nothing(text),
-        Now::Anothers(why) => Undone::Left(text, why),
-        Now::Ours => match act_patiently(system, entry) {
-            Ok(()) => Undone::Done(text),
-            Err(error) => Undone::Failed(text, error),
+        UndoState::Unchanged => UndoResult::Nothing(text),
+        UndoState::ChangedByOther(why) => UndoResult::Left(text, why),
+        UndoState::Ours => match apply_with_retry(system, entry) {
+            Ok(()) => UndoResult::Done(text),
+            Err(error) => UndoResult::Failed(text, error),
         },
     }
 }
 
-fn current_state(system: &System, entry: &Entry) -> Now {
+fn current_state(system: &System, entry: &Entry) -> UndoState {
     let found = |node: &Node| entry.devices.get(node).map(|bound| bound.find(system));
-    let is = |there: bool| if there { Now::Ours } else { Now::Nothing };
+    let is = |there: bool| if there { UndoState::Ours } else { UndoState::Unchanged };
     match &entry.undo.only_if {
         Condition::Exists(node) => match found(node) {
-            Some(DevicePresence::Here { .. }) => Now::Ours,
-            Some(DevicePresence::Gone) => Now::Nothing,
-            Some(DevicePresence::Strange(why)) => Now::Anothers(why),
-            None => Now::Anothers("the journal does not identify the device".to_owned()),
+            Some(DevicePresence::Here { .. }) => UndoState::Ours,
+            Some(DevicePresence::Gone) => UndoState::Unchanged,
+            Some(DevicePresence::Replaced(why)) => UndoState::ChangedByOther(why),
+            None => {
+                UndoState::ChangedByOther("the journal does not identify the device".to_owned())
+            }
         },
         Condition::Place(path) => is(system.exists(path.as_str())),
         Condition::Readable(setting) => is(system.read_setting(setting.path()).is_ok()),
@@ -187,21 +189,21 @@ fn current_state(system: &System, entry: &Entry) -> Now {
         Condition::Succeeds { tool, words } => {
             let strange = words.iter().find_map(|word| match word {
                 Word::Device(node) => match found(node) {
-                    Some(DevicePresence::Strange(why)) => Some(why),
+                    Some(DevicePresence::Replaced(why)) => Some(why),
                     _ => None,
                 },
                 _ => None,
             });
             if let Some(why) = strange {
-                return Now::Anothers(why);
+                return UndoState::ChangedByOther(why);
             }
             let question = Action::Run { tool: *tool, words: words.clone() };
             is(act_of(system, &entry.devices, &question).is_ok_and(|act| act.succeeds(system)))
         }
-        Condition::Holds(setting) if shows(system, setting) => Now::Ours,
+        Condition::Holds(setting) if shows(system, setting) => UndoState::Ours,
         Condition::Holds(_) => match &entry.undo.action {
-            Action::Set(before) if shows(system, before) => Now::Nothing,
-            _ => Now::Anothers("it was changed since by something else".to_owned()),
+            Action::Set(before) if shows(system, before) => UndoState::Unchanged,
+            _ => UndoState::ChangedByOther("it was changed since by something else".to_owned()),
         },
     }
 }
@@ -225,33 +227,43 @@ fn mount_number(system: &System, at: &MountPoint, top: &mounts::Mount) -> u64 {
 }
 
 /// Compares the mount there with the recorded one: the same mount of the same device.
-fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<DevicePresence>) -> Now {
-    let Some(top) = on_top(system, at) else { return Now::Nothing };
+fn mounted(
+    system: &System,
+    entry: &Entry,
+    at: &MountPoint,
+    device: Option<DevicePresence>,
+) -> UndoState {
+    let Some(top) = on_top(system, at) else { return UndoState::Unchanged };
     let there = at.as_str();
     let is_other = entry.boot == system.boot()
         && entry.mount.is_some_and(|number| number != mount_number(system, at, &top));
     if is_other {
-        return Now::Anothers(format!("the file system at {there} was mounted by something else"));
+        return UndoState::ChangedByOther(format!(
+            "the file system at {there} was mounted by something else"
+        ));
     }
     match device {
         Some(DevicePresence::Here { name, .. })
             if mounts::devices_below(system, &top).contains(&name) =>
         {
-            Now::Ours
+            UndoState::Ours
         }
         // The mount of a removed drive remains.
-        Some(DevicePresence::Gone) if entry.mount.is_some() => Now::Ours,
-        Some(DevicePresence::Strange(why)) => Now::Anothers(why),
-        _ => Now::Anothers(format!("{} was mounted at {there} by something else", top.source)),
+        Some(DevicePresence::Gone) if entry.mount.is_some() => UndoState::Ours,
+        Some(DevicePresence::Replaced(why)) => UndoState::ChangedByOther(why),
+        _ => UndoState::ChangedByOther(format!(
+            "{} was mounted at {there} by something else",
+            top.source
+        )),
     }
 }
 
 /// Checks that a volume group exists and uses no other devices than these.
-fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) -> Now {
+fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) -> UndoState {
     let words = ["--noheadings", "-o", "pv_name", group.as_str()];
-    let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return Now::Nothing };
+    let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return UndoState::Unchanged };
     if output.status != Some(0) {
-        return Now::Nothing;
+        return UndoState::Unchanged;
     }
     let ours = |path: &str| {
         let number = system.block_node(path);
@@ -261,10 +273,11 @@ fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) ->
     };
     let mut others = output.stdout.lines().map(str::trim).filter(|path| !path.is_empty());
     match others.find(|path| !ours(path)) {
-        None => Now::Ours,
-        Some(other) => {
-            Now::Anothers(format!("the volume group {} also uses {other}", group.as_str()))
-        }
+        None => UndoState::Ours,
+        Some(other) => UndoState::ChangedByOther(format!(
+            "the volume group {} also uses {other}",
+            group.as_str()
+        )),
     }
 }
 
@@ -280,18 +293,18 @@ pub(super) fn chosen(text: &str) -> String {
 
 fn act_of<'a>(
     system: &System,
-    devices: &BTreeMap<Node, crate::device_handle::Bound>,
+    devices: &BTreeMap<Node, crate::device_handle::DeviceReference>,
     action: &'a Action,
 ) -> io::Result<Act<'a>> {
-    Act::new(action, |tool, node| ready_again(system, devices, tool, node))
+    Act::new(action, |tool, node| undo_argument(system, devices, tool, node))
 }
 
 /// Executes an undo action, and retries while a device or mount is busy: a ring releases its files
 /// some time after its process has ended.
-fn act_patiently(system: &System, entry: &Entry) -> io::Result<()> {
+fn apply_with_retry(system: &System, entry: &Entry) -> io::Result<()> {
     let again = || {
         let act = act_of(system, &entry.devices, &entry.undo.action)?;
-        act.run(system, Watch::NOBODY)
+        act.run(system, Watch::SILENT)
     };
     for _ in 1..TRIES {
         match again() {

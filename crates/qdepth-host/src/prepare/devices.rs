@@ -8,7 +8,7 @@ use std::path::Path;
 use super::purge::{Patience, wait_for_sanitize};
 use super::word::{Node, Word};
 use super::{Action, Step, Tool, Watch};
-use crate::device_handle::{Bound, DeviceHandle, DevicePresence};
+use crate::device_handle::{DeviceHandle, DevicePresence, DeviceReference};
 use crate::refusal::Refusal;
 use crate::system::System;
 
@@ -16,12 +16,12 @@ use crate::system::System;
 /// other devices.
 #[derive(Debug, Default)]
 pub struct Devices {
-    given: BTreeMap<Node, DeviceHandle>,
-    created: BTreeMap<Node, Bound>,
+    named: BTreeMap<Node, DeviceHandle>,
+    created: BTreeMap<Node, DeviceReference>,
 }
 
 /// Device argument of a program.
-pub(super) struct Ready {
+pub(super) struct DeviceArgument {
     node: String,
     held: Option<OwnedFd>,
 }
@@ -32,17 +32,17 @@ impl Devices {
     /// # Errors
     /// [`crate::Guard::G1Resolve`] for anything that is not a block device.
     pub fn find(system: &System, nodes: &[Node]) -> Result<Self, Refusal> {
-        let mut given = BTreeMap::new();
+        let mut named = BTreeMap::new();
         for node in nodes {
             let handle = DeviceHandle::find(system, std::path::Path::new(node.as_str()))?;
-            given.insert(node.clone(), handle);
+            named.insert(node.clone(), handle);
         }
-        Ok(Self { given, created: BTreeMap::new() })
+        Ok(Self { named, created: BTreeMap::new() })
     }
 
     /// The devices that the steps name.
-    pub fn given(&self) -> impl Iterator<Item = &DeviceHandle> {
-        self.given.values()
+    pub fn named(&self) -> impl Iterator<Item = &DeviceHandle> {
+        self.named.values()
     }
 
     /// Keeps the devices open from now on, after they have passed the guards.
@@ -50,19 +50,19 @@ impl Devices {
     /// # Errors
     /// If a device has changed.
     pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
-        self.given.values_mut().try_for_each(|handle| handle.keep(system))
+        self.named.values_mut().try_for_each(|handle| handle.keep(system))
     }
 
     /// Identities of the devices of a step: inputs and outputs.
-    pub(super) fn bounds(&self, system: &System, step: &Step) -> BTreeMap<Node, Bound> {
-        let mut all: BTreeMap<Node, Bound> =
-            self.given.iter().map(|(node, handle)| (node.clone(), handle.bound(system))).collect();
+    pub(super) fn bounds(&self, system: &System, step: &Step) -> BTreeMap<Node, DeviceReference> {
+        let mut all: BTreeMap<Node, DeviceReference> =
+            self.named.iter().map(|(node, handle)| (node.clone(), handle.bound(system))).collect();
         all.extend(self.created.clone());
-        let below: Vec<Bound> =
+        let below: Vec<DeviceReference> =
             step.destroys().iter().filter_map(|node| all.get(node).cloned()).collect();
         all.extend(step.makes().into_iter().map(|node| {
             let path = node.as_str().to_owned();
-            (node, Bound::Made { node: path, on: below.clone() })
+            (node, DeviceReference::Made { node: path, on: below.clone() })
         }));
         let named = step.names();
         all.retain(|node, _| named.contains(node));
@@ -92,7 +92,12 @@ impl Devices {
     }
 
     /// Records the devices that a step has created so far.
-    pub(super) fn learn(&mut self, system: &System, step: &Step, bounds: &BTreeMap<Node, Bound>) {
+    pub(super) fn learn(
+        &mut self,
+        system: &System,
+        step: &Step,
+        bounds: &BTreeMap<Node, DeviceReference>,
+    ) {
         for node in step.makes() {
             let bound = bounds.get(&node).cloned();
             let bound =
@@ -108,18 +113,18 @@ impl Devices {
         step: &Step,
         tool: Tool,
         node: &Node,
-    ) -> io::Result<Ready> {
-        if let Some(handle) = self.given.get(node) {
+    ) -> io::Result<DeviceArgument> {
+        if let Some(handle) = self.named.get(node) {
             let path = handle.node(system).map_err(|no| io::Error::other(no.found))?;
             let exclusive =
                 if tool.opens_exclusively() { None } else { handle.exclusive().map_err(other)? };
-            return Ok(Ready { node: path, held: exclusive });
+            return Ok(DeviceArgument { node: path, held: exclusive });
         }
         if let Some(bound) = self.created.get(node) {
             return ready(bound.find(system), node, &tool);
         }
         if step.makes().contains(node) && !system.exists(node.as_str()) {
-            return Ok(Ready { node: node.as_str().to_owned(), held: None });
+            return Ok(DeviceArgument { node: node.as_str().to_owned(), held: None });
         }
         let found = format!("{} has no consent, and no step created it", node.as_str());
         Err(io::Error::other(found))
@@ -130,27 +135,27 @@ fn other(no: Refusal) -> io::Error {
     io::Error::other(format!("{}. {}", no.found, no.remedy))
 }
 
-fn ready(found: DevicePresence, node: &Node, tool: &Tool) -> io::Result<Ready> {
+fn ready(found: DevicePresence, node: &Node, tool: &Tool) -> io::Result<DeviceArgument> {
     match found {
-        DevicePresence::Here { node, .. } => Ok(Ready { node, held: None }),
+        DevicePresence::Here { node, .. } => Ok(DeviceArgument { node, held: None }),
         DevicePresence::Gone => {
             let (node, tool) = (node.as_str(), tool.name());
             Err(io::Error::other(format!("{node} does not exist, and {tool} needs it")))
         }
-        DevicePresence::Strange(why) => Err(io::Error::other(why)),
+        DevicePresence::Replaced(why) => Err(io::Error::other(why)),
     }
 }
 
 /// Device argument of an undo action, for a device of the journal.
-pub(super) fn ready_again(
+pub(super) fn undo_argument(
     system: &System,
-    bounds: &BTreeMap<Node, Bound>,
+    bounds: &BTreeMap<Node, DeviceReference>,
     tool: Tool,
     node: &Node,
-) -> io::Result<Ready> {
+) -> io::Result<DeviceArgument> {
     let found = bounds.get(node).map_or_else(
         || {
-            DevicePresence::Strange(format!(
+            DevicePresence::Replaced(format!(
                 "the journal does not identify the device {}",
                 node.as_str()
             ))
@@ -171,12 +176,12 @@ impl<'a> Act<'a> {
     /// Checks all devices of the action.
     pub(super) fn new(
         action: &'a Action,
-        get_ready: impl Fn(Tool, &Node) -> io::Result<Ready>,
+        get_ready: impl Fn(Tool, &Node) -> io::Result<DeviceArgument>,
     ) -> io::Result<Self> {
-        let (mut given, mut held) = (Vec::new(), Vec::new());
+        let (mut nodes, mut held) = (Vec::new(), Vec::new());
         let mut take = |tool, node: &Node| -> io::Result<()> {
             let ready = get_ready(tool, node)?;
-            given.push(ready.node);
+            nodes.push(ready.node);
             held.extend(ready.held);
             Ok(())
         };
@@ -191,16 +196,16 @@ impl<'a> Act<'a> {
             Action::AwaitSanitize { device } => take(Tool::Nvme, device)?,
             Action::Set(_) | Action::MakeDirectory(_) | Action::RemoveDirectory(_) => {}
         }
-        let mut given = given.into_iter();
+        let mut nodes = nodes.into_iter();
         let words = match action {
             Action::Run { words, .. } => words
                 .iter()
                 .filter_map(|word| match word {
-                    Word::Device(_) => given.next(),
+                    Word::Device(_) => nodes.next(),
                     other => Some(other.text().to_owned()),
                 })
                 .collect(),
-            _ => given.collect(),
+            _ => nodes.collect(),
         };
         Ok(Self { action, words, _held: held })
     }
@@ -210,7 +215,7 @@ impl<'a> Act<'a> {
         let path = |mount_point: &super::MountPoint| system.path(mount_point.as_str());
         match self.action {
             Action::Set(setting) => {
-                system.switch("set");
+                system.before_action("set");
                 system.write_setting(setting.path(), setting.value())
             }
             Action::AwaitSanitize { .. } => {
@@ -220,12 +225,15 @@ impl<'a> Act<'a> {
             Action::MakeDirectory(mount_point) => make_directory(&path(mount_point)),
             Action::RemoveDirectory(mount_point) => remove_directory(&path(mount_point)),
             Action::Run { tool, .. } => {
-                system.switch(tool.name());
+                system.before_action(tool.name());
                 let output =
                     system.run_for(tool.name(), &self.words, LONGEST).map_err(io::Error::other)?;
                 match output.status {
                     Some(0) => Ok(()),
-                    _ => Err(io::Error::other(crate::environment::complaint(tool.name(), &output))),
+                    _ => Err(io::Error::other(crate::environment::error_output(
+                        tool.name(),
+                        &output,
+                    ))),
                 }
             }
         }
@@ -233,7 +241,7 @@ impl<'a> Act<'a> {
 
     /// True if a command that tests a condition succeeds.
     pub(super) fn succeeds(&self, system: &System) -> bool {
-        self.run(system, Watch::NOBODY).is_ok()
+        self.run(system, Watch::SILENT).is_ok()
     }
 }
 

@@ -14,7 +14,7 @@ use qdepth_files::{FileError, How, Kept, Trust, limit};
 use serde::{Deserialize, Serialize};
 
 use super::{Node, Undo};
-use crate::device_handle::Bound;
+use crate::device_handle::DeviceReference;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 
 /// Path of the journal.
@@ -30,7 +30,7 @@ pub struct Entry {
     #[serde(flatten)]
     pub undo: Undo,
     /// Identities of the devices.
-    pub devices: BTreeMap<Node, Bound>,
+    pub devices: BTreeMap<Node, DeviceReference>,
     /// Boot ID at the time of the change.
     pub boot: Option<String>,
     /// Mount ID, if something was mounted.
@@ -40,7 +40,7 @@ pub struct Entry {
 
 impl Entry {
     /// An undo action for these devices.
-    pub fn new(undo: Undo, devices: BTreeMap<Node, Bound>, boot: Option<String>) -> Self {
+    pub fn new(undo: Undo, devices: BTreeMap<Node, DeviceReference>, boot: Option<String>) -> Self {
         Self { undo, devices, boot, mount: None }
     }
 }

@@ -15,7 +15,7 @@ mod step;
 mod tune;
 mod word;
 
-pub use apply::{Undone, apply, undo_all};
+pub use apply::{UndoResult, apply, undo_all};
 pub use devices::Devices;
 pub use options::{Kind, Metadata, MountOptions};
 pub use purge::{Watch, can_purge};

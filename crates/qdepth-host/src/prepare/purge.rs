@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{PurgeMethod, Step};
-use crate::environment::complaint;
+use crate::environment::error_output;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs;
 use crate::system::System;
@@ -176,9 +176,9 @@ impl Abilities {
 fn nvme_json(system: &System, args: &[&str]) -> Result<Value, String> {
     let output = system.run("nvme", args).map_err(|error| error.to_string())?;
     if output.status != Some(0) {
-        return Err(complaint("nvme", &output));
+        return Err(error_output("nvme", &output));
     }
-    serde_json::from_str(&output.stdout).map_err(|_| complaint("nvme", &output))
+    serde_json::from_str(&output.stdout).map_err(|_| error_output("nvme", &output))
 }
 
 /// Refuses unless this is the only namespace of the drive: the consent names only this one.
@@ -300,7 +300,7 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// No receiver.
-    pub const NOBODY: Watch<'static> = Watch { print_line: &|_| {}, stop: &|| false };
+    pub const SILENT: Watch<'static> = Watch { print_line: &|_| {}, stop: &|| false };
 }
 
 impl std::fmt::Debug for Watch<'_> {

@@ -205,7 +205,7 @@ fn a_setting_that_shows_no_value_is_left() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let step = read_step(&format!("step = \"setting\"\npath = \"{path}\"\nvalue = \"none\""));
     let failed =
-        apply(&machine.system, &step, &mut Devices::default(), &mut journal, Watch::NOBODY)
+        apply(&machine.system, &step, &mut Devices::default(), &mut journal, Watch::SILENT)
             .unwrap_err();
     assert!(failed.to_string().contains("does not contain text"), "{failed}");
     assert_eq!(std::fs::read(machine.system.path(path)).unwrap(), [0xff, 0xfe, 0x1b]);
@@ -462,7 +462,7 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let steps = tuning(&machine.system, &["sda".to_owned()]);
     let scheduler = steps.iter().find(|step| step.describe().contains("scheduler")).unwrap();
-    apply(&machine.system, scheduler, &mut Devices::default(), &mut journal, Watch::NOBODY)
+    apply(&machine.system, scheduler, &mut Devices::default(), &mut journal, Watch::SILENT)
         .unwrap();
     let requests = "/sys/block/sda/queue/nr_requests";
     std::fs::write(machine.system.path(requests), "1023\n").unwrap();
@@ -470,7 +470,7 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
     let lines: Vec<String> = outcomes
         .iter()
         .map(|undone| match undone {
-            Undone::Done(line) => line.clone(),
+            UndoResult::Done(line) => line.clone(),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -500,7 +500,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
         let before = state(machine.root());
         let mut journal = Journal::open(&path).unwrap();
         for step in steps.iter().take(killed_after) {
-            apply(&machine.system, step, &mut Devices::default(), &mut journal, Watch::NOBODY)
+            apply(&machine.system, step, &mut Devices::default(), &mut journal, Watch::SILENT)
                 .unwrap();
         }
         drop(journal);
@@ -508,7 +508,10 @@ fn what_was_done_when_it_was_killed_is_undone() {
         let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
         // The fourth step is the scheduler, which also changes the number of requests.
         assert_eq!(outcomes.len(), killed_after + usize::from(killed_after > 3));
-        assert!(outcomes.iter().all(|undone| matches!(undone, Undone::Done(_))), "{outcomes:?}");
+        assert!(
+            outcomes.iter().all(|undone| matches!(undone, UndoResult::Done(_))),
+            "{outcomes:?}"
+        );
         assert_eq!(before, state(machine.root()), "killed after {killed_after}");
         assert!(killed_after == 0 || !path.exists(), "the journal goes with its last entry");
     }
@@ -522,14 +525,14 @@ fn steps_without_a_way_back_leave_nothing_open() {
     let path = folder.path().join("undo.jsonl");
     let purge = read_step("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut journal = Journal::open(&path).unwrap();
-    apply(&machine.system, &purge, &mut given(&machine, &purge), &mut journal, Watch::NOBODY)
+    apply(&machine.system, &purge, &mut given(&machine, &purge), &mut journal, Watch::SILENT)
         .unwrap();
     assert!(path.exists() && !journal::is_open(&path));
     journal.close().unwrap();
     assert!(!path.exists() && !journal::is_open(&path));
     let mut journal = Journal::open(&path).unwrap();
     let tune = &tuning(&machine.system, &[])[0];
-    apply(&machine.system, tune, &mut Devices::default(), &mut journal, Watch::NOBODY).unwrap();
+    apply(&machine.system, tune, &mut Devices::default(), &mut journal, Watch::SILENT).unwrap();
     journal.close().unwrap();
     assert!(journal::is_open(&path), "what is to be taken back stays");
     let mut journal = Journal::open(&path).unwrap();
@@ -554,7 +557,7 @@ fn a_kill_between_journal_and_action_leaves_nothing_to_do() {
     text.push_str("{\"id\":1,\"undo\":{\"only");
     std::fs::write(&path, text).unwrap();
     let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
-    assert!(matches!(outcomes.as_slice(), [Undone::Nothing(_)]), "{outcomes:?}");
+    assert!(matches!(outcomes.as_slice(), [UndoResult::Nothing(_)]), "{outcomes:?}");
     assert_eq!(before, state(machine.root()));
 }
 
@@ -564,12 +567,12 @@ fn what_somebody_else_changed_since_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let steps = tuning(&machine.system, &[]);
-    apply(&machine.system, &steps[0], &mut Devices::default(), &mut journal, Watch::NOBODY)
+    apply(&machine.system, &steps[0], &mut Devices::default(), &mut journal, Watch::SILENT)
         .unwrap();
     let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
     machine.file(governor, "schedutil\n");
     let outcomes = undo_all(&machine.system, &mut journal).unwrap();
-    assert!(matches!(outcomes.as_slice(), [Undone::Left(..)]), "{outcomes:?}");
+    assert!(matches!(outcomes.as_slice(), [UndoResult::Left(..)]), "{outcomes:?}");
     assert_eq!(machine.system.read_trimmed(governor).as_deref(), Some("schedutil"));
 }
 
@@ -584,13 +587,13 @@ fn a_command_that_fails_stays_in_the_journal() {
         &file_system,
         &mut given(&machine, &file_system),
         &mut journal,
-        Watch::NOBODY,
+        Watch::SILENT,
     )
     .unwrap_err()
     .to_string();
     assert!(failed.contains("mkfs.xfs") && failed.contains("host undo"), "{failed}");
     let outcomes = undo_all(&machine.system, &mut journal).unwrap();
-    assert!(matches!(outcomes.as_slice(), [Undone::Failed(..)]), "{outcomes:?}");
+    assert!(matches!(outcomes.as_slice(), [UndoResult::Failed(..)]), "{outcomes:?}");
     assert_eq!(journal.open_entries().unwrap().len(), 1);
 }
 
@@ -608,7 +611,7 @@ fn what_is_there_already_is_not_made_nor_taken_back() {
         let step = read_step(&keys);
         let mut journal = Journal::open(&path).unwrap();
         let mut devices = given(&machine, &step);
-        let failed = apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY);
+        let failed = apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT);
         let failed = failed.unwrap_err().to_string();
         assert!(failed.contains("already"), "{failed}");
         assert!(journal.open_entries().unwrap().is_empty());
@@ -623,14 +626,14 @@ fn no_program_gets_a_device_that_no_guard_was_asked_about() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let purge = read_step("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut none = Devices::default();
-    let failed = apply(&machine.system, &purge, &mut none, &mut journal, Watch::NOBODY);
+    let failed = apply(&machine.system, &purge, &mut none, &mut journal, Watch::SILENT);
     assert!(failed.unwrap_err().to_string().contains("no step created it"));
     // Nor is a device that has been replaced.
     for (key, text) in [("diskseq", "9\n"), ("size", "4096\n"), ("device/serial", "OTHER1\n")] {
         let machine = machine_of("7");
         let mut devices = given(&machine, &purge);
         machine.file(&format!("/sys/class/block/sda/{key}"), text);
-        let failed = apply(&machine.system, &purge, &mut devices, &mut journal, Watch::NOBODY);
+        let failed = apply(&machine.system, &purge, &mut devices, &mut journal, Watch::SILENT);
         let failed = failed.unwrap_err().to_string();
         assert!(failed.contains("/dev/sda is no longer the same device"), "{key}: {failed}");
     }
@@ -656,7 +659,7 @@ fn another_device_in_its_place_is_left() {
         let path = folder.path().join("undo.jsonl");
         let mut journal = Journal::open(&path).unwrap();
         let mut devices = given(&machine, &step);
-        apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY).unwrap();
+        apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT).unwrap();
         drop(journal);
         change(&machine);
         let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();

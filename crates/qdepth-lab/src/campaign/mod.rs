@@ -103,7 +103,7 @@ pub struct Member<'a> {
 
 /// A run of a campaign, as stored in the logbook.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredRun {
     /// UUID of the run.
     pub run: String,
     /// Position in the order of measurement, from 0.
@@ -132,7 +132,7 @@ impl Campaign {
     }
 
     /// The runs of the campaign in the logbook, in the order of measurement.
-    pub fn kept(&self, logbook: &Logbook) -> anyhow::Result<Vec<Kept>> {
+    pub fn stored_runs(&self, logbook: &Logbook) -> anyhow::Result<Vec<StoredRun>> {
         let mut all = Vec::new();
         for headline in logbook.listed(usize::MAX, 0, |_| true)? {
             let run = logbook.run(&headline.id)?;
@@ -143,7 +143,7 @@ impl Campaign {
             let (Some(index), Some(column)) = (number(INDEX), number(COLUMN)) else { continue };
             let found = logbook.read_each(&[&headline])?;
             let whole = run.state == RunState::Sealed && found.iter().all(RunHeadline::is_whole);
-            all.push(Kept { run: run.id, index, column, whole });
+            all.push(StoredRun { run: run.id, index, column, whole });
             if index == 0 {
                 break;
             }

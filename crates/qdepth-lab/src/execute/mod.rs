@@ -36,8 +36,8 @@ use crate::execute::storage::Storage;
 use crate::execute::written::Written;
 use crate::failure::THREAD_LIMIT;
 use crate::monitor::monitors::{Monitors, Sampler};
-use crate::monitor::sight::{MachineNews, Sight};
-use crate::monitor::standstill::Stood;
+use crate::monitor::pauses::GeneratorPauses;
+use crate::monitor::progress::{MachineSample, ProgressEvent};
 use crate::monitor::watch::{SCREEN_LAG, bug, watch};
 use crate::outcome::findings;
 use crate::outcome::measured::{Measured, Used};
@@ -56,7 +56,7 @@ const START_DELAY: Nanos = Nanos::from_millis(5);
 /// Combined result of a point's workers.
 struct PointResult {
     outcome: Outcome,
-    stood: Stood,
+    pauses: GeneratorPauses,
     used: Used,
     ranks: Vec<WorkerResult>,
 }
@@ -101,7 +101,7 @@ pub(crate) fn execute(
     group: &[Point],
     options: MeasureOptions<'_>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
     let target = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &target(point).storage) {
@@ -120,7 +120,7 @@ fn real(
     group: &[Point],
     options: MeasureOptions<'_>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for (index, point) in group.iter().enumerate() {
@@ -136,8 +136,8 @@ fn real(
         }
     }
     let points: Vec<Point> = there.iter().map(|index| group[*index].clone()).collect();
-    let mut see = |sight: Sight<'_>| match sight {
-        Sight::Slice(index, slice) => seen(Sight::Slice(there[index], slice)),
+    let mut see = |event: ProgressEvent<'_>| match event {
+        ProgressEvent::Slice(index, slice) => seen(ProgressEvent::Slice(there[index], slice)),
         other => seen(other),
     };
     let measured = match points.as_slice() {
@@ -155,7 +155,7 @@ fn measure_storage(
     group: &[Point],
     options: MeasureOptions<'_>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
     let mut storage = Vec::new();
     for point in group {
@@ -174,18 +174,18 @@ fn measure_storage(
     let cpus = worker_cpus(system, &devices, workers, options.placement);
     let below = ask_below(system, &storage, options.all_ranks, stop);
     let sampler = Sampler::start(system, &below);
-    let mut see = |sight: Sight<'_>| {
-        seen(sight);
-        sampler.news().iter().for_each(|news| seen(Sight::Machine(news)));
+    let mut see = |event: ProgressEvent<'_>| {
+        seen(event);
+        sampler.news().iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     };
     let point_result = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
     let samples = sampler.stop();
-    MachineNews::last_of(&samples).iter().for_each(|news| seen(Sight::Machine(news)));
+    MachineSample::last_of(&samples).iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     let counted: Vec<(u64, u64)> =
         point_result.iter().map(|point_result| all_of(&point_result.outcome)).collect();
     let mut measured = Vec::new();
     for (index, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
-        let PointResult { outcome, stood, used, mut ranks } = point_result;
+        let PointResult { outcome, pauses, used, mut ranks } = point_result;
         let (real, direct) = (storage.real, storage.direct);
         let unanswering = closed(storage, &outcome, &mut ranks);
         let mut monitored =
@@ -206,7 +206,7 @@ fn measure_storage(
                 None => ask(),
             };
         }
-        monitored.stood = stood;
+        monitored.pauses = pauses;
         let (engine, seen) = (Some(used), monitored);
         let others = OtherRanks::default();
         let point = Measured { outcome, ranks, engine, direct, seen, others, changed: None };
@@ -309,7 +309,7 @@ fn in_real_time(
     options: MeasureOptions<'_>,
     cpus: &[Vec<u32>],
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<PointResult>> {
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
@@ -367,7 +367,8 @@ fn in_real_time(
         let mut all = results.into_iter().map(result).collect::<Result<Vec<PointResult>>>()?;
         for ((measured, point), waited) in all.iter_mut().zip(group).zip(waited) {
             let from = start + Nanos(point.delay_ns + point.warm_up_ns);
-            measured.stood = Stood::within(&still, from, from + measured.outcome.duration, waited);
+            measured.pauses =
+                GeneratorPauses::within(&still, from, from + measured.outcome.duration, waited);
         }
         Ok(all)
     })
@@ -437,7 +438,7 @@ fn point_result(
         clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
         waited: 0.0,
     });
-    Ok(PointResult { outcome, stood: Stood::default(), used, ranks })
+    Ok(PointResult { outcome, pauses: GeneratorPauses::default(), used, ranks })
 }
 
 /// Failure of the points of a group when a rank is lost.

@@ -71,8 +71,8 @@ fn written(
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(passes_step).unwrap_or_default();
     let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, Some(bytes));
-    let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |sight| {
-        progress.add(sight.written());
+    let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |event| {
+        progress.add(event.written());
     });
     drop(progress);
     let mut done = Vec::new();
@@ -133,7 +133,7 @@ fn ended(point: &Point, measured: &Measured) -> Result<()> {
 }
 
 /// Description of a step, for example `sequential 128KiB, 2 passes of 64GiB`.
-pub fn what(point: &Point) -> String {
+pub fn describe(point: &Point) -> String {
     if let Some(asked) = point.stop.until_steady {
         return rounds_text(point, asked);
     }

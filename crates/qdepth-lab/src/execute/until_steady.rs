@@ -73,8 +73,8 @@ pub(crate) fn rounds(
         let round: Vec<Point> = group.iter().map(|point| point.round(number)).collect();
         let round = bounded(targets, &round);
         let measured =
-            execute(lab.system, targets, &round, options, lab.signals.stop(), &mut |sight| {
-                progress.add(sight.written());
+            execute(lab.system, targets, &round, options, lab.signals.stop(), &mut |event| {
+                progress.add(event.written());
             })?;
         for (index, (point, measured)) in round.iter().zip(&measured).enumerate() {
             let target = &targets[point.target as usize];

@@ -11,7 +11,7 @@ use qdepth_workload::Point;
 
 use crate::failure::Usage;
 use crate::monitor::monitors::Seen;
-use crate::monitor::sight::Sight;
+use crate::monitor::progress::ProgressEvent;
 use crate::monitor::watch::{SCREEN_LAG, bug, watch};
 use crate::outcome::measured::Measured;
 use crate::ranks::all_ranks::AllRanks;
@@ -57,7 +57,7 @@ pub(crate) fn measure(
     group: &[Point],
     all_ranks: Option<&AllRanks>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
     if group.iter().any(|point| point.priorities.is_some()) {
@@ -83,8 +83,10 @@ pub(crate) fn measure(
                 (*emulation, indices.iter().map(|index| &group[*index]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, all_ranks, stop, &mut |sight| match sight {
-            Sight::Slice(driver, slice) => seen(Sight::Slice(indices[driver], slice)),
+        let outcomes = in_virtual_time(&points, all_ranks, stop, &mut |event| match event {
+            ProgressEvent::Slice(driver, slice) => {
+                seen(ProgressEvent::Slice(indices[driver], slice))
+            }
             other => seen(other),
         })?;
         for (index, (outcome, seen)) in indices.into_iter().zip(outcomes) {
@@ -145,7 +147,7 @@ fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
     all_ranks: Option<&AllRanks>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<(Outcome, Seen)>> {
     let options: Vec<OpenMedia> = media
         .iter()

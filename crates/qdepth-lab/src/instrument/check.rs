@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use anyhow::Result;
-use qdepth_host::check::{Item, Standing, quiet, settings};
+use qdepth_host::check::{CheckState, Item, quiet, settings};
 use qdepth_host::environment::{inventory, storage};
 use qdepth_host::monitor::{Clocks, Sample};
 use qdepth_host::system::System;
@@ -99,11 +99,11 @@ impl Checked {
     pub fn text(&self, words: impl Fn(&Reason) -> String) -> String {
         let width = self.items.iter().map(|item| item.what.chars().count()).max().unwrap_or(0);
         let mut lines = Vec::new();
-        for standing in [Standing::Disturbs, Standing::Unknown, Standing::Good] {
-            for item in self.items.iter().filter(|item| item.standing == standing) {
+        for state in [CheckState::Disturbs, CheckState::Unknown, CheckState::Good] {
+            for item in self.items.iter().filter(|item| item.state == state) {
                 lines.push(format!(
                     "{:<8}  {:<width$}  {}",
-                    standing.as_str(),
+                    state.as_str(),
                     item.what,
                     item.found.clone().unwrap_or_else(|why| words(&why))
                 ));
@@ -143,7 +143,7 @@ impl Checked {
             json!({
                 "code": item.check.code(),
                 "subject": item.subject,
-                "standing": item.standing.as_str(),
+                "standing": item.state.as_str(),
                 "values": item.values,
                 "labels": item.labels,
                 "unknown_because": item.found.as_ref().err().map(ReasonEntry::from),

@@ -1,6 +1,6 @@
 //! Monitoring of the machine during a point.
 
 pub(crate) mod monitors;
-pub(crate) mod sight;
-pub(crate) mod standstill;
+pub(crate) mod pauses;
+pub(crate) mod progress;
 pub(crate) mod watch;

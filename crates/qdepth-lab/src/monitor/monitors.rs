@@ -17,8 +17,8 @@ use qdepth_linux::errno_name;
 use qdepth_measure::{Nanos, label};
 use qdepth_record::{KernelCounts, MonitorRecord};
 
-use crate::monitor::sight::MachineNews;
-use crate::monitor::standstill::Stood;
+use crate::monitor::pauses::GeneratorPauses;
+use crate::monitor::progress::MachineSample;
 
 /// Interval between samples.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Sampler {
     end: Sender<()>,
     thread: Option<JoinHandle<Vec<Sample>>>,
-    news: Arc<Mutex<Option<MachineNews>>>,
+    news: Arc<Mutex<Option<MachineSample>>>,
 }
 
 impl Sampler {
@@ -46,7 +46,7 @@ impl Sampler {
             while ended.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 samples.push(Sample::take(&system, &devices));
                 if let ([.., before, after], Ok(mut latest)) = (&samples[..], shared_news.lock()) {
-                    *latest = Some(MachineNews::new(before, after));
+                    *latest = Some(MachineSample::new(before, after));
                 }
             }
             samples.push(Sample::take(&system, &devices));
@@ -56,7 +56,7 @@ impl Sampler {
     }
 
     /// Changes in the latest sample, once.
-    pub(crate) fn news(&self) -> Option<MachineNews> {
+    pub(crate) fn news(&self) -> Option<MachineSample> {
         self.news.lock().ok()?.take()
     }
 
@@ -141,7 +141,7 @@ impl Seen {
             interference,
             series,
             troubles,
-            stood,
+            pauses,
             missing,
         } = later;
         let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
@@ -193,7 +193,7 @@ impl Seen {
         };
         self.series.extend(series.into_iter().map(shifted));
         self.troubles.extend(troubles);
-        self.stood.append(&stood, share);
+        self.pauses.append(&pauses, share);
         for monitor in missing {
             if !self.missing.contains(&monitor) {
                 self.missing.push(monitor);
@@ -234,7 +234,7 @@ pub(crate) struct Seen {
     /// Health counters of drives that rose: drive, counter, increase.
     pub(crate) troubles: Vec<(String, &'static str, f64)>,
     /// Pauses of the load generator.
-    pub(crate) stood: Stood,
+    pub(crate) pauses: GeneratorPauses,
     /// Monitors that could not be read, each with the reason.
     pub(crate) missing: Vec<(&'static str, String)>,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use qdepth_engine::Interval;
 
-use crate::monitor::sight::Sight;
+use crate::monitor::progress::ProgressEvent;
 
 /// Number of samples that the screen may lag behind; further ones are dropped.
 pub(crate) const SCREEN_LAG: usize = 64;
@@ -13,17 +13,17 @@ pub(crate) const SCREEN_LAG: usize = 64;
 /// Passes on samples until the last worker has ended, and ticks between them.
 pub(crate) fn watch(
     shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
-    seen: &mut dyn FnMut(Sight<'_>),
+    seen: &mut dyn FnMut(ProgressEvent<'_>),
     heartbeat: &dyn Fn(),
 ) {
     loop {
         match shown.recv_timeout(Duration::from_millis(200)) {
-            Ok((index, interval)) => seen(Sight::Slice(index, &interval)),
+            Ok((index, interval)) => seen(ProgressEvent::Slice(index, &interval)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
         heartbeat();
-        seen(Sight::Tick);
+        seen(ProgressEvent::Tick);
     }
 }
 

@@ -13,7 +13,7 @@ use qdepth_measure::Instant;
 use qdepth_workload::{Plan, Point};
 use rustix::thread::{Timespec, nanosleep};
 
-use crate::monitor::sight::RankNews;
+use crate::monitor::progress::RankProgress;
 use crate::ranks::shim;
 
 /// Environment variables in which launchers give the number of ranks: Open MPI, MPICH and its
@@ -54,7 +54,7 @@ pub(crate) struct AllRanks {
     /// node if there are several.
     pub(crate) shift: RefCell<u32>,
     /// Progress for the leader, sent with the next heartbeat.
-    pub(crate) seen: RefCell<RankNews>,
+    pub(crate) seen: RefCell<RankProgress>,
     /// True if this leader has asked the others to stop.
     has_halted: Cell<bool>,
 }

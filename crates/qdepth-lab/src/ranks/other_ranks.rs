@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use qdepth_measure::{Finding, RANK};
 use qdepth_record::{FindingEntry, finding_entry};
 
-use crate::monitor::sight::hostname;
+use crate::monitor::progress::hostname;
 
 /// Results of the other ranks for a point, collected by the leader.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ impl OtherRanks {
 
     /// Findings that the leader does not have: the most severe one of each code, from the first
     /// rank that has it.
-    pub(crate) fn beyond(&self, own: &[Finding]) -> Vec<Finding> {
+    pub(crate) fn not_found_by(&self, own: &[Finding]) -> Vec<Finding> {
         let mut added: Vec<Finding> = Vec::new();
         for finding in &self.findings {
             let weight = |known: &Finding| known.code == finding.code;
@@ -81,10 +81,10 @@ mod tests {
         let mut others = OtherRanks { findings: first.clone(), on_other_hosts: false };
         others.append(OtherRanks { findings: second.clone(), on_other_hosts: true });
         assert!(others.on_other_hosts);
-        assert_eq!(others.beyond(&[]), *second, "the heavier of two");
-        assert_eq!(others.beyond(&[steal(Severity::Remark)]), *second);
-        assert_eq!(others.beyond(&[steal(Severity::Invalid)]), []);
-        assert!(others.beyond(&[]).iter().all(|finding| finding.check(false).is_ok()));
+        assert_eq!(others.not_found_by(&[]), *second, "the heavier of two");
+        assert_eq!(others.not_found_by(&[steal(Severity::Remark)]), *second);
+        assert_eq!(others.not_found_by(&[steal(Severity::Invalid)]), []);
+        assert!(others.not_found_by(&[]).iter().all(|finding| finding.check(false).is_ok()));
         assert!(read(1, b"[]").is_err());
     }
 }

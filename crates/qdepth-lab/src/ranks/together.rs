@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use qdepth_engine::Interval;
 use qdepth_measure::Nanos;
 
-use crate::monitor::sight::{MachineNews, RankNews, Sight};
+use crate::monitor::progress::{MachineSample, ProgressEvent, RankProgress};
 use crate::ranks::all_ranks::AllRanks;
 
 /// Delay after which the samples of all ranks are complete: they arrive with heartbeats, every half
@@ -14,22 +14,22 @@ const RANKS_LAG: Nanos = Nanos::from_millis(1200);
 
 /// Progress of a machine: its values, and the rates of its ranks.
 #[derive(Debug, PartialEq)]
-pub(crate) struct MachineSight {
-    pub(crate) news: MachineNews,
+pub(crate) struct MachineProgress {
+    pub(crate) news: MachineSample,
     pub(crate) io_per_s: f64,
     pub(crate) bytes_per_s: f64,
 }
 
 /// Progress that is ready to be reported.
 #[derive(Debug, Default)]
-pub(crate) struct SightBatch {
+pub(crate) struct ProgressBatch {
     pub(crate) slices: Vec<(usize, Interval)>,
-    pub(crate) machines: Vec<MachineSight>,
+    pub(crate) machines: Vec<MachineProgress>,
 }
 
 /// Merges the progress of all ranks. With a single rank, everything is reported at once.
 #[derive(Default)]
-pub(crate) struct Together<'a> {
+pub(crate) struct ProgressMerger<'a> {
     all_ranks: Option<&'a AllRanks>,
     /// Samples that wait for those of other ranks, and the time up to which this rank has reported.
     waiting: VecDeque<(usize, Interval)>,
@@ -40,16 +40,16 @@ pub(crate) struct Together<'a> {
     counts: BTreeMap<u32, (u64, u64)>,
 }
 
-impl<'a> Together<'a> {
+impl<'a> ProgressMerger<'a> {
     pub(crate) fn new(all_ranks: Option<&'a AllRanks>) -> Self {
         Self { all_ranks, ..Self::default() }
     }
 
     /// Adds progress, and returns what can be reported now.
-    pub(crate) fn see(&mut self, sight: Sight<'_>) -> SightBatch {
-        let mut batch = SightBatch::default();
-        match sight {
-            Sight::Slice(index, slice) => {
+    pub(crate) fn see(&mut self, event: ProgressEvent<'_>) -> ProgressBatch {
+        let mut batch = ProgressBatch::default();
+        match event {
+            ProgressEvent::Slice(index, slice) => {
                 self.reached = self.reached.max(slice.start + slice.length);
                 self.count(0, slice);
                 match self.all_ranks {
@@ -57,11 +57,11 @@ impl<'a> Together<'a> {
                     None => batch.slices.push((index, *slice)),
                 }
             }
-            Sight::Machine(news) => {
+            ProgressEvent::Machine(news) => {
                 self.hosts.insert(0, news.host.clone());
                 batch.machines.push(self.machine(news.clone()));
             }
-            Sight::Tick => self.hear(&mut batch),
+            ProgressEvent::Tick => self.hear(&mut batch),
         }
         let ready = self.reached.0.saturating_sub(RANKS_LAG.0);
         self.release(&mut batch, |slice| (slice.start + slice.length).0 <= ready);
@@ -69,18 +69,18 @@ impl<'a> Together<'a> {
     }
 
     /// Returns all remaining progress, after the group.
-    pub(crate) fn rest(mut self) -> SightBatch {
-        let mut batch = SightBatch::default();
+    pub(crate) fn rest(mut self) -> ProgressBatch {
+        let mut batch = ProgressBatch::default();
         self.hear(&mut batch);
         self.release(&mut batch, |_| true);
         batch
     }
 
-    fn hear(&mut self, batch: &mut SightBatch) {
+    fn hear(&mut self, batch: &mut ProgressBatch) {
         let Some(all_ranks) = self.all_ranks else { return };
         while let Some((rank, bytes)) = all_ranks.news() {
             // Cannot fail here: another version is refused at the start.
-            let Ok(news) = postcard::from_bytes::<RankNews>(&bytes) else { continue };
+            let Ok(news) = postcard::from_bytes::<RankProgress>(&bytes) else { continue };
             for (index, slice) in news.slices {
                 self.count(rank, &slice);
                 self.waiting.push_back((index, slice));
@@ -102,7 +102,7 @@ impl<'a> Together<'a> {
     }
 
     /// Report of a machine, with the I/O of its ranks since its last report.
-    fn machine(&mut self, news: MachineNews) -> MachineSight {
+    fn machine(&mut self, news: MachineSample) -> MachineProgress {
         let (mut ios, mut bytes) = (0, 0);
         for (rank, _) in self.hosts.iter().filter(|(_, host)| **host == news.host) {
             let (more_ios, more_bytes) = self.counts.remove(rank).unwrap_or_default();
@@ -110,11 +110,11 @@ impl<'a> Together<'a> {
         }
         let seconds = news.length_ns.max(1) as f64 / 1e9;
         let (io_per_s, bytes_per_s) = (ios as f64 / seconds, bytes as f64 / seconds);
-        MachineSight { news, io_per_s, bytes_per_s }
+        MachineProgress { news, io_per_s, bytes_per_s }
     }
 
     /// Moves samples that are ready to the batch, ordered by time.
-    fn release(&mut self, batch: &mut SightBatch, is_ready: impl Fn(&Interval) -> bool) {
+    fn release(&mut self, batch: &mut ProgressBatch, is_ready: impl Fn(&Interval) -> bool) {
         let (mut ready, waiting): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|(_, s)| is_ready(s));
         self.waiting = waiting.into();

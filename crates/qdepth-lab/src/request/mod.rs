@@ -108,7 +108,7 @@ impl Pinning {
 
 /// A completed request: the run as stored in the logbook, and how it ended.
 #[derive(Debug)]
-pub struct Ran {
+pub struct FinishedRun {
     /// The run, as stored in the logbook.
     pub run: RunRecord,
     /// Its points.

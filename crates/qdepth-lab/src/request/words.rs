@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Duration as text: whole seconds, minutes, or tenths of hours, rounded up.
-pub fn long(ns: u64) -> String {
+pub fn format_duration(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     match seconds {
         0..120 => format!("{seconds} s"),
@@ -19,7 +19,7 @@ pub fn long(ns: u64) -> String {
 }
 
 /// Location of a stored run.
-pub fn kept(logbook: &Path, id: &str) -> String {
+pub fn run_location(logbook: &Path, id: &str) -> String {
     format!("logbook  {}  run {}", logbook.display(), id.get(..13).unwrap_or(id))
 }
 
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn a_time_has_the_unit_that_is_said_of_it() {
-        let rendered = |seconds: u64| long(seconds * 1_000_000_000 - 1);
+        let rendered = |seconds: u64| format_duration(seconds * 1_000_000_000 - 1);
         for (seconds, text) in [
             (1, "1 s"),
             (119, "119 s"),

@@ -27,7 +27,7 @@ use crate::outcome::findings::of_run;
 use crate::request::PlanRequest;
 use crate::request::provision::{Provision, is_written};
 use crate::run::events::Publisher;
-use crate::run::expect::{can_stand_beside, expected};
+use crate::run::expect::{check_emulated_device, expected};
 use crate::run::follower;
 use crate::run::record::{ceilings, command, record};
 use crate::target::prepare::{
@@ -37,7 +37,7 @@ use crate::target::preview::{Preview, preview};
 use crate::target::reach::reachable;
 
 /// Everything that a run needs for its first point.
-pub(crate) struct Ready {
+pub(crate) struct PreparedRun {
     pub(crate) plan: Plan,
     pub(crate) targets: Vec<Prepared>,
     pub(crate) ceilings: BTreeMap<u32, f64>,
@@ -49,7 +49,7 @@ pub(crate) struct Ready {
     pub(crate) remarks: Vec<Finding>,
 }
 
-impl Ready {
+impl PreparedRun {
     /// Options for the points of the run. The stamp of its writes comes from the plan or the run's
     /// id, so that it is the same after a resumption.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
@@ -72,7 +72,7 @@ fn stamp(plan: &Plan, run_id: &str) -> u64 {
 
 /// Begins the requested run, or resumes the last one if none is requested. Wrong usage is reported
 /// before anything is created or changed.
-pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook, Ready)> {
+pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook, PreparedRun)> {
     let (request, path) = (lab.request, &lab.request.logbook);
     let asked = request.plan.as_ref();
     if asked.is_none() && lab.all_ranks.is_some() {
@@ -87,7 +87,7 @@ pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook,
             let seen = preview(lab.system, asked)?;
             reachable(lab.system, request.engine, &seen.found, &seen.plan)?;
             follower::can_share(lab, &seen.plan, &seen.found)?;
-            expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &seen.plan))?;
+            expect.as_ref().map_or(Ok(()), |medium| check_emulated_device(medium, &seen.plan))?;
             Some((asked, seen))
         }
         None if path.exists() => None,
@@ -104,10 +104,10 @@ pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook,
     let there = (!request.is_kept || path.exists()).then(open).transpose()?;
     let open = || there.map_or_else(open, Ok);
     match seen {
-        Some((asked, seen)) => fresh(lab, publisher, asked, seen, expect.as_ref(), open),
+        Some((asked, seen)) => start_new(lab, publisher, asked, seen, expect.as_ref(), open),
         None => {
             let mut logbook = open()?;
-            let ready = again(lab, publisher, &mut logbook)?;
+            let ready = resume_last(lab, publisher, &mut logbook)?;
             Ok((logbook, ready))
         }
     }
@@ -121,14 +121,14 @@ fn nothing_to_resume() -> Usage {
 }
 
 /// Begins a new run. The logbook is opened after the guards, so that a refusal creates none.
-fn fresh(
+fn start_new(
     lab: Lab<'_>,
     publisher: &Publisher<'_>,
     asked: &PlanRequest,
     seen: Preview,
     expect: Option<&TargetExpression>,
     open: impl FnOnce() -> Result<Logbook>,
-) -> Result<(Logbook, Ready)> {
+) -> Result<(Logbook, PreparedRun)> {
     let provision = seen.provision.clone();
     let PlanRequest { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
@@ -161,7 +161,8 @@ fn fresh(
     logbook.begin_run(&run)?;
     let written = written(lab, &plan);
     let (done, remarks) = (Vec::new(), Vec::new());
-    let ready = Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks };
+    let ready =
+        PreparedRun { plan, targets: prepared, ceilings, engine, run, done, written, remarks };
     Ok((logbook, ready))
 }
 
@@ -200,12 +201,16 @@ fn note(run: &mut RunRecord, done: Done) {
 }
 
 /// Resumes the last unfinished run that no process is measuring, with its stored plan and engine.
-fn again(lab: Lab<'_>, publisher: &Publisher<'_>, logbook: &mut Logbook) -> Result<Ready> {
+fn resume_last(
+    lab: Lab<'_>,
+    publisher: &Publisher<'_>,
+    logbook: &mut Logbook,
+) -> Result<PreparedRun> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
     publisher.follow(logbook);
     let (id, plan, begun) = (run.id.clone(), run.plan_name.clone(), run.started_at.clone());
     let targets: Vec<String> = run.targets.iter().map(|target| target.expression.clone()).collect();
-    taken_up(lab, logbook, run).with_context(|| {
+    resume(lab, logbook, run).with_context(|| {
         format!(
             "run {id} ({plan} on {}, begun {begun}) cannot be resumed. To skip it, \
              type `qdepth retract {id} WHY`: --resume then continues the run before it",
@@ -215,7 +220,7 @@ fn again(lab: Lab<'_>, publisher: &Publisher<'_>, logbook: &mut Logbook) -> Resu
 }
 
 /// Continues a run whose lock is held.
-fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready> {
+fn resume(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<PreparedRun> {
     let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
     let engine = EngineChoice::from_name(&run.engine_choice).ok_or_else(|| {
         Usage(format!("this version does not support the run's engine, {}", run.engine_choice))
@@ -258,7 +263,7 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     logbook.reopen(&run.id)?;
     let ceilings = ceilings(&plan, &prepared, engine);
     let written = written(lab, &plan);
-    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
+    Ok(PreparedRun { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
 }
 
 /// Register of the run's writes, if reads are verified against them.

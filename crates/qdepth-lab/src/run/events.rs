@@ -22,7 +22,7 @@ use crate::Lab;
 use crate::events::observer::Observer;
 use crate::events::rate_so_far::RateSoFar;
 use crate::failure::Usage;
-use crate::ranks::together::MachineSight;
+use crate::ranks::together::MachineProgress;
 use crate::run::record;
 
 /// Measured time of a point that one event covers.
@@ -204,8 +204,8 @@ impl<'a> Events<'a> {
     }
 
     /// Publishes a sample of a machine.
-    pub(crate) fn machine(&self, seen: MachineSight) {
-        let MachineSight { news, io_per_s, bytes_per_s } = seen;
+    pub(crate) fn machine(&self, seen: MachineProgress) {
+        let MachineProgress { news, io_per_s, bytes_per_s } = seen;
         let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
         let event = event::Machine { host: news.host, io_per_s, bytes_per_s, values };
         self.observer.event(&RunEvent::Machine(event));

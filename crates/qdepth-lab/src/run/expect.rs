@@ -18,7 +18,7 @@ use crate::failure::Usage;
 ///
 /// # Errors
 /// If it is too small, or has parts with their own streams.
-pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result<()> {
+pub(crate) fn check_emulated_device(medium: &TargetExpression, plan: &Plan) -> Result<()> {
     let shape = medium.shape()?;
     if shape.parts > 1 {
         bail!(Usage(format!(

@@ -18,7 +18,7 @@ use crate::execute::execute;
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::written::Written;
 use crate::failure::{RemoteError, Usage, exit_status};
-use crate::monitor::sight::hostname;
+use crate::monitor::progress::hostname;
 use crate::ranks::all_ranks::AllRanks;
 use crate::request::provision::Provision;
 use crate::target::prepare::{PrepareOptions, ResolvedTarget, prepare};
@@ -242,8 +242,8 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(points) = plan.groups().find(|group| group[0].group == number) else { break };
-        let measured = execute(lab.system, &targets, points, options, stop, &mut |sight| {
-            all_ranks.seen.borrow_mut().see(sight);
+        let measured = execute(lab.system, &targets, points, options, stop, &mut |event| {
+            all_ranks.seen.borrow_mut().see(event);
         });
         if let Err(why) = measured {
             all_ranks.group.borrow_mut().fail(&format!("{why:#}"));

@@ -15,16 +15,16 @@ use crate::outcome::measured::Measured;
 use crate::outcome::seal::seal;
 use crate::ranks::all_ranks::AllRanks;
 use crate::request::worker_result::WorkerResults;
-use crate::run::begin::Ready;
+use crate::run::begin::PreparedRun;
 use crate::run::events::Events;
-use crate::run::visit::{Shown, Visited};
-use crate::run::visits::in_turn;
+use crate::run::visit::{MergedSegments, Receivers};
+use crate::run::visits::measure_interleaved;
 use crate::target::left_behind::unless_it_answers;
 
 /// Measures groups of points, and stores them.
 pub(crate) struct Keeper<'a, 'e> {
     pub(crate) lab: Lab<'a>,
-    pub(crate) ready: &'a Ready,
+    pub(crate) ready: &'a PreparedRun,
     pub(crate) logbook: &'a mut Logbook,
     /// Results of each worker of each point.
     pub(crate) ranks: &'a mut WorkerResults,
@@ -49,8 +49,8 @@ impl Keeper<'_, '_> {
         before: Nanos,
     ) -> Result<Vec<PointRecord>> {
         let Self { lab, ready, .. } = *self;
-        let show = &mut Shown { events: &mut *self.events, before };
-        let measured = in_turn(lab, ready, groups, show)?;
+        let receivers = &mut Receivers { events: &mut *self.events, before };
+        let measured = measure_interleaved(lab, ready, groups, receivers)?;
         let mut kept = Vec::new();
         for (group, visited) in groups.iter().zip(measured) {
             let Some(visited) = visited else { continue };
@@ -62,8 +62,8 @@ impl Keeper<'_, '_> {
         }
     }
 
-    fn keep(&mut self, group: &[Point], visited: Visited) -> Result<Vec<PointRecord>> {
-        let Visited { measured, started_at, findings, .. } = visited;
+    fn keep(&mut self, group: &[Point], visited: MergedSegments) -> Result<Vec<PointRecord>> {
+        let MergedSegments { measured, started_at, findings, .. } = visited;
         let Self { lab, ready, .. } = *self;
         let of_workers = group.iter().zip(&measured);
         self.ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));
@@ -86,7 +86,7 @@ impl Keeper<'_, '_> {
             let kept = self.logbook.add_point(&ready.run.id, &sealed);
             self.events.ended(&sealed);
             kept?;
-            must_be_cool(lab, &sealed)?;
+            stop_if_throttled(lab, &sealed)?;
             all.push(sealed);
         }
         Ok(all)
@@ -96,7 +96,7 @@ impl Keeper<'_, '_> {
 /// Record of a point with all its findings.
 fn one_sealed(
     lab: Lab<'_>,
-    ready: &Ready,
+    ready: &PreparedRun,
     point: &Point,
     measured: &Measured,
     started_at: &str,
@@ -117,7 +117,7 @@ fn one_sealed(
 }
 
 /// With `--stop-on-throttle`, ends the run after a point with thermal throttling.
-fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
+fn stop_if_throttled(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
     let hot = |finding: &Finding| {
         finding.code == Code::Throttled && finding.severity == Severity::Invalid
     };

@@ -21,10 +21,10 @@ use crate::Lab;
 use crate::events::observer::Observer;
 use crate::events::signals::Signals;
 use crate::ranks::all_ranks::join;
-use crate::request::{Ran, RunRequest};
+use crate::request::{FinishedRun, RunRequest};
 use crate::run::events::Publisher;
 use crate::run::follower::run_as_follower;
-use crate::run::one_run::alone;
+use crate::run::one_run::run_single;
 
 /// Executes the request. Returns `None` if nothing was measured: this process is a rank other than
 /// the leader, or a signal arrived before the first point.
@@ -35,7 +35,7 @@ pub fn run(
     request: &RunRequest,
     observer: &dyn Observer,
     signals: &Signals,
-) -> Result<Option<Ran>> {
+) -> Result<Option<FinishedRun>> {
     let (system, all_ranks) = (System::real(), join()?);
     let lab = Lab { request, system: &system, observer, signals, all_ranks: all_ranks.as_ref() };
     let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.is_leader()) {
@@ -49,12 +49,12 @@ pub fn run(
 }
 
 /// Main function of the only process, or of the leader.
-fn run_as_leader(lab: Lab<'_>) -> Result<Option<Ran>> {
+fn run_as_leader(lab: Lab<'_>) -> Result<Option<FinishedRun>> {
     let publisher = Publisher::new(lab)?;
     let lab = Lab { observer: &publisher, ..lab };
     let ran = match lab.request.plan.as_ref().filter(|plan| !plan.file.variants.is_empty()) {
         Some(plan) => variants::measure(lab, &publisher, plan),
-        None => alone(lab, &publisher),
+        None => run_single(lab, &publisher),
     };
     publisher.warn_of_lost_lines();
     ran

@@ -7,7 +7,7 @@ use qdepth_record::RunState;
 
 use crate::Lab;
 use crate::outcome::findings::device_changed;
-use crate::request::Ran;
+use crate::request::FinishedRun;
 use crate::run::begin::begin;
 use crate::run::events::{Events, Publisher};
 use crate::run::points::points;
@@ -16,7 +16,7 @@ use crate::target::left_behind::unless_it_answers;
 use crate::target::preparation::Preparation;
 
 /// Executes a single run.
-pub(crate) fn alone(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<Ran>> {
+pub(crate) fn run_single(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<FinishedRun>> {
     let Lab { request, observer, signals, .. } = lab;
     // Dropped last, after everything that uses the prepared machine.
     let plan = request.plan.as_ref();
@@ -57,5 +57,5 @@ pub(crate) fn alone(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<Ra
     measured?;
     ended?;
     let (run, points) = logbook.measured(&id)?;
-    Ok(Some(Ran { run, points, signal: signals.caught(), lost, planned, ranks }))
+    Ok(Some(FinishedRun { run, points, signal: signals.caught(), lost, planned, ranks }))
 }

@@ -10,7 +10,7 @@ use qdepth_workload::Point;
 
 use crate::Lab;
 use crate::request::worker_result::WorkerResults;
-use crate::run::begin::Ready;
+use crate::run::begin::PreparedRun;
 use crate::run::events::Events;
 use crate::run::keeper::Keeper;
 use crate::run::search::search;
@@ -20,7 +20,7 @@ use crate::run::visits::{length, sweeps};
 /// did not follow. `ranks` receives the results of each worker of each point.
 pub(crate) fn points(
     lab: Lab<'_>,
-    ready: &Ready,
+    ready: &PreparedRun,
     logbook: &mut Logbook,
     ranks: &mut WorkerResults,
     events: &mut Events<'_>,
@@ -52,7 +52,7 @@ pub(crate) fn points(
 }
 
 /// Targets whose steps ended before this run was resumed.
-fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
+fn steps_ended(ready: &PreparedRun, logbook: &Logbook) -> Result<BTreeSet<u32>> {
     if !ready.plan.ends_when_not_followed || ready.done.is_empty() {
         return Ok(BTreeSet::new());
     }

@@ -6,7 +6,7 @@ use qdepth_measure::Nanos;
 use qdepth_record::{PointRecord, searched};
 use qdepth_workload::Point;
 
-use crate::run::begin::Ready;
+use crate::run::begin::PreparedRun;
 use crate::run::keeper::Keeper;
 
 /// Runs the searches of a plan, one target after the other.
@@ -41,7 +41,7 @@ fn first_of_each_target(points: &[Point]) -> Vec<&Point> {
 }
 
 /// The next point of the search on a target; `None` once there is an answer.
-fn next(points: &[PointRecord], ready: &Ready, base: &Point) -> Option<Point> {
+fn next(points: &[PointRecord], ready: &PreparedRun, base: &Point) -> Option<Point> {
     let within = Nanos(ready.plan.answer_within_ns);
     let own: Vec<&PointRecord> = points.iter().filter(|p| p.target == base.target).collect();
     let (_, wanted) = searched(&ready.plan.answer, within, &own)?;

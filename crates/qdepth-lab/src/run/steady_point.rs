@@ -10,8 +10,8 @@ use crate::Lab;
 use crate::execute::until_steady::slices;
 use crate::outcome::findings::not_steady;
 use crate::outcome::measured::Measured;
-use crate::run::begin::Ready;
-use crate::run::visit::{Shown, Visit, Visited, visit};
+use crate::run::begin::PreparedRun;
+use crate::run::visit::{MergedSegments, Receivers, Visit, visit};
 
 /// Rule that ends a group when its rates are steady; `None` if it has no such rule.
 pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
@@ -20,14 +20,14 @@ pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
 
 /// Loads of a group, measured in rounds.
 struct GroupRounds<'a> {
-    ready: &'a Ready,
+    ready: &'a PreparedRun,
     group: &'a [Point],
     rule: SteadyRule,
     known: Vec<SteadyRounds>,
 }
 
 impl<'a> GroupRounds<'a> {
-    fn new(ready: &'a Ready, group: &'a [Point], rule: SteadyRule) -> Self {
+    fn new(ready: &'a PreparedRun, group: &'a [Point], rule: SteadyRule) -> Self {
         // A load that only reads, or whose target was preconditioned, does not have to write first.
         let written = |point: &Point| {
             let is_known = reads_only(point) || ready.plan.wear().is_some();
@@ -76,31 +76,31 @@ fn reads_only(point: &Point) -> bool {
 /// rounds, with a finding.
 pub(crate) fn until_steady(
     lab: Lab<'_>,
-    ready: &Ready,
+    ready: &PreparedRun,
     group: &[Point],
     rule: SteadyRule,
-    shown: &mut Shown<'_, '_>,
-) -> Result<Visited> {
+    receivers: &mut Receivers<'_, '_>,
+) -> Result<MergedSegments> {
     let group_rounds = GroupRounds::new(ready, group, rule);
     if ready.run.emulated {
-        in_virtual_time(lab, group_rounds, shown)
+        in_virtual_time(lab, group_rounds, receivers)
     } else {
-        in_rounds(lab, group_rounds, shown)
+        in_rounds(lab, group_rounds, receivers)
     }
 }
 
 fn in_rounds(
     lab: Lab<'_>,
     mut group_rounds: GroupRounds<'_>,
-    shown: &mut Shown<'_, '_>,
-) -> Result<Visited> {
+    receivers: &mut Receivers<'_, '_>,
+) -> Result<MergedSegments> {
     let mut rounds: Vec<Visit> = Vec::new();
     while !group_rounds.is_over() {
         let number = rounds.len() as u32;
         let points: Vec<Point> =
             group_rounds.group.iter().map(|p| p.steady_round(number)).collect();
         let first = rounds.first().map(|first| first.began);
-        let round = visit(lab, group_rounds.ready, &points, first, shown)?;
+        let round = visit(lab, group_rounds.ready, &points, first, receivers)?;
         for (index, measured) in round.measured.iter().enumerate() {
             // I/O outside the window is not known by direction, so it is left out.
             group_rounds.push(index, &slices(measured), measured.outcome.directions[1].bytes);
@@ -122,10 +122,10 @@ fn in_rounds(
 fn in_virtual_time(
     lab: Lab<'_>,
     mut group_rounds: GroupRounds<'_>,
-    shown: &mut Shown<'_, '_>,
-) -> Result<Visited> {
+    receivers: &mut Receivers<'_, '_>,
+) -> Result<MergedSegments> {
     let points: Vec<Point> = group_rounds.group.iter().map(Point::in_one_go).collect();
-    let whole = visit(lab, group_rounds.ready, &points, None, shown)?;
+    let whole = visit(lab, group_rounds.ready, &points, None, receivers)?;
     if whole.is_broken() || lab.signals.caught().is_some() {
         let ended = cut_short(whole.is_broken());
         return Ok(visited(vec![whole], 0, ended, Vec::new()));
@@ -147,7 +147,7 @@ fn in_virtual_time(
     let (from, count) = (from as u32, group_rounds.count() as u32);
     let points: Vec<Point> =
         group_rounds.group.iter().map(|p| p.steady_part(from, count)).collect();
-    let steady = visit(lab, group_rounds.ready, &points, Some(whole.began), shown)?;
+    let steady = visit(lab, group_rounds.ready, &points, Some(whole.began), receivers)?;
     Ok(visited(vec![steady], 0, Ended::Steady, group_rounds.findings()))
 }
 
@@ -182,9 +182,9 @@ fn visited(
     from: usize,
     ended: Ended,
     findings: Vec<Option<Finding>>,
-) -> Visited {
+) -> MergedSegments {
     let joined = rounds.into_iter().enumerate().fold(None, |former, (number, round)| {
-        let with = if number < from { Visited::led_in } else { Visited::with };
+        let with = if number < from { MergedSegments::led_in } else { MergedSegments::with };
         Some(with(former, round))
     });
     let mut whole = joined.unwrap_or_default();

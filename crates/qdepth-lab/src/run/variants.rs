@@ -9,13 +9,13 @@ use qdepth_workload::{Plan, side_by_side};
 
 use crate::Lab;
 use crate::failure::Usage;
-use crate::request::words::kept;
-use crate::request::{PlanRequest, Ran, RunRequest};
+use crate::request::words::run_location;
+use crate::request::{FinishedRun, PlanRequest, RunRequest};
 use crate::run::events::{Events, Publisher};
-use crate::run::one_run::alone;
+use crate::run::one_run::run_single;
 use crate::run::record::{command, comparison};
 use crate::target::preparation::may_be_prepared;
-use crate::target::prepare::after_all;
+use crate::target::prepare::refusal_to_failure;
 
 /// Measures all variants, one after the other, and compares them. After a failure or an
 /// interruption, completed variants remain in the logbook as separate runs.
@@ -23,7 +23,7 @@ pub(crate) fn measure(
     lab: Lab<'_>,
     publisher: &Publisher<'_>,
     asked: &PlanRequest,
-) -> Result<Option<Ran>> {
+) -> Result<Option<FinishedRun>> {
     if lab.all_ranks.is_some() {
         anyhow::bail!(Usage("several ranks cannot prepare variants: use one rank".to_owned()));
     }
@@ -37,11 +37,11 @@ pub(crate) fn measure(
         let none = Vec::new();
         let request =
             RunRequest { plan: Some(plan), command: None, facts: none, ..lab.request.clone() };
-        let ran = alone(Lab { request: &request, ..lab }, publisher)
-            .map_err(|error| after_all(error, !runs.is_empty()))
+        let ran = run_single(Lab { request: &request, ..lab }, publisher)
+            .map_err(|error| refusal_to_failure(error, !runs.is_empty()))
             .with_context(|| format!("variant `{}`", variant.name))?;
         let Some(ran) = ran else { return Ok(None) };
-        lab.observer.message(kept(&request.logbook, &ran.run.id));
+        lab.observer.message(run_location(&request.logbook, &ran.run.id));
         if ran.signal.is_some() {
             return Ok(Some(ran));
         }
@@ -62,7 +62,7 @@ pub(crate) fn measure(
     let (run, points) = logbook.measured(&run.id)?;
     let planned = run.points_planned as usize;
     let lost = planned.saturating_sub(points.len());
-    Ok(Some(Ran { run, points, signal: None, lost, planned, ranks: Vec::new() }))
+    Ok(Some(FinishedRun { run, points, signal: None, lost, planned, ranks: Vec::new() }))
 }
 
 /// Merges the runs of all variants into one run with its plan. Points and targets are renumbered.

@@ -9,14 +9,14 @@ use qdepth_workload::Point;
 use crate::Lab;
 use crate::execute::execute;
 use crate::execute::virtual_time;
-use crate::monitor::sight::Sight;
+use crate::monitor::progress::ProgressEvent;
 use crate::outcome::measured::Measured;
-use crate::ranks::together::{SightBatch, Together};
-use crate::run::begin::Ready;
+use crate::ranks::together::{ProgressBatch, ProgressMerger};
+use crate::run::begin::PreparedRun;
 use crate::run::events::Events;
 
 /// Receivers of progress.
-pub(crate) struct Shown<'a, 'b> {
+pub(crate) struct Receivers<'a, 'b> {
     pub(crate) events: &'a mut Events<'b>,
     /// Planned time of everything measured before.
     pub(crate) before: Nanos,
@@ -36,8 +36,8 @@ impl Visit {
         is_broken(&self.measured)
     }
 
-    fn unrecorded(self) -> Self {
-        let measured = self.measured.into_iter().map(Measured::unrecorded).collect();
+    fn as_warm_up(self) -> Self {
+        let measured = self.measured.into_iter().map(Measured::as_warm_up).collect();
         Self { measured, ..self }
     }
 
@@ -56,7 +56,7 @@ fn is_broken(measured: &[Measured]) -> bool {
 
 /// Result of the segments of a group.
 #[derive(Default)]
-pub(crate) struct Visited {
+pub(crate) struct MergedSegments {
     pub(crate) measured: Vec<Measured>,
     /// Start of the first segment, RFC 3339.
     pub(crate) started_at: String,
@@ -66,7 +66,7 @@ pub(crate) struct Visited {
     pub(crate) findings: Vec<Option<Finding>>,
 }
 
-impl Visited {
+impl MergedSegments {
     /// Appends a segment to the earlier ones.
     pub(crate) fn with(former: Option<Self>, visit: Visit) -> Self {
         let Some(former) = former else {
@@ -83,7 +83,7 @@ impl Visited {
     /// kernel's counts remain.
     pub(crate) fn led_in(former: Option<Self>, visit: Visit) -> Self {
         let visits = former.as_ref().map_or(0, |former| former.visits);
-        Self { visits, ..Self::with(former, visit.unrecorded()) }
+        Self { visits, ..Self::with(former, visit.as_warm_up()) }
     }
 
     /// True if the target failed or changed, so that no further segment is possible.
@@ -95,12 +95,12 @@ impl Visited {
 /// Measures one segment of a group. `first` is the start of the first segment, for later ones.
 pub(crate) fn visit(
     lab: Lab<'_>,
-    ready: &Ready,
+    ready: &PreparedRun,
     points: &[Point],
     first: Option<Instant>,
-    shown: &mut Shown<'_, '_>,
+    receivers: &mut Receivers<'_, '_>,
 ) -> Result<Visit> {
-    let Shown { events, before } = shown;
+    let Receivers { events, before } = receivers;
     let points = &*virtual_time::bounded(&ready.targets, points);
     let (started_at, began) = (Timestamp::now().to_string(), qdepth_linux::now());
     let offset = first.map_or(Nanos::ZERO, |first| began.since(first));
@@ -110,14 +110,14 @@ pub(crate) fn visit(
     events.visit(points, *before);
     let options = ready.options(lab);
     let stop = lab.signals.stop();
-    let mut report = |batch: SightBatch| {
+    let mut report = |batch: ProgressBatch| {
         for (index, slice) in batch.slices {
             events.interval(points[index].index, &slice.moved(offset));
         }
         batch.machines.into_iter().for_each(|machine| events.machine(machine));
     };
-    let mut together = Together::new(options.all_ranks);
-    let mut seen = |sight: Sight<'_>| report(together.see(sight));
+    let mut together = ProgressMerger::new(options.all_ranks);
+    let mut seen = |event: ProgressEvent<'_>| report(together.see(event));
     let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
     report(together.rest());
     events.paused(points);

@@ -8,9 +8,9 @@ use qdepth_measure::{Nanos, Seed};
 use qdepth_workload::Point;
 
 use crate::Lab;
-use crate::run::begin::Ready;
+use crate::run::begin::PreparedRun;
 use crate::run::steady_point::{rule_of, until_steady};
-use crate::run::visit::{Shown, Visit, Visited, visit};
+use crate::run::visit::{MergedSegments, Receivers, Visit, visit};
 
 /// Longest turnover of a queue that segments wait for: five of them then take 45 s. Slower queues
 /// have the finding `queue-unsettled`.
@@ -18,12 +18,12 @@ const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 
 /// True if segments are interleaved. In virtual time only the load itself changes a rate, and
 /// several ranks measure the groups one after the other.
-fn takes_turns(lab: Lab<'_>, ready: &Ready) -> bool {
+fn takes_turns(lab: Lab<'_>, ready: &PreparedRun) -> bool {
     lab.all_ranks.is_none() && !ready.run.emulated
 }
 
 /// The groups of a plan, in the lists that are measured and stored together.
-pub(crate) fn sweeps<'a>(lab: Lab<'_>, ready: &'a Ready) -> Vec<Vec<&'a [Point]>> {
+pub(crate) fn sweeps<'a>(lab: Lab<'_>, ready: &'a PreparedRun) -> Vec<Vec<&'a [Point]>> {
     if takes_turns(lab, ready) {
         ready.plan.sweeps()
     } else {
@@ -38,12 +38,12 @@ pub(crate) fn length(group: &[Point]) -> u64 {
 
 /// Measures the groups of a sweep, segment by segment. A group that was not begun, because the run
 /// was stopped, gives `None`.
-pub(crate) fn in_turn(
+pub(crate) fn measure_interleaved(
     lab: Lab<'_>,
-    ready: &Ready,
+    ready: &PreparedRun,
     groups: &[&[Point]],
-    shown: &mut Shown<'_, '_>,
-) -> Result<Vec<Option<Visited>>> {
+    receivers: &mut Receivers<'_, '_>,
+) -> Result<Vec<Option<MergedSegments>>> {
     let of_groups = groups.iter().copied().flatten().map(|point| point.stop.visits).max();
     let visits = of_groups.filter(|_| takes_turns(lab, ready)).unwrap_or(1);
     let mut all: Vec<GroupVisits<'_>> =
@@ -51,19 +51,20 @@ pub(crate) fn in_turn(
     for turn in 0..visits {
         for number in order(ready.plan.seed, groups, turn) {
             let current = &mut all[number];
-            let over = current.visited.as_ref().is_some_and(Visited::is_over);
+            let over = current.visited.as_ref().is_some_and(MergedSegments::is_over);
             if lab.signals.caught().is_some() || over {
                 continue;
             }
             if let Some(rule) = rule_of(current.group) {
-                current.visited = Some(until_steady(lab, ready, current.group, rule, shown)?);
+                current.visited = Some(until_steady(lab, ready, current.group, rule, receivers)?);
                 continue;
             }
-            let visited = current.visit(lab, ready, turn, visits, shown)?;
-            current.visited = Some(Visited::with(current.visited.take(), visited));
+            let visited = current.visit(lab, ready, turn, visits, receivers)?;
+            current.visited = Some(MergedSegments::with(current.visited.take(), visited));
         }
     }
-    let mut all: Vec<Option<Visited>> = all.into_iter().map(|current| current.visited).collect();
+    let mut all: Vec<Option<MergedSegments>> =
+        all.into_iter().map(|current| current.visited).collect();
     for visited in
         all.iter_mut().flatten().filter(|visited| visited.visits < visits && !visited.is_over())
     {
@@ -78,7 +79,7 @@ pub(crate) fn in_turn(
 /// A group whose segments alternate with those of other groups.
 struct GroupVisits<'a> {
     group: &'a [Point],
-    visited: Option<Visited>,
+    visited: Option<MergedSegments>,
     /// Time to turn its queue over once, if that is longer than the usual warm-up of a segment.
     turnover: Nanos,
 }
@@ -94,14 +95,14 @@ impl<'a> GroupVisits<'a> {
     fn visit(
         &mut self,
         lab: Lab<'_>,
-        ready: &Ready,
+        ready: &PreparedRun,
         turn: u32,
         visits: u32,
-        shown: &mut Shown<'_, '_>,
+        receivers: &mut Receivers<'_, '_>,
     ) -> Result<Visit> {
         if visits == 1 {
             let points: Vec<Point> = self.group.iter().map(Point::in_one_go).collect();
-            return visit(lab, ready, &points, None, shown);
+            return visit(lab, ready, &points, None, receivers);
         }
         let mut led_in = 0;
         loop {
@@ -110,14 +111,14 @@ impl<'a> GroupVisits<'a> {
             let points = self.group.iter().map(|p| p.visit(draws).settling(self.turnover));
             let points: Vec<Point> = points.collect();
             let began = self.visited.as_ref().map(|visited| visited.began);
-            let visited = visit(lab, ready, &points, began, shown)?;
+            let visited = visit(lab, ready, &points, began, receivers)?;
             let turnover = visited.turnover().min(TURNOVER_MOST);
             let settled = points.iter().all(|point| point.warm_up_ns >= turnover.0);
             let over = visited.is_broken() || lab.signals.caught().is_some();
             if turn > 0 || settled || over || turnover <= self.turnover {
                 return Ok(visited);
             }
-            self.visited = Some(Visited::led_in(self.visited.take(), visited));
+            self.visited = Some(MergedSegments::led_in(self.visited.take(), visited));
             self.turnover = turnover;
             led_in += 1;
         }

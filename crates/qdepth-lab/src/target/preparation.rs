@@ -8,7 +8,7 @@ use qdepth_host::device_handle::DeviceHandle;
 use qdepth_host::guard::{Writing, clear_for_writing, open_to_consent};
 use qdepth_host::prepare::journal::{self, Journal};
 use qdepth_host::prepare::{
-    Devices, Node, Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
+    Devices, Node, Step, UndoResult, Watch, apply, base_devices, can_purge, steps_of, undo_all,
 };
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
@@ -50,7 +50,7 @@ fn may_be_destroyed(
         direct: false,
     };
     let mut devices = Devices::find(system, nodes)?;
-    let found: Vec<&Inspected> = devices.given().filter_map(DeviceHandle::target).collect();
+    let found: Vec<&Inspected> = devices.named().filter_map(DeviceHandle::target).collect();
     all_different(&found)?;
     let mut held = Vec::new();
     for target in found {
@@ -118,10 +118,10 @@ pub fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
     let outcomes = undo_all(system, &mut journal)?;
     journal.close()?;
     let lines = outcomes.into_iter().map(|undone| match undone {
-        Undone::Done(text) => format!("done       {text}"),
-        Undone::Nothing(text) => format!("not needed {text}"),
-        Undone::Left(text, why) => format!("left       {text}: {why}"),
-        Undone::Failed(text, error) => {
+        UndoResult::Done(text) => format!("done       {text}"),
+        UndoResult::Nothing(text) => format!("not needed {text}"),
+        UndoResult::Left(text, why) => format!("left       {text}: {why}"),
+        UndoResult::Failed(text, error) => {
             failed += 1;
             format!("failed     {text}: {error}")
         }

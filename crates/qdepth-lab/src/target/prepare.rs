@@ -305,7 +305,7 @@ impl ClearedTargets {
         let mut prepared = self.emulated;
         for (target, cleared) in self.real {
             let ready = make_ready(target, cleared, prepare_options, observer, interrupted);
-            prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
+            prepared.push(ready.map_err(|error| refusal_to_failure(error, !prepared.is_empty()))?);
         }
         Ok(prepared)
     }
@@ -498,7 +498,7 @@ fn make_ready(
 
 /// Converts a refusal to a failure if targets were already made ready, because a refusal says that
 /// nothing was changed.
-pub(crate) fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
+pub(crate) fn refusal_to_failure(error: anyhow::Error, changed: bool) -> anyhow::Error {
     if !changed {
         return error;
     }

@@ -1,7 +1,7 @@
 //! Simulated campaigns: rate of wrong verdicts, and rate of detected differences.
 
 use super::*;
-use crate::deals::Draw;
+use crate::permutation_test::Draw;
 
 /// Campaigns of each case.
 const CAMPAIGNS: u32 = 500;

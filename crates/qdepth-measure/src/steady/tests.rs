@@ -2,7 +2,7 @@
 //! state.
 
 use super::*;
-use crate::deals::Draw;
+use crate::permutation_test::Draw;
 
 #[test]
 fn the_window_has_every_figure_that_snia_states() {

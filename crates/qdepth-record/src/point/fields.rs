@@ -10,10 +10,10 @@ macro_rules! rows {
     emulated "True if time was virtual: nothing was measured on storage."
         cell |shown| Some(Value::Flag(Some(shown.run.emulated))),;
     index "Index in the plan, from 0."
-        kept u32 = "place": first,
+        kept u32 = "place": keep_first,
         shown u32 = |shown| shown.point.index,;
     target "Target, `target.place`."
-        kept u32 = "target": first,;
+        kept u32 = "target": keep_first,;
     target "Name of the target."
         shown String = |shown| target_name(shown.run, shown.point),;
     target_kind "`kind` of the target."
@@ -26,80 +26,80 @@ macro_rules! rows {
         shown bool = |shown| shown.run.emulated,
         cell |_| None,;
     profile "Name of the load profile."
-        kept String = "profile": first,
+        kept String = "profile": keep_first,
         shown String = |shown| shown.point.profile.clone(),;
     profile_title "Title of the load profile."
-        kept String = "profile_title": first,
+        kept String = "profile_title": keep_first,
         shown String = |shown| shown.point.profile_title.clone(),;
     random_share "Share of random accesses, 0..1."
-        kept f64 = "random_share": first,
+        kept f64 = "random_share": keep_first,
         shown f64 = |shown| finite(shown.point.random_share),;
     read_share "Share of reads, 0..1."
-        kept f64 = "read_share": first,
+        kept f64 = "read_share": keep_first,
         shown f64 = |shown| finite(shown.point.read_share),;
     trim_share "Share of trims, 0..1."
-        part f64: first,
+        part f64: keep_first,
         shown f64 = |shown| finite(shown.point.trim_share),
         older default,;
     request_size "Block size or weighted mix, as in the plan."
-        kept String = "request_size": first,
+        kept String = "request_size": keep_first,
         shown String = |shown| shown.point.request_size.clone(),;
     request_size_mean_bytes "Mean block size in bytes."
-        kept f64 = "request_size_mean_bytes": first,;
+        kept f64 = "request_size_mean_bytes": keep_first,;
     request_size_bytes "Block size in bytes; the mean of a mix."
         shown Option<f64> =
             |shown| Some(shown.point.request_size_mean_bytes).filter(|size| size.is_finite()),;
     arrivals "Arrivals of requests: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
-        kept String = "arrivals": first,
+        kept String = "arrivals": keep_first,
         shown String = |shown| shown.point.arrivals.clone(),;
     reported_as_throughput "1 if throughput is the main figure (sequential profiles), 0 if it is \
                             IOPS."
-        kept bool = "reported_as_throughput": first,;
+        kept bool = "reported_as_throughput": keep_first,;
     reported_as "Main figure: `rate` (IOPS) or `throughput`; empty in documents of versions \
                  without this field."
         shown String = |shown| reported_as(shown.point).to_owned(),
         older default,;
     outstanding "Queue depth of each stream."
-        kept u32 = "outstanding": first,
+        kept u32 = "outstanding": keep_first,
         shown u32 = |shown| shown.point.outstanding,;
     offered_io_per_s "Offered load of an open loop over all streams, I/Os per second; null in a \
                       closed loop."
         kept Option<f64> = "offered_io_per_s": both,
         shown Option<f64> = |shown| shown.point.offered_io_per_s,;
     streams "Number of streams, each on its own area."
-        kept u32 = "streams": first,
+        kept u32 = "streams": keep_first,
         shown u32 = |shown| shown.point.streams,;
     workers "Number of threads that drive the streams."
         kept u32 = "workers": sum_32,
         shown u32 = |shown| shown.point.workers,;
     group "Group; points with the same number ran at the same time."
-        kept u32 = "load_group": first,
+        kept u32 = "load_group": keep_first,
         shown u32 = |shown| shown.point.group,;
     variant "Index of the variant in the run's comparison, shared by its group; null without a \
              comparison."
-        kept Option<u32> = "variant": first,
+        kept Option<u32> = "variant": keep_first,
         shown Option<u32> = |shown| shown.point.variant,;
     step "Name of the step, as hashed; empty if the plan has no steps."
-        kept String = "step": first,;
+        kept String = "step": keep_first,;
     step "Name of the step; empty if the plan has no steps."
         shown String = |shown| shown_step(&shown.point.step),;
     direct "True if direct I/O was used."
-        kept bool = "direct": least,
+        kept bool = "direct": minimum,
         shown bool = |shown| shown.point.direct,;
     started_at "Start, RFC 3339, UTC."
-        kept String = "started_at": first,
+        kept String = "started_at": keep_first,
         shown String = |shown| shown.point.started_at.clone(),
         cell |shown| Some(time(&shown.point.started_at)),;
     delay_ns "Delay after the start of its group (`delay` of its load), ns; null without a delay, \
               and in versions without this field."
-        kept Option<u64> = "delay_ns": first,
+        kept Option<u64> = "delay_ns": keep_first,
         shown Option<u64> = |shown| shown.point.delay_ns,
         older default,;
     warm_up_ns "Warm-up, ns."
-        kept u64 = "warm_up_ns": first,
+        kept u64 = "warm_up_ns": keep_first,
         shown u64 = |shown| shown.point.warm_up_ns,;
     duration_ns "Length of the measured window, ns."
-        kept u64 = "duration_ns": most,
+        kept u64 = "duration_ns": maximum,
         shown u64 = |shown| shown.point.duration_ns,;
     ended_by "Reason for the end of the window: `duration`, `precision`, `steady`, `bytes`, \
               `rate`, `interrupted` or `failure`."
@@ -107,10 +107,10 @@ macro_rules! rows {
         shown String = |shown| shown.point.ended_by.as_str().to_owned(),;
     tolerance "Relative half-width of the 95 % confidence interval of the IOPS at which the point \
                was to end; null if it was to last its time."
-        kept Option<f64> = "tolerance": first,
+        kept Option<f64> = "tolerance": keep_first,
         shown Option<f64> = |shown| shown.point.tolerance.map(finite),;
     interim_checks "Number of times that the rate was compared with the tolerance."
-        kept u32 = "interim_checks": most,
+        kept u32 = "interim_checks": maximum,
         shown u32 = |shown| shown.point.interim_checks,;
     io_per_s "IOPS: completed reads, writes and trims per second."
         shown f64 = |shown| shown.summary.io_per_s.value,;
@@ -135,7 +135,7 @@ macro_rules! rows {
         part DirectionRecord: direction,;
     durability "What a write waits for: `sync`, `dsync`, or a sync of its own, `fsync` or \
                 `fdatasync`, whose end is that of the write; null if it is complete when accepted."
-        kept Option<String> = "durability": first,
+        kept Option<String> = "durability": keep_first,
         shown Option<String> = |shown| shown.point.durability.clone(),
         older default,;
     write_part "Latencies of the writes without their syncs, where syncs belong to them."
@@ -198,12 +198,12 @@ macro_rules! rows {
     mean_in_flight "Mean number of I/Os in flight; null for a window of length 0."
         shown Option<f64> = |shown| shown.summary.mean_in_flight,;
     longest_gap_ns "Longest time without a completion, ns."
-        kept u64 = "longest_gap_ns": least,
+        kept u64 = "longest_gap_ns": minimum,
         shown u64 = |shown| shown.point.longest_gap_ns,;
     gaps "Number of times without a completion longer than 100 ms, 1 s, 10 s."
         part [u64; 3]: least_each,;
     backlog_max "Maximum number of requests that were due and not issued (open loop)."
-        kept u64 = "backlog_max": most,;
+        kept u64 = "backlog_max": maximum,;
     cpu_user_ns "CPU time of the workers in user mode within the window, ns."
         kept u64 = "cpu_user_ns": sum,;
     cpu_system_ns "CPU time of the workers in the kernel within the window, ns."
@@ -213,11 +213,11 @@ macro_rules! rows {
     cpu_system_ns_per_io "CPU time of the workers in the kernel per I/O."
         cell |shown| Some(maybe_real(shown.summary.cpu_system_ns_per_io)),;
     kernel "Kernel counters of the device below, if they could be read."
-        part Option<KernelCounts>: nothing,;
+        part Option<KernelCounts>: reset,;
     intervals "Samples."
         part Vec<IntervalRecord>: series,;
     monitors "Monitored values of the machine, per second."
-        part Vec<MonitorRecord>: first,
+        part Vec<MonitorRecord>: keep_first,
         shown Vec<MonitorEntry> =
             |shown| shown.point.monitors.iter().map(|monitor| monitor_entry(&monitor)).collect(),;
     expected "Expected figures; null without a model."
@@ -228,7 +228,7 @@ macro_rules! rows {
     grade "`A` (valid), `B` (valid with warnings) or `C` (invalid)."
         shown String = |shown| shown.summary.grade.to_string(),;
     findings "Findings."
-        part Vec<Finding>: added,
+        part Vec<Finding>: add_missing,
         shown Vec<FindingEntry> = |shown| shown.point.findings.iter().map(finding_entry).collect(),;
     findings "Codes of the findings, separated by spaces."
         cell |shown| Some(owned(codes(&shown.point.findings))),;

@@ -5,7 +5,7 @@ use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity
 use super::fields::rows;
 use super::merged::{both, direction, ended_by, histogram, least_each, series, sum_32};
 use crate::fields::{joined, structure};
-use crate::merged::{added, first, least, most, nothing, sum, sum_real};
+use crate::merged::{add_missing, keep_first, maximum, minimum, reset, sum, sum_real};
 use crate::record::{DirectionRecord, EndedBy, IntervalRecord, KernelCounts, MonitorRecord};
 
 rows! {

@@ -134,7 +134,7 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
         [] | [_] => series_mean(&series),
         rounds if point.ended_by == EndedBy::Steady => rounds_mean(rounds, &series),
         visits => match turnovers_of_short(point, visits.len() as f64) {
-            Some(turnovers) => visits_mean(visits).of_short_visits(turnovers),
+            Some(turnovers) => visits_mean(visits).widened_for_short_segments(turnovers),
             None => visits_mean(visits),
         },
     };

@@ -3,15 +3,15 @@
 use qdepth_measure::EncodedHistogram;
 
 use crate::fields::{Column, Stores, record};
-use crate::merged::{first, most, nothing, sum};
+use crate::merged::{keep_first, maximum, reset, sum};
 
 record! {
     /// One slice of a point's series (100 ms unless the point is shorter).
     record IntervalRecord in "interval" and TRIMS, merged;
     start_ns "Start, ns from the start of the measured window."
-        kept u64 = "start_ns": first,;
+        kept u64 = "start_ns": keep_first,;
     length_ns "Length, ns; the last sample of a segment may be shorter."
-        kept u64 = "length_ns": most,;
+        kept u64 = "length_ns": maximum,;
     reads "Completed reads."
         kept u64 = "reads": sum,;
     writes "Completed writes."
@@ -25,11 +25,11 @@ record! {
     trimmed_bytes "Bytes of the trims."
         part u64: sum,;
     read_service_time "Histogram of the service times of the reads."
-        kept EncodedHistogram = "read_service_time": nothing,;
+        kept EncodedHistogram = "read_service_time": reset,;
     write_service_time "Histogram of the service times of the writes."
-        kept EncodedHistogram = "write_service_time": nothing,;
+        kept EncodedHistogram = "write_service_time": reset,;
     trim_service_time "Histogram of the service times of the trims; empty without trims."
-        part EncodedHistogram: nothing,;
+        part EncodedHistogram: reset,;
 }
 
 macro_rules! trims {

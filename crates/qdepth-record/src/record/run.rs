@@ -10,7 +10,7 @@ use super::expected::ExpectedRecord;
 use super::target::TargetRecord;
 use super::{ComparisonRecord, Observation, RunState};
 use crate::fields::{Column, Stored, Stores, fields};
-use crate::merged::{added, apart, first, last};
+use crate::merged::{add_missing, keep_first, keep_last, keep_separate};
 
 type Shown<'a> = &'a RunRecord;
 
@@ -20,61 +20,61 @@ fields! {
     /// One plan executed once.
     entry RunEntry;
     id "UUID version 7."
-        kept String = "id": first,
+        kept String = "id": keep_first,
         shown String = |run| run.id.clone(),;
     plan_name "Name of the plan."
-        kept String = "plan_name": first,;
+        kept String = "plan_name": keep_first,;
     plan "Name of the plan."
         shown String = |run| run.plan_name.clone(),;
     plan_hash "SHA-256 of the plan text, lower-case hexadecimal."
-        kept String = "plan_hash": first,
+        kept String = "plan_hash": keep_first,
         shown String = |run| run.plan_hash.clone(),;
     plan_text "Resolved plan, byte for byte as hashed."
-        kept String = "plan_text": first,;
+        kept String = "plan_text": keep_first,;
     seed "Seed of all random numbers."
-        part u64: first,;
+        part u64: keep_first,;
     seed "64-bit seed in decimal digits, as text: a JSON number is not exact beyond 2^53."
         shown String = |run| run.seed.to_string(),;
     qdepth_version "Version of the program."
-        kept String = "qdepth_version": first,;
+        kept String = "qdepth_version": keep_first,;
     version "Version of the program."
         shown String = |run| run.qdepth_version.clone(),;
     measurement_version "Version of the figures' meaning; increases if the same plan gives other \
                          figures."
-        kept u32 = "measurement_version": first,
+        kept u32 = "measurement_version": keep_first,
         shown u32 = |run| run.measurement_version,;
     emulated "True if time was virtual: nothing was measured on storage."
-        kept bool = "emulated": first,
+        kept bool = "emulated": keep_first,
         shown bool = |run| run.emulated,;
     started_at "Start, RFC 3339, UTC."
-        kept String = "started_at": first,
+        kept String = "started_at": keep_first,
         shown String = |run| run.started_at.clone(),;
     ended_at "End, RFC 3339, UTC; null while running, or if it was killed."
-        kept Option<String> = "ended_at": last,
+        kept Option<String> = "ended_at": keep_last,
         shown Option<String> = |run| run.ended_at.clone(),;
     state "`running` (or killed while running), `sealed` (complete and final), `interrupted` or \
            `failed` (both can be resumed)."
-        kept RunState = "state": unsealed,
+        kept RunState = "state": merge_states,
         shown String = |run| run.state.as_str().to_owned(),;
     points_planned "Number of points in the plan."
-        kept u32 = "points_planned": first,
+        kept u32 = "points_planned": keep_first,
         shown u32 = |run| run.points_planned,;
     engine_choice "Requested engine: `auto`, or the name of an engine; empty in documents of \
                    versions without this field."
-        kept String = "engine_choice": first,
+        kept String = "engine_choice": keep_first,
         shown String = |run| run.engine_choice.clone(),
         older default,;
     comparison "Comparison, stored as JSON (`ComparisonRecord`); null without a comparison."
-        kept Option<ComparisonRecord> = "comparison": first,
+        kept Option<ComparisonRecord> = "comparison": keep_first,
         shown Option<ComparisonRecord> = |run| run.comparison.clone(),;
     environment "Facts about the machine."
-        part Vec<Observation>: apart,;
+        part Vec<Observation>: keep_separate,;
     targets "Targets, by index."
-        part Vec<TargetRecord>: apart,;
+        part Vec<TargetRecord>: keep_separate,;
     expected "Expected figures of the points, by index in the plan; for all points or for none."
-        part Vec<ExpectedRecord>: apart,;
+        part Vec<ExpectedRecord>: keep_separate,;
     findings "Findings about the run as a whole."
-        part Vec<Finding>: added,;
+        part Vec<Finding>: add_missing,;
 }
 
 /// A number of 64 bits of which every one counts in other tools, too.
@@ -90,7 +90,7 @@ const SEED: Column<RunRecord> = Column {
 };
 
 /// Joins several runs, one of which did not finish, into one state.
-fn unsealed(whole: &mut RunState, part: &RunState) {
+fn merge_states(whole: &mut RunState, part: &RunState) {
     if *part != RunState::Sealed {
         *whole = *part;
     }

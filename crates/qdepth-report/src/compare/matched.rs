@@ -76,7 +76,7 @@ pub(super) struct Figures {
     p99: Vec<Option<f64>>,
     /// True for an open loop, whose latency does not follow from the rate.
     open: bool,
-    told_as_throughput: bool,
+    reports_throughput: bool,
     latencies: [Vec<f64>; 2],
     /// Ends of the 95 % interval of the rate within each run, relative to the rate.
     within: Vec<Option<[f64; 2]>>,
@@ -88,7 +88,7 @@ pub(super) struct Figures {
 impl Figures {
     fn add(&mut self, run: &Document, point: &PointEntry) {
         self.open = point.arrivals != "closed";
-        self.told_as_throughput = as_throughput(point);
+        self.reports_throughput = as_throughput(point);
         self.rate.push(point.io_per_s);
         self.throughput.push(point.mib_per_s);
         let rate = point.io_per_s;
@@ -110,7 +110,7 @@ impl Figures {
     /// Figures to report. The mean latency of a closed loop is left out, because it is the queue
     /// depth divided by the rate.
     pub(super) fn figures(&self) -> Vec<(&'static str, &[f64])> {
-        let rate = if self.told_as_throughput { "mib_per_s" } else { "io_per_s" };
+        let rate = if self.reports_throughput { "mib_per_s" } else { "io_per_s" };
         let names = [Some(rate), self.open.then_some("mean_response_ns"), Some("p99_response_ns")];
         let named = |name: &'static str| Some((name, self.get(name)?));
         names.into_iter().flatten().filter_map(named).collect()

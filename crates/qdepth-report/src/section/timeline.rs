@@ -26,7 +26,7 @@ const SUMMED_UP_MAX: usize = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Points that ran at the same time, with their start on the time axis in nanoseconds.
-struct Stretch<'v, 'a> {
+struct PointGroupSpan<'v, 'a> {
     from_ns: u64,
     points: Vec<(&'v Load<'a>, &'v Point<'a>)>,
 }
@@ -34,33 +34,33 @@ struct Stretch<'v, 'a> {
 /// The section; `None` if no device was monitored and the plan does not implement a test over time.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let words = view.words.timeline;
-    let (stretches, end_ns) = stretches(view);
-    let devices = devices(&stretches);
-    let monitored = monitored(view, &stretches, end_ns, &devices);
+    let (spans, end_ns) = spans(view);
+    let devices = devices(&spans);
+    let monitored = monitored(view, &spans, end_ns, &devices);
     if monitored.is_none() && !goes_over_time(view) {
         return None;
     }
     let intro = if monitored.is_some() { words.intro } else { words.intro_alone };
-    let pictures = std::iter::once(throughput(view, &stretches, end_ns)).chain(monitored);
+    let pictures = std::iter::once(throughput(view, &spans, end_ns)).chain(monitored);
     let mut blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
-    blocks.extend(of_chapter(view, "over-time", sentences(view, &stretches, end_ns)));
+    blocks.extend(of_chapter(view, "over-time", sentences(view, &spans, end_ns)));
     Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
 }
 
 /// The throughput of the whole run over time.
 pub(crate) fn throughput_over_time(view: &View<'_>) -> Picture {
-    let (stretches, end_ns) = stretches(view);
-    throughput(view, &stretches, end_ns)
+    let (spans, end_ns) = spans(view);
+    throughput(view, &spans, end_ns)
 }
 
 /// Sentences on the range of the throughput of each target, and its last value.
-fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
+fn sentences(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>], end_ns: u64) -> Vec<String> {
     let slice = slice_ns(end_ns);
     let of_target = |target: &u32| {
-        let marks = stretches.iter().flat_map(|stretch| {
-            let valid = stretch.points.iter().filter(|(_, point)| point.is_valid());
+        let marks = spans.iter().flat_map(|span| {
+            let valid = span.points.iter().filter(|(_, point)| point.is_valid());
             let points = valid.map(|(load, point)| (*load, *point)).collect();
-            rates(view, &Stretch { from_ns: stretch.from_ns, points }, *target, slice)
+            rates(view, &PointGroupSpan { from_ns: span.from_ns, points }, *target, slice)
         });
         let known = |mark: Mark| match mark.value {
             MarkValue::Known(value, _) => Some(value),
@@ -82,7 +82,7 @@ fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec
 }
 
 /// Groups of points in the order of the plan, and the end of the last one.
-fn stretches<'v, 'a>(view: &'v View<'a>) -> (Vec<Stretch<'v, 'a>>, u64) {
+fn spans<'v, 'a>(view: &'v View<'a>) -> (Vec<PointGroupSpan<'v, 'a>>, u64) {
     let mut groups: BTreeMap<u32, Vec<(&'v Load<'a>, &'v Point<'a>)>> = BTreeMap::new();
     for (load, point) in view.points() {
         groups.entry(point.record.group).or_default().push((load, point));
@@ -93,22 +93,22 @@ fn stretches<'v, 'a>(view: &'v View<'a>) -> (Vec<Stretch<'v, 'a>>, u64) {
         let lasts =
             |(_, p): &(_, &Point<'_>)| p.record.warm_up_ns.saturating_add(p.record.duration_ns);
         let length = points.iter().map(lasts).max().unwrap_or(0);
-        all.push(Stretch { from_ns, points });
+        all.push(PointGroupSpan { from_ns, points });
         from_ns = from_ns.saturating_add(length);
     }
     (all, from_ns)
 }
 
 /// Names of the monitored devices.
-fn devices<'a>(stretches: &[Stretch<'_, 'a>]) -> BTreeSet<&'a str> {
-    let points = stretches.iter().flat_map(|stretch| &stretch.points);
+fn devices<'a>(spans: &[PointGroupSpan<'_, 'a>]) -> BTreeSet<&'a str> {
+    let points = spans.iter().flat_map(|span| &span.points);
     let names = points.flat_map(|(_, point)| &point.record.monitors).filter_map(|monitor| {
         monitor.name.strip_suffix(BUSY).or_else(|| monitor.name.strip_suffix(HEAT))
     });
     names.filter(|device| *device != "cpu").collect()
 }
 
-fn throughput(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Picture {
+fn throughput(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>], end_ns: u64) -> Picture {
     let words = view.words.timeline;
     let slice = slice_ns(end_ns);
     let series = view.targets.iter().enumerate().map(|(colour, target)| Series {
@@ -116,13 +116,13 @@ fn throughput(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Pi
         colour,
         stroke: Stroke::Solid,
         markers: Markers::None,
-        marks: stretches.iter().flat_map(|stretch| rates(view, stretch, *target, slice)).collect(),
+        marks: spans.iter().flat_map(|span| rates(view, span, *target, slice)).collect(),
     });
     Picture {
         id: "time-throughput".to_owned(),
         title: view.marked(words.throughput_title.to_owned()),
         description: words.throughput_description.to_owned(),
-        data: data(view, stretches),
+        data: data(view, spans),
         origin: view.origin(),
         figure: figure(
             words.x,
@@ -180,12 +180,12 @@ fn measured_ns(visits: &[(u64, &[IntervalRecord])], at_ns: u64) -> Option<u64> {
     })
 }
 
-/// Throughput of a target in each slice of a stretch. Segments of a point follow one another,
+/// Throughput of a target in each slice of a span. Segments of a point follow one another,
 /// separated by gaps in the line.
-fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64) -> Vec<Mark> {
+fn rates(view: &View<'_>, span: &PointGroupSpan<'_, '_>, target: u32, slice_ns: u64) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for (_, point) in stretch.points.iter().filter(|(_, p)| p.record.target == target) {
-        let from = stretch.from_ns.saturating_add(point.record.warm_up_ns);
+    for (_, point) in span.points.iter().filter(|(_, p)| p.record.target == target) {
+        let from = span.from_ns.saturating_add(point.record.warm_up_ns);
         let same =
             |a: &IntervalRecord, b: &IntervalRecord| a.start_ns / slice_ns == b.start_ns / slice_ns;
         for (before, samples) in visits(point.record) {
@@ -210,7 +210,7 @@ fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64)
         }
     }
     if marks.is_empty() {
-        marks.push(Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing));
+        marks.push(Mark::at(span.from_ns as f64 / 1e9, MarkValue::Missing));
     }
     marks
 }
@@ -219,7 +219,7 @@ fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64)
 /// monitored, that one alone.
 fn monitored(
     view: &View<'_>,
-    stretches: &[Stretch<'_, '_>],
+    spans: &[PointGroupSpan<'_, '_>],
     end_ns: u64,
     devices: &BTreeSet<&str>,
 ) -> Option<Picture> {
@@ -227,10 +227,8 @@ fn monitored(
     let lines = |suffix: &str, word: &str, stroke: Stroke, reduce: fn(&[f64]) -> f64| {
         let line = |(colour, device): (usize, &&str)| {
             let name = format!("{device}{suffix}");
-            let marks: Vec<Mark> = stretches
-                .iter()
-                .flat_map(|stretch| levels(stretch, &name, end_ns, reduce))
-                .collect();
+            let marks: Vec<Mark> =
+                spans.iter().flat_map(|span| levels(span, &name, end_ns, reduce)).collect();
             let seen = marks.iter().any(|mark| matches!(mark.value, MarkValue::Known(..)));
             let name = fill_in(word, &[("device", (*device).to_owned())]);
             seen.then_some(Series { name, colour, stroke, markers: Markers::None, marks })
@@ -256,28 +254,28 @@ fn monitored(
         id: "time-monitors".to_owned(),
         title: view.marked(words.monitor_title.to_owned()),
         description: words.monitor_description.to_owned(),
-        data: data(view, stretches),
+        data: data(view, spans),
         origin: view.origin(),
         figure,
     })
 }
 
-/// Values of a monitor in a stretch, one per sample.
+/// Values of a monitor in a span, one per sample.
 fn levels(
-    stretch: &Stretch<'_, '_>,
+    span: &PointGroupSpan<'_, '_>,
     name: &str,
     end_ns: u64,
     reduce: fn(&[f64]) -> f64,
 ) -> Vec<Mark> {
     let slice = slice_ns(end_ns).max(SECOND_NS);
     // Points that ran together were monitored together.
-    let monitors = stretch.points.iter().find_map(|(_, point)| {
+    let monitors = span.points.iter().find_map(|(_, point)| {
         let own = point.record.monitors.iter().filter(|monitor| monitor.name == name);
         let own: Vec<&MonitorRecord> = own.collect();
         (!own.is_empty()).then_some((own, point.record))
     });
     let Some((monitors, record)) = monitors else {
-        return vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
+        return vec![Mark::at(span.from_ns as f64 / 1e9, MarkValue::Missing)];
     };
     let visits = visits(record);
     let slices = monitors.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
@@ -292,14 +290,14 @@ fn levels(
                 record.warm_up_ns.saturating_add(measured)
             }
         };
-        let at = at.saturating_add(stretch.from_ns) as f64 / 1e9;
+        let at = at.saturating_add(span.from_ns) as f64 / 1e9;
         Some(Mark { at, value, points: vec![record.index] })
     };
     slices.filter_map(mark).collect()
 }
 
 /// Data table. Every slice would give hundreds of rows, so it has the values of the points.
-fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
+fn data(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>]) -> Table {
     let (words, columns) = (view.words.timeline, view.words.columns);
     let headings = vec![
         number_in(words.from, "s"),
@@ -310,13 +308,13 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
         number_in(words.hottest, "°C"),
     ];
     let (mut rows, mut points) = (Vec::new(), Vec::new());
-    for stretch in stretches {
-        for (load, point) in &stretch.points {
+    for span in spans {
+        for (load, point) in &span.points {
             let record = point.record;
             let at = view.at(load, record);
             let [busy, heat] = crate::section::monitors::device(record);
             let cells = vec![
-                Cell::head(three_digits(stretch.from_ns as f64 / 1e9)),
+                Cell::head(three_digits(span.from_ns as f64 / 1e9)),
                 Cell::plain(&*load.title),
                 Cell::plain(at),
                 Cell::plain(three_digits(point.mib_per_s.value)),

@@ -1,6 +1,6 @@
 //! Choices of the command line for a plan, and the properties of targets that a plan needs.
 
-use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
+use qdepth_measure::{Bytes, EarlyEnd, Nanos, RequiredPercentile, SteadyRule};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Extent;
@@ -57,7 +57,7 @@ pub struct Choices {
     pub stairs: Stairs,
     /// Lengthen points, and the steps of a staircase, until this percentile is known: of each
     /// point of a sweep, and of the loads that stay beside the rising one.
-    pub until_credible: Option<Credible>,
+    pub until_credible: Option<RequiredPercentile>,
     /// Another seed.
     pub seed: Option<u64>,
     /// Bring the targets into this state of wear first, in place of what the plan says of it.

@@ -31,7 +31,7 @@ use crate::terminal::{print_document, print_line};
 use disks::Watcher;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::provision::Provision;
-use qdepth_lab::request::{Pinning, PlanRequest, Ran, RunRequest};
+use qdepth_lab::request::{FinishedRun, Pinning, PlanRequest, RunRequest};
 use qdepth_lab::target::prepare::{find, previewed};
 use qdepth_lab::target::would_refuse::would_refuse;
 
@@ -140,7 +140,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
 
 /// Prints why points have grade C. Callers of `fio` may treat any output on standard error as a
 /// failure, so it stays silent for them.
-fn print_invalid(ran: &Ran, called: Called) {
+fn print_invalid(ran: &FinishedRun, called: Called) {
     if called != Called::Fio {
         output::invalid(ran).iter().for_each(|line| print_line(line));
     }

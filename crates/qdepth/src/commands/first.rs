@@ -16,7 +16,7 @@ use crate::layout::shortened;
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::request::first::{Survey, survey};
-use qdepth_lab::request::{Ran, RunRequest};
+use qdepth_lab::request::{FinishedRun, RunRequest};
 
 pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     let Survey { plan, what } = survey(&System::real())?;
@@ -28,7 +28,11 @@ pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
 }
 
 /// Prints the figures, the bottleneck, and suggested next commands.
-fn print_result(options: FirstOptions, what: &str, Ran { run, points, .. }: &Ran) -> Result<()> {
+fn print_result(
+    options: FirstOptions,
+    what: &str,
+    FinishedRun { run, points, .. }: &FinishedRun,
+) -> Result<()> {
     if options.json {
         return print_document(export_json(run, points).trim_end());
     }

@@ -26,7 +26,7 @@ use crate::terminal::{print_document, print_line};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::ranks::all_ranks::launched;
 use qdepth_lab::request::worker_result::{WorkerResult, WorkerResults};
-use qdepth_lab::request::{PlanRequest, Ran, RunRequest};
+use qdepth_lab::request::{FinishedRun, PlanRequest, RunRequest};
 
 /// Entry point for a link named `ior`: every argument is IOR's, and no report is written.
 pub(crate) fn as_ior(words: &[String]) -> u8 {
@@ -167,7 +167,7 @@ impl Whole<'_> {
 }
 
 /// Adds the results of a measured part to the last test, to which the part belongs.
-fn take(results: &mut IorRun, part: &Ior, ran: &Ran) {
+fn take(results: &mut IorRun, part: &Ior, ran: &FinishedRun) {
     let record = &ran.run;
     if results.began.is_empty() {
         results.began.clone_from(&record.started_at);

@@ -27,7 +27,7 @@ use crate::terminal::{print, print_document};
 use qdepth_lab::execute::precondition;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::provision::{Provision, is_written};
-use qdepth_lab::request::words::long;
+use qdepth_lab::request::words::format_duration;
 use qdepth_lab::request::{ConsentWords, PlanRequest};
 use qdepth_lab::target::consent::consent_previewed;
 use qdepth_lab::target::preparation;
@@ -109,7 +109,7 @@ struct Targets<'a> {
 
 fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
     let within = (!plan.answer.is_empty()).then_some(plan.answer_within_ns);
-    let search = within.map(|ns| format!(", then a search of at most {}", long(ns)));
+    let search = within.map(|ns| format!(", then a search of at most {}", format_duration(ns)));
     format!(
         "plan {} ({}), seed {}: {}, {}{}{}{}{}",
         plan.name,
@@ -117,7 +117,7 @@ fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
         plan.seed,
         counted(plan.points.len()),
         if plan.may_end_early() { "at most " } else { "" },
-        long(plan.duration_ns()),
+        format_duration(plan.duration_ns()),
         match targets.iter().any(|target| target.real().is_none()) {
             true => VIRTUAL,
             false => " and the time to fill measurement files",
@@ -206,7 +206,7 @@ fn emulated(plan: &Plan, expression: &Path, all: &[&Point]) -> Vec<String> {
     if let Some(wear) = plan.wear() {
         lines.push(format!("  {:<10} without writing", wear.name()));
         let rounds = plan.precondition.iter().find(|point| point.stop.until_steady.is_some());
-        lines.extend(rounds.map(|point| format!("  then       {}", precondition::what(point))));
+        lines.extend(rounds.map(|point| format!("  then       {}", precondition::describe(point))));
     }
     lines.extend(points(all));
     lines
@@ -270,7 +270,7 @@ fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -
         let bytes = Bytes(bytes_of(first));
         let in_rounds = first.iter().any(|point| point.stop.until_steady.is_some());
         let rounds = if in_rounds { ", plus the writes of its rounds" } else { "" };
-        let first: Vec<String> = first.iter().map(|point| precondition::what(point)).collect();
+        let first: Vec<String> = first.iter().map(|point| precondition::describe(point)).collect();
         parts.push(format!("{bytes}{rounds} to precondition it ({})", first.join(", then ")));
     }
     let writing: Vec<_> = all.iter().filter(|point| point.writes()).collect();
@@ -291,7 +291,7 @@ fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -
         );
         parts.push(format!(
             "writes for {} in {} of {} points, {most}",
-            long(ns),
+            format_duration(ns),
             writing.len(),
             all.len()
         ));

@@ -20,7 +20,7 @@ use crate::flags::{REPORT_NAME, RunOptions};
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
 use qdepth_lab::campaign::repeat::Repeat;
-use qdepth_lab::campaign::{Campaign, CampaignColumn, CampaignRequest, Kept, Member};
+use qdepth_lab::campaign::{Campaign, CampaignColumn, CampaignRequest, Member, StoredRun};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::ranks::all_ranks::launched;
@@ -204,9 +204,9 @@ fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
 }
 
 /// Runs of the campaign that are already in the logbook; empty for a new campaign.
-fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Kept>> {
+fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<StoredRun>> {
     match Logbook::open_read_only(&desk.options.logbook.logbook) {
-        Ok(logbook) => campaign.kept(&logbook),
+        Ok(logbook) => campaign.stored_runs(&logbook),
         Err(error) if error.is_absent() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
@@ -240,7 +240,7 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
             block + 1
         );
     };
-    desk.screen.kept(&request.logbook, &ran.run.id);
+    desk.screen.print_run_location(&request.logbook, &ran.run.id);
     Ok(status_of(&ran.run, &ran.points))
 }
 
@@ -248,7 +248,7 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
 fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
     let logbook = Logbook::open_read_only(&desk.options.logbook.logbook)?;
     let mut all = vec![Vec::new(); campaign.request.columns.len()];
-    for kept in campaign.kept(&logbook)?.into_iter().filter(|kept| kept.whole) {
+    for kept in campaign.stored_runs(&logbook)?.into_iter().filter(|kept| kept.whole) {
         let (run, points) = logbook.measured(&kept.run)?;
         let is_whole = run.state == RunState::Sealed;
         if let Some(group) = all.get_mut(kept.column as usize).filter(|_| is_whole) {

@@ -15,7 +15,7 @@ use crate::terminal::print_document;
 use qdepth_lab::events::observer::Observer;
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::request::{Ran, RunRequest};
+use qdepth_lab::request::{FinishedRun, RunRequest};
 use qdepth_lab::run;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
@@ -31,7 +31,10 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
 }
 
 /// Prints a run in the format that the options select.
-pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
+pub(crate) fn print_result(
+    options: &RunOptions,
+    FinishedRun { run, points, .. }: &FinishedRun,
+) -> Result<()> {
     if options.prints_events_alone() {
         return Ok(());
     }
@@ -49,7 +52,7 @@ pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) 
 pub(crate) fn measure(
     options: &RunOptions,
     request: &RunRequest,
-    print: impl FnOnce(&Ran) -> Result<()>,
+    print: impl FnOnce(&FinishedRun) -> Result<()>,
 ) -> Result<Status> {
     let screen = Screen::from_options(options);
     measure_on(&screen, &screen, &options.report, request, print)
@@ -61,7 +64,7 @@ pub(crate) fn measure_on(
     observer: &dyn Observer,
     report: &RunReport,
     request: &RunRequest,
-    print: impl FnOnce(&Ran) -> Result<()>,
+    print: impl FnOnce(&FinishedRun) -> Result<()>,
 ) -> Result<Status> {
     let signals = Signals::watch()?;
     let sheets = sheets(report)?;
@@ -71,9 +74,9 @@ pub(crate) fn measure_on(
         return Ok(Status::Interrupted(signal));
     };
     print(&ran)?;
-    let Ran { run, points, signal, lost, planned, .. } = ran;
+    let FinishedRun { run, points, signal, lost, planned, .. } = ran;
     if request.is_kept {
-        screen.kept(&request.logbook, &run.id);
+        screen.print_run_location(&request.logbook, &run.id);
     }
     if let Some((sheets, typesetter)) = sheets {
         let document =

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueEnum};
-use qdepth_measure::{Bytes, Credible, EarlyEnd, Limit, Nanos, SteadyRule};
+use qdepth_measure::{Bytes, EarlyEnd, Limit, Nanos, RequiredPercentile, SteadyRule};
 use qdepth_workload::{Preconditioning, Wear};
 
 use crate::flags::BandwidthOptions;
@@ -136,7 +136,7 @@ pub(crate) struct Load {
         help_heading = "Duration",
         hide_short_help = true
     )]
-    pub(crate) until_credible: Option<Credible>,
+    pub(crate) until_credible: Option<RequiredPercentile>,
     /// Write the whole target first, to a known state (docs/method/steady.md); `qdepth plan` prints
     /// the bytes
     #[arg(

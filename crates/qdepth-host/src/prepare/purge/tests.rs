@@ -247,7 +247,7 @@ fn the_step_sanitizes_then_waits() {
     };
     let mut applied = |machine: &FakeMachine| {
         let mut devices = crate::prepare::tests::given(machine, &step);
-        apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY)
+        apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT)
     };
     applied(&machine(DONE)).unwrap();
     let failed = applied(&machine(FAILED)).unwrap_err();

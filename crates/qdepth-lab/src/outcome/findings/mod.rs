@@ -8,10 +8,10 @@ mod below;
 mod failure;
 mod laws;
 mod machine;
+mod pauses;
 mod point;
 mod point_seen;
 mod run;
-mod standstill;
 
 use qdepth_measure::{Code, Finding, check_laws};
 use qdepth_record::PointRecord;
@@ -30,7 +30,7 @@ pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -
     let mut findings = of_machine(&measured.seen);
     // A rank without a stream of the point has measured nothing.
     if measured.outcome.issued > 0 {
-        findings.extend(measured.seen.stood.finding(&measured.outcome));
+        findings.extend(measured.seen.pauses.finding(&measured.outcome));
         findings.extend(point::not_direct(point, prepared, measured));
         findings.extend(point::engine(measured));
     }
@@ -50,7 +50,7 @@ pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Findin
     findings.extend(point::statistics(record, seen.measured));
     findings.extend(point::engine(seen.measured));
     findings.extend(seen.expected.and_then(|expected| point::below_expected(expected, record)));
-    findings.extend(seen.measured.others.beyond(&findings));
+    findings.extend(seen.measured.others.not_found_by(&findings));
     findings.extend(seen.is_resumed.then(|| Finding::remark(Code::Resumed)));
     if seen.is_staircase {
         point::staircase(&mut findings);

@@ -94,8 +94,9 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
         found(true, device_changed(changed));
     }
     syncs_apart(point, outcome).into_iter().for_each(|finding| found(true, finding));
-    let stood = measured.seen.stood;
-    let more = [outcome.shortfall.map(rate_not_kept), stood.stall(outcome), stood.finding(outcome)];
+    let pauses = measured.seen.pauses;
+    let more =
+        [outcome.shortfall.map(rate_not_kept), pauses.stall(outcome), pauses.finding(outcome)];
     more.into_iter().flatten().for_each(|finding| found(true, finding));
     let share = busiest(&measured.ranks).unwrap_or_else(|| cpu_share(outcome));
     found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));

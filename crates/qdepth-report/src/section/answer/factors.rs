@@ -35,20 +35,20 @@ pub(super) struct Factors<'v, 'a> {
     base: u32,
     /// True if the ratios are base ÷ other.
     above: bool,
-    others: Vec<Other<'v>>,
+    others: Vec<ComparedColumn<'v>>,
     loads: Vec<&'v Load<'a>>,
 }
 
 /// Column compared with the base.
 #[derive(Clone, Copy)]
-enum Other<'v> {
+enum ComparedColumn<'v> {
     /// A measured column.
     Column(u32),
     /// A published drive, whose figures have no interval.
     Published(&'v PublishedDrive),
 }
 
-impl Other<'_> {
+impl ComparedColumn<'_> {
     fn name(self, view: &View<'_>) -> String {
         match self {
             Self::Column(column) => view.target_name(column),
@@ -86,7 +86,10 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     let above = view.compared.is_some_and(|compared| compared.record.base_above);
     let columns = view.targets.iter().copied().filter(|target| *target != base);
     let published = view.compared.iter().flat_map(|compared| compared.published.iter().copied());
-    let others = columns.map(Other::Column).chain(published.map(Other::Published)).collect();
+    let others = columns
+        .map(ComparedColumn::Column)
+        .chain(published.map(ComparedColumn::Published))
+        .collect();
     let all = Factors { base, above, others, loads: view.swept().collect() };
     let known =
         all.others.iter().any(|other| all.loads.iter().any(|l| all.at(l, *other).is_some()));
@@ -105,28 +108,29 @@ struct Item {
 }
 
 /// A load with its ratio.
-type Of<'v, 'a> = (&'v Load<'a>, Estimate);
+type LoadRatio<'v, 'a> = (&'v Load<'a>, Estimate);
 
 impl<'v, 'a> Factors<'v, 'a> {
     fn base_maximum(&self, load: &Load<'a>) -> Option<Estimate> {
-        Other::Column(self.base).maximum(load)
+        ComparedColumn::Column(self.base).maximum(load)
     }
 
-    fn at(&self, load: &Load<'a>, other: Other<'_>) -> Option<Estimate> {
+    fn at(&self, load: &Load<'a>, other: ComparedColumn<'_>) -> Option<Estimate> {
         let (base, other) = (self.base_maximum(load)?, other.maximum(load)?);
         if self.above { quotient(&base, &other) } else { quotient(&other, &base) }
     }
 
     /// The smallest and the largest ratio of a column.
-    fn ends(&self, other: Other<'_>) -> Option<(Of<'v, 'a>, Of<'v, 'a>)> {
+    fn ends(&self, other: ComparedColumn<'_>) -> Option<(LoadRatio<'v, 'a>, LoadRatio<'v, 'a>)> {
         let all = || self.loads.iter().filter_map(|load| Some((*load, self.at(load, other)?)));
-        let by_value = |a: &Of<'_, '_>, b: &Of<'_, '_>| a.1.value.total_cmp(&b.1.value);
+        let by_value =
+            |a: &LoadRatio<'_, '_>, b: &LoadRatio<'_, '_>| a.1.value.total_cmp(&b.1.value);
         Some((all().min_by(by_value)?, all().max_by(by_value)?))
     }
 
     /// States the range of the ratios over all loads, and the loads without a difference.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
-        let differing: Vec<Other<'_>> =
+        let differing: Vec<ComparedColumn<'_>> =
             self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
         let same = self.others.iter().filter_map(|other| self.same(view, *other)).take(NAMED);
         let all: Vec<String> = self.differing(view, &differing).into_iter().chain(same).collect();
@@ -134,7 +138,7 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// Loads for which neither side is certainly larger: the interval of the ratio contains 1.
-    fn undecided(&self, other: Other<'_>) -> impl Iterator<Item = &'v Load<'a>> {
+    fn undecided(&self, other: ComparedColumn<'_>) -> impl Iterator<Item = &'v Load<'a>> {
         let holds_one = move |load: &&Load<'a>| {
             let interval = self.at(load, other).and_then(|factor| factor.interval);
             interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
@@ -143,14 +147,14 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// True if there are ratios with an interval, and none of them differs from 1.
-    fn alike(&self, other: Other<'_>) -> bool {
+    fn alike(&self, other: ComparedColumn<'_>) -> bool {
         let with_interval =
             |load: &&&Load<'a>| self.at(load, other).is_some_and(|ratio| ratio.interval.is_some());
         let undecided = self.undecided(other).count();
         undecided > 0 && undecided == self.loads.iter().filter(with_interval).count()
     }
 
-    fn same(&self, view: &View<'_>, other: Other<'_>) -> Option<String> {
+    fn same(&self, view: &View<'_>, other: ComparedColumn<'_>) -> Option<String> {
         let loads: Vec<String> = self.undecided(other).map(|load| load.title.clone()).collect();
         let words = view.words.answer;
         let template = if self.alike(other) { words.same } else { words.same_under };
@@ -161,9 +165,9 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// One sentence about columns that differ from the base under at least one load.
-    fn differing(&self, view: &View<'_>, others: &[Other<'_>]) -> Option<String> {
+    fn differing(&self, view: &View<'_>, others: &[ComparedColumn<'_>]) -> Option<String> {
         let words = view.words.answer;
-        let item = |(column, other): (usize, &Other<'_>)| {
+        let item = |(column, other): (usize, &ComparedColumn<'_>)| {
             let ((_, low), (_, high)) = self.ends(*other)?;
             let effect = low.value.ln().abs().max(high.value.ln().abs());
             let [low, high] = [low, high].map(|value| rounded(&value).value);
@@ -219,7 +223,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let turned = if self.above { -1 } else { 1 };
         for load in &self.loads {
             for other in &self.others {
-                let Other::Column(column) = *other else { continue };
+                let ComparedColumn::Column(column) = *other else { continue };
                 tops.extend(self.at(load, *other).map(|ratio| (ratio.value, ())));
                 all.extend(view.intensities.iter().filter_map(|at| {
                     let [base, value] = [self.base, column].map(|target| load.at(target, *at));
@@ -231,7 +235,7 @@ impl<'v, 'a> Factors<'v, 'a> {
             }
         }
         let (all, tops) = (both_ends(all), both_ends(tops));
-        let text = |(ratio, (load, other, at)): &(f64, (&Load<'_>, Other<'_>, u32))| {
+        let text = |(ratio, (load, other, at)): &(f64, (&Load<'_>, ComparedColumn<'_>, u32))| {
             let mut values = vec![
                 view.per(),
                 ("value", number::three_digits(*ratio)),
@@ -257,8 +261,9 @@ impl<'v, 'a> Factors<'v, 'a> {
         columns.push(number_in(&letters.head(&view.target_name(self.base)), ""));
         columns.push(text(words.columns.unit));
         let shown = || self.others.iter().take(SHOWN);
-        let heading =
-            |other: &Other<'_>| number_in(&quotient_heading(view, &letters, &other.name(view)), "");
+        let heading = |other: &ComparedColumn<'_>| {
+            number_in(&quotient_heading(view, &letters, &other.name(view)), "")
+        };
         columns.extend(shown().map(heading));
         let row = |load: &&Load<'a>| {
             let base = self.base_maximum(load);
@@ -290,12 +295,12 @@ impl<'v, 'a> Factors<'v, 'a> {
             self.by_size(view)
         } else {
             let titles = self.loads.iter().map(|load| load.title.clone()).collect();
-            let shown: Vec<Other<'v>> = self.others.iter().copied().take(SHOWN).collect();
+            let shown: Vec<ComparedColumn<'v>> = self.others.iter().copied().take(SHOWN).collect();
             let row = |load: &&'v Load<'a>| shown.iter().map(|o| Some((*load, *o))).collect();
             let names = shown.iter().map(|other| other.name(view)).collect();
             (titles, self.loads.iter().map(row).collect(), names)
         };
-        let bar = |cell: &Beside<'v, 'a>| {
+        let bar = |cell: &ComparedBar<'v, 'a>| {
             let (load, other) = (*cell)?;
             let points = [load.maximum(self.base), other.point(load)].into_iter().flatten();
             Some(Bar { value: self.at(load, other)?, points: trace::of_all(view, points) })
@@ -316,7 +321,7 @@ impl<'v, 'a> Factors<'v, 'a> {
 
     /// Layout by block size and read share for the last column, which differs most from the base.
     fn by_size(&self, view: &View<'_>) -> Layout<'v, 'a> {
-        let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
+        let other = self.others.last().copied().unwrap_or(ComparedColumn::Column(self.base));
         let grid =
             Grid::new(&self.loads, |load| (&*load.first().request_size, load.first().read_share));
         let beside = |load: &Option<&'v Load<'a>>| load.map(|load| (load, other));
@@ -326,7 +331,7 @@ impl<'v, 'a> Factors<'v, 'a> {
 }
 
 /// Titles of groups, the bars of each group, and the names of the bars.
-type Layout<'v, 'a> = (Vec<String>, Vec<Vec<Beside<'v, 'a>>>, Vec<String>);
+type Layout<'v, 'a> = (Vec<String>, Vec<Vec<ComparedBar<'v, 'a>>>, Vec<String>);
 
 /// A bar: a load, and the column that is compared with the base.
-type Beside<'v, 'a> = Option<(&'v Load<'a>, Other<'v>)>;
+type ComparedBar<'v, 'a> = Option<(&'v Load<'a>, ComparedColumn<'v>)>;

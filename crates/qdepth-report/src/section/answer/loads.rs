@@ -21,7 +21,7 @@ const NAMED: usize = 6;
 const OF_ONE: usize = 2;
 
 /// A load and a valid point of it.
-type One<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
+type LoadPoint<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 
 /// Loads without curves, with their valid points.
 pub(super) struct Loads<'v, 'a> {
@@ -29,7 +29,7 @@ pub(super) struct Loads<'v, 'a> {
     outstanding: Option<u32>,
     /// Unit of the axis: IOPS if all loads are judged by it, else MiB/s.
     unit: &'static str,
-    all: Vec<One<'v, 'a>>,
+    all: Vec<LoadPoint<'v, 'a>>,
 }
 
 /// Collects the loads. `None` for several targets, for a single load, and for loads with a curve
@@ -47,7 +47,7 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
     let valid = |load: &'v Load<'a>| {
         load.on(target).filter(|point| point.is_valid()).map(move |point| (load, point))
     };
-    let all: Vec<One<'v, 'a>> = view.swept().flat_map(valid).collect();
+    let all: Vec<LoadPoint<'v, 'a>> = view.swept().flat_map(valid).collect();
     let in_rates = all.iter().all(|(load, _)| load.unit() == UNITS[0]);
     let unit = UNITS[usize::from(!in_rates)];
     (all.len() > 1).then_some(Loads { outstanding, unit, all })
@@ -59,7 +59,7 @@ impl<'v, 'a> Loads<'v, 'a> {
     }
 
     /// Title of the load, with its queue depth if there are several.
-    fn title(&self, view: &View<'_>, pair: &One<'_, '_>) -> String {
+    fn title(&self, view: &View<'_>, pair: &LoadPoint<'_, '_>) -> String {
         let (load, point) = pair;
         if self.outstanding.is_some() {
             return load.title.clone();
@@ -70,7 +70,7 @@ impl<'v, 'a> Loads<'v, 'a> {
     }
 
     /// Layout by block size and read share, for many loads that differ in nothing else.
-    fn grid(&self) -> Option<Grid<One<'v, 'a>>> {
+    fn grid(&self) -> Option<Grid<LoadPoint<'v, 'a>>> {
         let mut all = self.all.clone();
         all.sort_by(|(a, _), (b, _)| by_size(a.first(), b.first()));
         let grid =
@@ -89,7 +89,7 @@ impl<'v, 'a> Loads<'v, 'a> {
     /// Bar chart: one bar per load, or one group per block size with one bar per read share.
     pub(super) fn picture(&self, view: &View<'_>) -> Picture {
         let (groups, names, rows) = self.layout(view);
-        let bar = |pair: Option<One<'v, 'a>>| {
+        let bar = |pair: Option<LoadPoint<'v, 'a>>| {
             let (_, point) = pair?;
             Some(Bar { value: *self.value(point), points: point_indices(view, point) })
         };
@@ -120,7 +120,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         if self.outstanding.is_none() {
             return self.by_intensity(view);
         }
-        let shown: Vec<One<'v, 'a>> = self.all.iter().copied().take(SHOWN).collect();
+        let shown: Vec<LoadPoint<'v, 'a>> = self.all.iter().copied().take(SHOWN).collect();
         let titles = shown.iter().map(|pair| self.title(view, pair)).collect();
         let rows = shown.into_iter().map(|pair| vec![Some(pair)]).collect();
         (titles, vec![self.axis(view).to_owned()], rows)
@@ -137,7 +137,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         };
         let row = |load: &&'v Load<'a>| {
             let point = |outstanding: &u32| {
-                let is_it = |pair: &&One<'v, 'a>| {
+                let is_it = |pair: &&LoadPoint<'v, 'a>| {
                     pair.0.id == load.id && pair.1.record.outstanding == *outstanding
                 };
                 self.all.iter().find(is_it).copied()
@@ -156,8 +156,8 @@ impl<'v, 'a> Loads<'v, 'a> {
             let mut heads = vec![text(view.words.pts.size)];
             let titles = grid.share_titles(view);
             heads.extend(titles.iter().map(|title| number_in(title, self.unit)));
-            let row = |(title, (_, row)): (String, (&str, &[Option<One<'_, '_>>]))| {
-                let cell = |pair: &Option<One<'_, '_>>| {
+            let row = |(title, (_, row)): (String, (&str, &[Option<LoadPoint<'_, '_>>]))| {
+                let cell = |pair: &Option<LoadPoint<'_, '_>>| {
                     Cell::or_dash(pair.map(|(_, point)| rounded(self.value(point)).value))
                 };
                 let cells = std::iter::once(Cell::head(title)).chain(row.iter().map(cell));
@@ -179,7 +179,7 @@ impl<'v, 'a> Loads<'v, 'a> {
             number_in(columns.throughput, UNITS[1]),
             number_in(&latency, unit.symbol()),
         ];
-        let row = |pair: &One<'_, '_>| {
+        let row = |pair: &LoadPoint<'_, '_>| {
             let point = pair.1;
             let mean = point.latency().mean_ns.map(|ns| unit.write(ns));
             let cells = vec![
@@ -202,7 +202,7 @@ fn finished(view: &View<'_>, table: Table, shown: usize) -> Table {
 }
 
 /// Titles of groups, names of bars, and the bars of each group.
-type Layout<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<One<'v, 'a>>>>);
+type Layout<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<LoadPoint<'v, 'a>>>>);
 
 /// Main figures of loads.
 const UNITS: [&str; 2] = ["IOPS", "MiB/s"];

@@ -16,7 +16,7 @@ pub(crate) use sum_up::of_diagrams;
 use crate::document::Block;
 use crate::number;
 use crate::section::naming;
-use crate::section::sweep::statements::{At, Beyond, Enough, enough, line_statements};
+use crate::section::sweep::statements::{CurvePoint, Enough, Tail, enough, line_statements};
 use crate::view::{Load, View};
 use crate::words::fill_in;
 use why::{Cause, cause};
@@ -99,10 +99,10 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 }
 
 /// Recommended queue depth: the sufficient one, else the beginning of the plateau.
-fn knee(points: &[At]) -> Option<Enough> {
-    let plateau = || match line_statements(points)?.beyond {
-        Beyond::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),
-        Beyond::Drops | Beyond::Nothing => None,
+fn knee(points: &[CurvePoint]) -> Option<Enough> {
+    let plateau = || match line_statements(points)?.tail {
+        Tail::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),
+        Tail::Drops | Tail::Nothing => None,
     };
     enough(points).or_else(plateau)
 }

@@ -2,7 +2,7 @@
 
 use qdepth_measure::saturation;
 
-use super::sum_up::{Won, by_lead, target_names};
+use super::sum_up::{Lead, by_lead, target_names};
 use super::why::{Cause, cause};
 use super::{Curve, curves, knee, name};
 use crate::document::{Block, Cell, Row, Table, number_in, text};
@@ -10,7 +10,7 @@ use crate::number::{self, TimeUnit, rounded};
 use crate::section::bandwidth::Bandwidth;
 use crate::section::naming::list;
 use crate::section::steps::Steps;
-use crate::section::sweep::statements::{self, Beyond, crossing, line_statements};
+use crate::section::sweep::statements::{self, Tail, crossing, line_statements};
 use crate::section::table_parts::{target_cell, target_column};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
@@ -46,7 +46,7 @@ fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
 /// States which target suits which loads.
 fn choices(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let choice = |(best, least, loads): Won<'_, '_>| {
+    let choice = |(best, least, loads): Lead<'_, '_>| {
         let values = [
             ("best", target_names(view, &best)),
             ("least", number::at_least(least)),
@@ -168,7 +168,7 @@ fn falling(view: &View<'_>) -> Vec<String> {
             ("last_at", line.last.outstanding.to_string()),
             ("last", format!("{} {}", number::three_digits(line.last.value), curve.load.unit())),
         ];
-        (line.beyond == Beyond::Drops).then(|| fill_in(view.words.explain.beyond, &values))
+        (line.tail == Tail::Drops).then(|| fill_in(view.words.explain.beyond, &values))
     };
     curves(view).into_iter().filter_map(sentence).collect()
 }

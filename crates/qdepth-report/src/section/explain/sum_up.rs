@@ -51,11 +51,11 @@ fn limited(view: &View<'_>) -> Vec<String> {
 }
 
 /// Targets that are ahead (empty if none is), by which factor at least, and under which loads.
-pub(super) type Won<'v, 'a> = (Vec<u32>, f64, Vec<&'v Load<'a>>);
+pub(super) type Lead<'v, 'a> = (Vec<u32>, f64, Vec<&'v Load<'a>>);
 
 /// Loads grouped by the targets that are ahead, those without one last; empty for one target.
-pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Won<'v, 'a>> {
-    let mut all: Vec<Won<'v, 'a>> = Vec::new();
+pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Lead<'v, 'a>> {
+    let mut all: Vec<Lead<'v, 'a>> = Vec::new();
     // If single drives are compared with several, the several are ahead, which is no reason to
     // choose them.
     let choice = view.compared.is_none_or(|c| c.record.of != "drives");

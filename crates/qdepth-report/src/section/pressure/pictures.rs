@@ -38,23 +38,23 @@ const LINES: [(Statistic, Stroke); 2] =
 const SCALES: [(&str, Scale); 2] = [("linear", Scale::FromZero), ("log", Scale::Log)];
 
 /// A step on the time axis: start, end, and the requested write load.
-struct Tread {
+struct StepSpan {
     from_ns: u64,
     to_ns: u64,
     asked: f64,
 }
 
 /// Measured windows of the steps in sequence. A step takes as long as its longest window.
-fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
+fn spans(steps: &Steps<'_, '_>) -> Vec<StepSpan> {
     let mut from_ns = 0;
-    let tread = |index: usize| {
+    let span = |index: usize| {
         let at_index = || steps.all.iter().filter(|step| step.step_index == index);
         let windows = at_index().filter_map(|s| Some(s.reader()?.record.duration_ns));
         let to_ns = from_ns + windows.max().unwrap_or(0);
         let asked = at_index().find_map(Step::asked_io_per_s).unwrap_or(0.0);
-        Tread { from_ns: std::mem::replace(&mut from_ns, to_ns), to_ns, asked }
+        StepSpan { from_ns: std::mem::replace(&mut from_ns, to_ns), to_ns, asked }
     };
-    (0..steps.titles.len()).map(tread).collect()
+    (0..steps.titles.len()).map(span).collect()
 }
 
 /// Length of the slices, ns, with which a line over this time stays readable.
@@ -66,8 +66,8 @@ pub(crate) fn slice_ns(total_ns: u64) -> u64 {
 /// Diagrams on a linear and a logarithmic scale; empty if no series was stored.
 pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> {
     let words = view.words.pressure.pictures;
-    let treads = treads(steps);
-    let end_ns = treads.last().map_or(0, |tread| tread.to_ns);
+    let spans = spans(steps);
+    let end_ns = spans.last().map_or(0, |span| span.to_ns);
     let slice = slice_ns(end_ns);
     let unit = reader_unit(steps);
     let series: Vec<Series> = steps
@@ -79,7 +79,7 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
             colour,
             stroke: Stroke::Solid,
             markers: Markers::None,
-            marks: line_over_time(steps, target, &treads, slice, unit),
+            marks: line_over_time(steps, target, &spans, slice, unit),
         })
         .collect();
     let figure = |y_scale| Figure {
@@ -90,7 +90,7 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         series: series.clone(),
         right: Some(RightAxis {
             label: words.stair_y.to_owned(),
-            series: vec![stair(view, &treads)],
+            series: vec![stair(view, &spans)],
         }),
         panels: Vec::new(),
     };
@@ -99,17 +99,17 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         id: format!("pressure-time-{id}"),
         title: view.marked(title.to_owned()),
         description: time_description(view, steps, slice),
-        data: trace::traced(view, time_data(view, &series, &treads, unit), points_by_step(steps)),
+        data: trace::traced(view, time_data(view, &series, &spans, unit), points_by_step(steps)),
         origin: view.origin(),
         figure: figure(scale),
     });
     all.filter(|picture| !picture.figure.is_empty()).collect()
 }
 
-fn stair(view: &View<'_>, treads: &[Tread]) -> Series {
-    let ends = treads.iter().flat_map(|tread| {
-        [tread.from_ns, tread.to_ns]
-            .map(|ns| Mark::at(ns as f64 / 1e9, MarkValue::Known(tread.asked, None)))
+fn stair(view: &View<'_>, spans: &[StepSpan]) -> Series {
+    let ends = spans.iter().flat_map(|span| {
+        [span.from_ns, span.to_ns]
+            .map(|ns| Mark::at(ns as f64 / 1e9, MarkValue::Known(span.asked, None)))
     });
     Series {
         name: view.words.pressure.pictures.stair.to_owned(),
@@ -125,19 +125,19 @@ fn stair(view: &View<'_>, treads: &[Tread]) -> Series {
 fn line_over_time(
     steps: &Steps<'_, '_>,
     target: u32,
-    treads: &[Tread],
+    spans: &[StepSpan],
     slice_ns: u64,
     unit: TimeUnit,
 ) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for (index, tread) in treads.iter().enumerate() {
+    for (index, span) in spans.iter().enumerate() {
         let step = steps.on(target).find(|step| step.step_index == index && step.is_valid());
         let slices = step.map_or_else(Vec::new, |step| slices(step, slice_ns));
         if slices.is_empty() {
-            marks.push(Mark::at(tread.from_ns as f64 / 1e9, MarkValue::Missing));
+            marks.push(Mark::at(span.from_ns as f64 / 1e9, MarkValue::Missing));
         }
         marks.extend(slices.into_iter().map(|(middle_ns, mean_ns)| Mark {
-            at: (tread.from_ns as f64 + middle_ns) / 1e9,
+            at: (span.from_ns as f64 + middle_ns) / 1e9,
             value:
                 mean_ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
             points: step.map_or_else(Vec::new, reader_point),
@@ -200,7 +200,7 @@ fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> Strin
 
 /// Data table. Every slice would give hundreds of rows, so it has the mean of the slices of each
 /// step, their smallest and their largest.
-fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUnit) -> Table {
+fn time_data(view: &View<'_>, series: &[Series], spans: &[StepSpan], unit: TimeUnit) -> Table {
     let words = view.words;
     let mut columns = vec![
         number_in(words.pressure.columns.time, "s"),
@@ -211,10 +211,9 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
             columns.push(number_in(&[&*line.name, heading].join(words.list[0]), unit.symbol()));
         }
     }
-    let rows = treads.iter().map(|tread| {
-        let (from, to) = (tread.from_ns as f64 / 1e9, tread.to_ns as f64 / 1e9);
-        let mut cells =
-            vec![Cell::head(three_digits(from)), Cell::plain(number::load(tread.asked))];
+    let rows = spans.iter().map(|span| {
+        let (from, to) = (span.from_ns as f64 / 1e9, span.to_ns as f64 / 1e9);
+        let mut cells = vec![Cell::head(three_digits(from)), Cell::plain(number::load(span.asked))];
         for line in series {
             let within = line.marks.iter().filter(|mark| mark.at >= from && mark.at < to);
             let values: Vec<f64> = within.filter_map(known).collect();

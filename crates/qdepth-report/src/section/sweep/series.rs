@@ -2,8 +2,8 @@
 
 use crate::number;
 use crate::section::sweep::statements::{
-    At, Between, Beyond, CurveShape, Line, RoundedValue, between, crossing, line, line_statements,
-    statement,
+    CurvePoint, CurveShape, Line, RoundedValue, Tail, TargetRelation, between, crossing, line,
+    line_statements, statement,
 };
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::{counted, fill_in};
@@ -17,15 +17,16 @@ const PARAGRAPHS: usize = 12;
 /// Sentences on a load: the course of its main value on each target, the comparison of the targets,
 /// and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
-    let lines: Vec<(u32, Vec<At>)> = view.targets.iter().map(|t| (*t, line(load, *t))).collect();
-    let goes = |(target, points): &(u32, Vec<At>)| {
+    let lines: Vec<(u32, Vec<CurvePoint>)> =
+        view.targets.iter().map(|t| (*t, line(load, *t))).collect();
+    let goes = |(target, points): &(u32, Vec<CurvePoint>)| {
         Some(who(view, *target) + &sentence(view, load, &line_statements(points)?))
     };
     let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
     let mut paragraphs = Vec::new();
     if lines.len() > ONE_PARAGRAPH {
         paragraphs.extend(compared(view, load, &lines));
-        let of_target = |line: &(u32, Vec<At>)| {
+        let of_target = |line: &(u32, Vec<CurvePoint>)| {
             let parts = [goes(line), latency(view, load, line.0)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(view.words.gap)
         };
@@ -45,14 +46,17 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 }
 
 /// Lines with the two highest and the two lowest maxima, if there are very many.
-fn outermost<'l>(load: &Load<'_>, lines: &'l [(u32, Vec<At>)]) -> Vec<&'l (u32, Vec<At>)> {
+fn outermost<'l>(
+    load: &Load<'_>,
+    lines: &'l [(u32, Vec<CurvePoint>)],
+) -> Vec<&'l (u32, Vec<CurvePoint>)> {
     if lines.len() <= PARAGRAPHS {
         return lines.iter().collect();
     }
-    let maximum = |line: &&(u32, Vec<At>)| {
+    let maximum = |line: &&(u32, Vec<CurvePoint>)| {
         load.maximum(line.0).map_or(f64::NEG_INFINITY, |point| point.main().value)
     };
-    let mut ranked: Vec<&(u32, Vec<At>)> = lines.iter().collect();
+    let mut ranked: Vec<&(u32, Vec<CurvePoint>)> = lines.iter().collect();
     ranked.sort_by(|a, b| maximum(b).total_cmp(&maximum(a)));
     ranked.drain(2..ranked.len() - 2);
     ranked
@@ -64,7 +68,7 @@ fn who(view: &View<'_>, target: u32) -> String {
 }
 
 /// A value with its unit, worded according to its interval.
-fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
+fn value(view: &View<'_>, load: &Load<'_>, at: &CurvePoint) -> String {
     let [plain, about, under, over] = view.words.paper.course.said;
     let (template, round) = match statement(at) {
         RoundedValue::Plain(round) => (plain, round),
@@ -78,8 +82,8 @@ fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
 
 fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
     let words = view.words.paper.course;
-    let intensity = |at: &At| number::count(at.outstanding.into());
-    let figure = |at: &At| value(view, load, at);
+    let intensity = |at: &CurvePoint| number::count(at.outstanding.into());
+    let figure = |at: &CurvePoint| value(view, load, at);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values = vec![
         view.per(),
@@ -104,38 +108,38 @@ fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         CurveShape::Falls => words.falls,
         CurveShape::Open => words.open,
     };
-    let beyond = match line.beyond {
-        Beyond::Plateau(from, share) => {
+    let tail = match line.tail {
+        Tail::Plateau(from, share) => {
             values.push(("from", number::count(from.into())));
             values.push(("share", number::percent(share)));
             words.plateau
         }
-        Beyond::Drops => words.drops,
-        Beyond::Nothing => "",
+        Tail::Drops => words.drops,
+        Tail::Nothing => "",
     };
     let dip = line.dip.map_or("", |dip| {
         values.extend([("dip", figure(&dip)), ("dip_at", intensity(&dip))]);
         words.dip
     });
-    let texts = [template, dip, beyond].map(|template| fill_in(template, &values));
+    let texts = [template, dip, tail].map(|template| fill_in(template, &values));
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(view.words.gap)
 }
 
-fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Option<String> {
+fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<CurvePoint>)]) -> Option<String> {
     let words = view.words.paper.course;
-    let measured: Vec<&(u32, Vec<At>)> =
+    let measured: Vec<&(u32, Vec<CurvePoint>)> =
         lines.iter().filter(|(_, points)| !points.is_empty()).collect();
-    let points: Vec<Vec<At>> = measured.iter().map(|(_, points)| points.clone()).collect();
+    let points: Vec<Vec<CurvePoint>> = measured.iter().map(|(_, points)| points.clone()).collect();
     let name = |index: usize| view.target_name(measured[index].0);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values =
         vec![view.per(), ("n", measured.len().to_string()), ("quantity", quantity.to_owned())];
     let template = match between(&points) {
-        Between::Alike(share) => {
+        TargetRelation::Alike(share) => {
             values.push(("share", number::percent(share)));
             words.alike
         }
-        Between::Above(best, worst, quotient, least) => {
+        TargetRelation::Above(best, worst, quotient, least) => {
             values.extend([
                 ("best", name(best)),
                 ("worst", name(worst)),
@@ -144,11 +148,11 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
             ]);
             words.above
         }
-        Between::WithinIntervals => words.within,
-        Between::Unknown => return None,
+        TargetRelation::WithinIntervals => words.within,
+        TargetRelation::Unknown => return None,
     };
     let ahead = match between(&points) {
-        Between::Above(best, worst, ..) => crossing(&points, best, worst),
+        TargetRelation::Above(best, worst, ..) => crossing(&points, best, worst),
         _ => None,
     };
     let ahead = ahead.map(|(best, worst)| {

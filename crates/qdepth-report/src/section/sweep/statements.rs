@@ -12,7 +12,7 @@ const PLATEAU: f64 = 0.05;
 
 /// A value at a queue depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct At {
+pub(crate) struct CurvePoint {
     /// Queue depth.
     pub(crate) outstanding: u32,
     /// IOPS or MiB/s.
@@ -21,7 +21,7 @@ pub(crate) struct At {
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-impl At {
+impl CurvePoint {
     /// True if the value is certainly below the other.
     fn below(&self, other: &Self) -> bool {
         matches!((self.interval, other.interval), (Some((_, high)), Some((low, _))) if high < low)
@@ -48,7 +48,7 @@ pub(crate) enum CurveShape {
 
 /// Course of a curve after its largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Beyond {
+pub(crate) enum Tail {
     /// From this queue depth to the last, all values are within this share of the largest.
     Plateau(u32, f64),
     /// The last value is below the largest by more than the share of a plateau.
@@ -60,20 +60,20 @@ pub(crate) enum Beyond {
 /// Claims about a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    pub(crate) first: At,
-    pub(crate) last: At,
+    pub(crate) first: CurvePoint,
+    pub(crate) last: CurvePoint,
     /// The largest point; the first of equal ones.
-    pub(crate) largest: At,
+    pub(crate) largest: CurvePoint,
     pub(crate) shape: CurveShape,
-    pub(crate) beyond: Beyond,
+    pub(crate) tail: Tail,
     /// The lowest point that is certainly below an earlier one and a later one.
-    pub(crate) dip: Option<At>,
+    pub(crate) dip: Option<CurvePoint>,
 }
 
 /// Valid points of a load on a target, by ascending queue depth.
-pub(crate) fn line(load: &Load<'_>, target: u32) -> Vec<At> {
+pub(crate) fn line(load: &Load<'_>, target: u32) -> Vec<CurvePoint> {
     let valid = load.on(target).filter(|point| point.is_valid());
-    let at = valid.map(|point| At {
+    let at = valid.map(|point| CurvePoint {
         outstanding: point.record.outstanding,
         value: point.main().value,
         interval: point.main().interval,
@@ -81,8 +81,8 @@ pub(crate) fn line(load: &Load<'_>, target: u32) -> Vec<At> {
     at.collect()
 }
 
-fn largest(points: &[At]) -> Option<(usize, At)> {
-    let better = |best: Option<(usize, At)>, (index, at): (usize, &At)| match best {
+fn largest(points: &[CurvePoint]) -> Option<(usize, CurvePoint)> {
+    let better = |best: Option<(usize, CurvePoint)>, (index, at): (usize, &CurvePoint)| match best {
         Some((_, known)) if known.value >= at.value => best,
         _ => Some((index, *at)),
     };
@@ -90,7 +90,7 @@ fn largest(points: &[At]) -> Option<(usize, At)> {
 }
 
 /// Claims about these points; `None` without points.
-pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
+pub(crate) fn line_statements(points: &[CurvePoint]) -> Option<Line> {
     let (first, last) = (points.first()?, points.last()?);
     let (index, largest) = largest(points)?;
     let shape = if points.len() == 1 {
@@ -105,27 +105,24 @@ pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     } else {
         CurveShape::Open
     };
-    let beyond = if matches!(shape, CurveShape::Rises { .. }) {
-        beyond(points, index)
-    } else {
-        Beyond::Nothing
-    };
+    let tail =
+        if matches!(shape, CurveShape::Rises { .. }) { tail(points, index) } else { Tail::Nothing };
     // A dip within the share of a level line or of a plateau is already covered by that claim.
-    let within = match (shape, beyond) {
+    let within = match (shape, tail) {
         (CurveShape::Level(_), _) => 0,
-        (_, Beyond::Plateau(from, _)) => {
+        (_, Tail::Plateau(from, _)) => {
             points.iter().position(|at| at.outstanding >= from).unwrap_or(points.len())
         }
         _ => points.len(),
     };
     let dip = dip(points, within);
-    Some(Line { first: *first, last: *last, largest, shape, beyond, dip })
+    Some(Line { first: *first, last: *last, largest, shape, tail, dip })
 }
 
 /// The lowest of the first `within` points that is certainly below an earlier and a later point, by
 /// more than a sentence may omit.
-fn dip(points: &[At], within: usize) -> Option<At> {
-    let above = |other: &At, at: &At| match (at.interval, other.interval) {
+fn dip(points: &[CurvePoint], within: usize) -> Option<CurvePoint> {
+    let above = |other: &CurvePoint, at: &CurvePoint| match (at.interval, other.interval) {
         (Some((_, high)), Some((low, _))) => high < (1.0 - NOTEWORTHY) * low,
         _ => false,
     };
@@ -138,10 +135,10 @@ fn dip(points: &[At], within: usize) -> Option<At> {
     dips.reduce(|lowest, next| if next.value < lowest.value { next } else { lowest })
 }
 
-fn beyond(points: &[At], index: usize) -> Beyond {
+fn tail(points: &[CurvePoint], index: usize) -> Tail {
     let (top, last) = (points[index], points[points.len() - 1]);
-    let Some((low, high)) = top.interval else { return Beyond::Nothing };
-    let lowest_of = |points: &[At]| {
+    let Some((low, high)) = top.interval else { return Tail::Nothing };
+    let lowest_of = |points: &[CurvePoint]| {
         let ends = points.iter().map(|at| at.interval.map(|(low, _)| low));
         ends.collect::<Option<Vec<f64>>>()
             .map(|ends| ends.into_iter().fold(f64::INFINITY, f64::min))
@@ -153,14 +150,14 @@ fn beyond(points: &[At], index: usize) -> Beyond {
     let from = (0..points.len().saturating_sub(1)).find(|from| holds(*from, PLATEAU));
     if let Some(from) = from.filter(|from| *from > 0 && points.len() - from >= 3) {
         let share = SHARES.into_iter().find(|share| holds(from, *share)).unwrap_or(PLATEAU);
-        return Beyond::Plateau(points[from].outstanding, share);
+        return Tail::Plateau(points[from].outstanding, share);
     }
     let far = last.interval.is_some_and(|(_, high)| high < (1.0 - PLATEAU) * low);
-    if far { Beyond::Drops } else { Beyond::Nothing }
+    if far { Tail::Drops } else { Tail::Nothing }
 }
 
 /// The smallest share within which all values are, wherever each is in its interval.
-fn spread<'a>(points: impl Iterator<Item = &'a At>) -> Option<f64> {
+fn spread<'a>(points: impl Iterator<Item = &'a CurvePoint>) -> Option<f64> {
     let intervals = points.map(|at| at.interval).collect::<Option<Vec<_>>>()?;
     let low = intervals.iter().map(|(low, _)| *low).fold(f64::INFINITY, f64::min);
     let high = intervals.iter().map(|(_, high)| *high).fold(0.0, f64::max);
@@ -169,7 +166,7 @@ fn spread<'a>(points: impl Iterator<Item = &'a At>) -> Option<f64> {
 
 /// Relation between targets under a load.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Between {
+pub(crate) enum TargetRelation {
     /// At every common queue depth they are within this share of each other.
     Alike(f64),
     /// The largest value of the first is above that of the second: their indices, the ratio, and
@@ -182,51 +179,59 @@ pub(crate) enum Between {
 }
 
 /// Compares the lines of two or more targets.
-pub(crate) fn between(lines: &[Vec<At>]) -> Between {
-    let tops: Option<Vec<At>> = lines.iter().map(|line| largest(line).map(|(_, at)| at)).collect();
-    let Some(tops) = tops.filter(|tops| tops.len() > 1) else { return Between::Unknown };
+pub(crate) fn between(lines: &[Vec<CurvePoint>]) -> TargetRelation {
+    let tops: Option<Vec<CurvePoint>> =
+        lines.iter().map(|line| largest(line).map(|(_, at)| at)).collect();
+    let Some(tops) = tops.filter(|tops| tops.len() > 1) else { return TargetRelation::Unknown };
     if let Some(share) = alike(lines) {
-        return Between::Alike(share);
+        return TargetRelation::Alike(share);
     }
     let by_value = |a: &&usize, b: &&usize| tops[**a].value.total_cmp(&tops[**b].value);
     let places: Vec<usize> = (0..tops.len()).collect();
     let (Some(best), Some(worst)) =
         (places.iter().max_by(by_value), places.iter().min_by(by_value))
     else {
-        return Between::Unknown;
+        return TargetRelation::Unknown;
     };
     let (Some((low, _)), Some((_, high))) = (tops[*best].interval, tops[*worst].interval) else {
-        return Between::Unknown;
+        return TargetRelation::Unknown;
     };
     if high > 0.0 && low > high {
-        Between::Above(*best, *worst, tops[*best].value / tops[*worst].value, low / high)
+        TargetRelation::Above(*best, *worst, tops[*best].value / tops[*worst].value, low / high)
     } else if best != worst && low <= high {
-        Between::WithinIntervals
+        TargetRelation::WithinIntervals
     } else {
-        Between::Unknown
+        TargetRelation::Unknown
     }
 }
 
 /// Finds the point at which the line with the smaller maximum is certainly above the other by the
 /// largest factor. `best` and `worst` are indices of lines.
-pub(crate) fn crossing(lines: &[Vec<At>], best: usize, worst: usize) -> Option<(At, At)> {
+pub(crate) fn crossing(
+    lines: &[Vec<CurvePoint>],
+    best: usize,
+    worst: usize,
+) -> Option<(CurvePoint, CurvePoint)> {
     let (best, worst) = (lines.get(best)?, lines.get(worst)?);
     let both = worst.iter().filter_map(|at| {
         let other = best.iter().find(|other| other.outstanding == at.outstanding)?;
         let (low, high) = (at.interval?.0, other.interval?.1);
         (high < (1.0 - NOTEWORTHY) * low).then_some((*other, *at))
     });
-    let by = |(best, worst): &(At, At)| worst.value / best.value;
+    let by = |(best, worst): &(CurvePoint, CurvePoint)| worst.value / best.value;
     both.reduce(|most, next| if by(&next) > by(&most) { next } else { most })
 }
 
-fn alike(lines: &[Vec<At>]) -> Option<f64> {
+fn alike(lines: &[Vec<CurvePoint>]) -> Option<f64> {
     let (first, others) = lines.split_first()?;
     let mut widest: f64 = 0.0;
     let mut common = 0;
     for at in first {
-        let same = |line: &Vec<At>| line.iter().find(|o| o.outstanding == at.outstanding).copied();
-        let Some(beside) = others.iter().map(same).collect::<Option<Vec<At>>>() else { continue };
+        let same =
+            |line: &Vec<CurvePoint>| line.iter().find(|o| o.outstanding == at.outstanding).copied();
+        let Some(beside) = others.iter().map(same).collect::<Option<Vec<CurvePoint>>>() else {
+            continue;
+        };
         widest = widest.max(spread(std::iter::once(at).chain(&beside))?);
         common += 1;
     }
@@ -246,7 +251,7 @@ pub(crate) struct Enough {
 
 /// The lowest queue depth that certainly gives at least 90 % of the maximum; `None` if it is more
 /// than half the queue depth of the maximum.
-pub(crate) fn enough(points: &[At]) -> Option<Enough> {
+pub(crate) fn enough(points: &[CurvePoint]) -> Option<Enough> {
     let (_, top) = largest(points)?;
     let (_, most) = top.interval?;
     points.iter().filter(|at| at.outstanding * 2 <= top.outstanding).find_map(|at| {
@@ -271,7 +276,7 @@ pub(crate) enum RoundedValue {
 
 /// Rounds to two digits if that is close enough, else to three. The qualifier follows from the
 /// interval.
-pub(crate) fn statement(at: &At) -> RoundedValue {
+pub(crate) fn statement(at: &CurvePoint) -> RoundedValue {
     let rounded = |digits: i32| {
         if at.value <= 0.0 || !at.value.is_finite() {
             return at.value;

@@ -12,7 +12,7 @@ use qdepth_foreign::fio::{
     export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal,
     export_fio_terse,
 };
-use qdepth_lab::request::Ran;
+use qdepth_lab::request::FinishedRun;
 use qdepth_measure::{Code, LatencyHistogram, Severity};
 use qdepth_record::PointRecord;
 use qdepth_report::{Lang, finding_text};
@@ -27,10 +27,10 @@ pub(super) fn text(
     formats: &[OutputFormat],
     set: &JobSet,
     converted: &Converted,
-    ran: &Ran,
+    ran: &FinishedRun,
     disks: &[FioDisk],
 ) -> String {
-    let Ran { run, points, .. } = ran;
+    let FinishedRun { run, points, .. } = ran;
     let ended = run.ended_at.as_deref().unwrap_or(&run.started_at);
     let moment = ended.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
     let moment = FioMoment {
@@ -66,7 +66,7 @@ pub(super) fn text(
 }
 
 /// Adds the workers' context switches and page faults to the entry.
-fn count(entry: &mut FioEntry, ran: &Ran) {
+fn count(entry: &mut FioEntry, ran: &FinishedRun) {
     let indices: Vec<u32> = entry.points.iter().map(|at| ran.points[*at].index).collect();
     let of_entry = ran.ranks.iter().filter(|(point, _)| indices.contains(&point.index));
     for worker in of_entry.flat_map(|(_, workers)| workers) {
@@ -94,7 +94,7 @@ pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecor
 }
 
 /// Why points are of grade C, each reason once: fio's text has no place for it.
-pub(super) fn invalid(ran: &Ran) -> Vec<String> {
+pub(super) fn invalid(ran: &FinishedRun) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let points = ran.points.iter().flat_map(|point| &point.findings);
     for finding in points.chain(&ran.run.findings) {

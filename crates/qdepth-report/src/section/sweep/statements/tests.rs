@@ -4,11 +4,12 @@
 use proptest::prelude::*;
 
 use super::{
-    At, Between, Beyond, CurveShape, RoundedValue, between, enough, line_statements, statement,
+    CurvePoint, CurveShape, RoundedValue, Tail, TargetRelation, between, enough, line_statements,
+    statement,
 };
 
 /// A line of up to ten queue depths: a shape with noise, intervals of various widths, some missing.
-fn lines() -> impl Strategy<Value = Vec<At>> {
+fn lines() -> impl Strategy<Value = Vec<CurvePoint>> {
     let point = (0.2f64..3.0, 0.0f64..0.08, prop::bool::weighted(0.93));
     let shape = prop_oneof![Just(0.0), Just(0.6), Just(1.0), Just(-0.5)];
     (prop::collection::vec(point, 1..=10), shape, 10.0f64..1e6).prop_map(
@@ -16,7 +17,7 @@ fn lines() -> impl Strategy<Value = Vec<At>> {
             let at = |(index, (noise, half, known)): (usize, (f64, f64, bool))| {
                 let value = scale * 2f64.powf(slope * index as f64) * (1.0 + 0.02 * noise);
                 let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
-                At { outstanding: 1 << index, value, interval }
+                CurvePoint { outstanding: 1 << index, value, interval }
             };
             points.into_iter().enumerate().map(at).collect()
         },
@@ -24,12 +25,12 @@ fn lines() -> impl Strategy<Value = Vec<At>> {
 }
 
 /// Saturating lines, typical of storage.
-fn saturating() -> impl Strategy<Value = Vec<At>> {
+fn saturating() -> impl Strategy<Value = Vec<CurvePoint>> {
     (10.0f64..1e6, 1u32..9, 0.0f64..0.02, -0.2f64..0.02).prop_map(|(top, knee, half, tail)| {
         let at = |index: u32| {
             let rise = f64::from(1 << index.min(knee)) / f64::from(1 << knee);
             let value = top * rise * (1.0 + tail * f64::from(index.saturating_sub(knee)) / 9.0);
-            At {
+            CurvePoint {
                 outstanding: 1 << index,
                 value,
                 interval: Some((value * (1.0 - half), value * (1.0 + half))),
@@ -40,14 +41,14 @@ fn saturating() -> impl Strategy<Value = Vec<At>> {
 }
 
 /// Values drawn from the intervals; values without an interval stay.
-fn draw(points: &[At], shares: &[f64]) -> Vec<f64> {
-    let value = |(at, share): (&At, &f64)| {
+fn draw(points: &[CurvePoint], shares: &[f64]) -> Vec<f64> {
+    let value = |(at, share): (&CurvePoint, &f64)| {
         at.interval.map_or(at.value, |(low, high)| low + share * (high - low))
     };
     points.iter().zip(shares).map(value).collect()
 }
 
-fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
+fn holds_for(points: &[CurvePoint], values: &[f64]) -> Result<(), TestCaseError> {
     let line = line_statements(points).expect("points");
     let index = points.iter().position(|at| *at == line.largest).expect("the largest is a point");
     prop_assert!(points.iter().all(|at| at.value <= line.largest.value));
@@ -68,14 +69,14 @@ fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
         CurveShape::Falls => prop_assert!(index == 0 && values[values.len() - 1] < values[0]),
         CurveShape::Open => {}
     }
-    match line.beyond {
-        Beyond::Plateau(from, share) => {
+    match line.tail {
+        Tail::Plateau(from, share) => {
             for (at, value) in points.iter().zip(values).filter(|(at, _)| at.outstanding >= from) {
                 prop_assert!(*value * slack >= (1.0 - share) * values[index], "{at:?}");
             }
         }
-        Beyond::Drops => prop_assert!(values[values.len() - 1] < 0.96 * values[index]),
-        Beyond::Nothing => {}
+        Tail::Drops => prop_assert!(values[values.len() - 1] < 0.96 * values[index]),
+        Tail::Nothing => {}
     }
     if let Some(enough) = enough(points) {
         let at =
@@ -105,8 +106,8 @@ proptest! {
         near in 0.9f64..1.1, alike in any::<bool>(),
         shares in prop::collection::vec(0.0f64..=1.0, 20),
     ) {
-        let second: Vec<At> = if alike {
-            let moved = |at: &At| At {
+        let second: Vec<CurvePoint> = if alike {
+            let moved = |at: &CurvePoint| CurvePoint {
                 value: at.value * near,
                 interval: at.interval.map(|(low, high)| (low * near, high * near)),
                 ..*at
@@ -116,24 +117,24 @@ proptest! {
             second
         };
         let values = [draw(&first, &shares[..10]), draw(&second, &shares[10..])];
-        let top = |line: &[At], values: &[f64]| {
+        let top = |line: &[CurvePoint], values: &[f64]| {
             let by_value = |a: &usize, b: &usize| line[*a].value.total_cmp(&line[*b].value);
             let index = (0..line.len()).max_by(|a, b| by_value(a, b).then(b.cmp(a)));
             values[index.expect("points")]
         };
         let lines = [first, second];
         match between(&lines) {
-            Between::Alike(share) => {
+            TargetRelation::Alike(share) => {
                 for (a, b) in values[0].iter().zip(&values[1]) {
                     prop_assert!(a.max(*b) <= (1.0 + share) * a.min(*b) * (1.0 + 1e-9));
                 }
             }
-            Between::Above(best, worst, _, least) => {
+            TargetRelation::Above(best, worst, _, least) => {
                 let [above, below] = [best, worst].map(|line| top(&lines[line], &values[line]));
                 let quotient = above / below;
                 prop_assert!(quotient >= least * (1.0 - 1e-9) && least > 1.0);
             }
-            Between::WithinIntervals | Between::Unknown => {}
+            TargetRelation::WithinIntervals | TargetRelation::Unknown => {}
         }
     }
 
@@ -144,7 +145,7 @@ proptest! {
         known in any::<bool>(),
     ) {
         let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
-        let (round, within) = match statement(&At { outstanding: 1, value, interval }) {
+        let (round, within) = match statement(&CurvePoint { outstanding: 1, value, interval }) {
             RoundedValue::Plain(round) => (round, known && half <= 0.0051),
             RoundedValue::About(round) => (round, true),
             RoundedValue::Under(round) => (round, value * (1.0 + half) < round),
@@ -156,7 +157,7 @@ proptest! {
 
 #[test]
 fn a_saturating_line_is_told_as_a_person_would() {
-    let at = |outstanding, value: f64| At {
+    let at = |outstanding, value: f64| CurvePoint {
         outstanding,
         value,
         interval: Some((value * 0.997, value * 1.003)),
@@ -165,15 +166,16 @@ fn a_saturating_line_is_told_as_a_person_would() {
         9_980.0, 19_900.0, 39_500.0, 78_000.0, 140_000.0, 190_000.0, 194_000.0, 194_800.0,
         194_500.0,
     ];
-    let points: Vec<At> = values.iter().enumerate().map(|(n, value)| at(1 << n, *value)).collect();
+    let points: Vec<CurvePoint> =
+        values.iter().enumerate().map(|(n, value)| at(1 << n, *value)).collect();
     let line = line_statements(&points).unwrap();
     assert_eq!(line.shape, CurveShape::Rises { evenly: false });
-    assert_eq!(line.beyond, Beyond::Plateau(32, 0.05));
+    assert_eq!(line.tail, Tail::Plateau(32, 0.05));
     assert_eq!(statement(&points[0]), RoundedValue::Plain(10_000.0));
     assert_eq!(statement(&at(64, 194_000.0)), RoundedValue::Plain(194_000.0));
     assert_eq!(statement(&at(64, 198_000.0)), RoundedValue::Under(200_000.0));
-    let bare = |at: &At| At { interval: None, ..*at };
-    let bare: Vec<At> = points.iter().map(bare).collect();
+    let bare = |at: &CurvePoint| CurvePoint { interval: None, ..*at };
+    let bare: Vec<CurvePoint> = points.iter().map(bare).collect();
     let line = line_statements(&bare).unwrap();
-    assert_eq!((line.shape, line.beyond), (CurveShape::Open, Beyond::Nothing));
+    assert_eq!((line.shape, line.tail), (CurveShape::Open, Tail::Nothing));
 }

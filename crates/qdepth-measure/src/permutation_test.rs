@@ -3,10 +3,10 @@
 use crate::split_mix::SplitMix;
 
 /// Up to this number of assignments all are enumerated; for more, this number is drawn at random.
-const DEALS_MAX: f64 = 9999.0;
+const ASSIGNMENTS_MAX: f64 = 9999.0;
 
 /// Number of ways to assign runs to two sides of these sizes.
-pub(crate) fn deals(a: u32, b: u32) -> f64 {
+pub(crate) fn assignments(a: u32, b: u32) -> f64 {
     (1..=b).fold(1.0, |ways, n| ways * f64::from(a + n) / f64::from(n)).round()
 }
 
@@ -14,7 +14,7 @@ pub(crate) fn deals(a: u32, b: u32) -> f64 {
 /// If assignments are drawn, the observed one is counted in (Phipson and Smyth, Statistical
 /// Applications in Genetics and Molecular Biology 9, 2010), so that the share is never too small.
 /// The draws are seeded by the figures: the same runs give the same share, in any order.
-pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn share_at_least_as_far(a: &[f64], b: &[f64]) -> f64 {
     let [a, b] = [a, b].map(|side| {
         let mut side = side.to_vec();
         side.sort_by(f64::total_cmp);
@@ -26,7 +26,7 @@ pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
     let apart = |sum_a: f64| (sum_a / of_a - (sum - sum_a) / of_b).abs();
     // The sum of the same numbers in another order differs in the last digits.
     let real = apart(a.iter().sum()) * (1.0 - 1e-9);
-    if deals(a.len() as u32, b.len() as u32) <= DEALS_MAX {
+    if assignments(a.len() as u32, b.len() as u32) <= ASSIGNMENTS_MAX {
         let (mut far, mut ways) = (0.0, 0.0);
         each_choice(&all, a.len(), 0.0, &mut |sum_a| {
             ways += 1.0;
@@ -36,14 +36,14 @@ pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
     }
     let mut draw = Draw::from(&all);
     let mut far = 1.0;
-    for _ in 0..DEALS_MAX as u32 {
+    for _ in 0..ASSIGNMENTS_MAX as u32 {
         for index in 0..a.len() {
             let other = index + draw.below(all.len() - index);
             all.swap(index, other);
         }
         far += f64::from(u8::from(apart(all[..a.len()].iter().sum()) >= real));
     }
-    far / (DEALS_MAX + 1.0)
+    far / (ASSIGNMENTS_MAX + 1.0)
 }
 
 /// Calls `see` with the sum of each choice of `count` figures.
@@ -111,11 +111,14 @@ mod tests {
 
     #[test]
     fn few_deals_are_all_looked_at() {
-        assert!((deals(3, 3) - 20.0).abs() < 1e-9 && (deals(10, 10) - 184_756.0).abs() < 1e-9);
+        assert!(
+            (assignments(3, 3) - 20.0).abs() < 1e-9
+                && (assignments(10, 10) - 184_756.0).abs() < 1e-9
+        );
         // Two of 20 assignments separate the low figures from the high ones.
-        let share = share_as_far(&[1.0, 2.0, 3.0], &[7.0, 8.0, 9.0]);
+        let share = share_at_least_as_far(&[1.0, 2.0, 3.0], &[7.0, 8.0, 9.0]);
         assert!((share - 0.1).abs() < 1e-12, "{share}");
-        assert!((share_as_far(&[5.0; 3], &[5.0; 3]) - 1.0).abs() < 1e-12);
+        assert!((share_at_least_as_far(&[5.0; 3], &[5.0; 3]) - 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -129,16 +132,16 @@ mod tests {
             ways += 1.0;
             far += f64::from(u8::from((2.0 * sum_a - sum).abs() >= 25.0 - 1e-9));
         });
-        let (exact, drawn) = (far / ways, share_as_far(&a, &b));
+        let (exact, drawn) = (far / ways, share_at_least_as_far(&a, &b));
         // Four standard errors of 9,999 draws.
-        let error = 4.0 * (exact * (1.0 - exact) / DEALS_MAX).sqrt();
+        let error = 4.0 * (exact * (1.0 - exact) / ASSIGNMENTS_MAX).sqrt();
         assert!((drawn - exact).abs() < error, "{drawn} and {exact}");
-        assert!((drawn - share_as_far(&a, &b)).abs() < 1e-15, "the same again");
+        assert!((drawn - share_at_least_as_far(&a, &b)).abs() < 1e-15, "the same again");
         let turned: Vec<f64> = a.iter().rev().copied().collect();
-        assert!((drawn - share_as_far(&turned, &b)).abs() < 1e-15, "in another order");
+        assert!((drawn - share_at_least_as_far(&turned, &b)).abs() < 1e-15, "in another order");
         let read: Vec<f64> = b.iter().map(|run| run * (1.0 + 3.0 * f64::EPSILON)).collect();
         assert!(
-            (drawn - share_as_far(&a, &read)).abs() < 1e-15,
+            (drawn - share_at_least_as_far(&a, &read)).abs() < 1e-15,
             "and of what was written and read"
         );
     }

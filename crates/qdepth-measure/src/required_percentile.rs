@@ -11,9 +11,9 @@ const RAREST: f64 = 0.999_999_999;
 /// A percentile that a measurement must reach, with ten samples beyond it, the fewest with which a
 /// percentile is reported.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Credible(f64);
+pub struct RequiredPercentile(f64);
 
-impl Credible {
+impl RequiredPercentile {
     /// From a quantile, for example 0.9999 for p99.99; `None` outside 0.5 to 0.999999999.
     pub fn from_quantile(quantile: f64) -> Option<Self> {
         (0.5..=RAREST).contains(&quantile).then_some(Self(quantile))
@@ -29,7 +29,7 @@ impl Credible {
     }
 }
 
-impl fmt::Display for Credible {
+impl fmt::Display for RequiredPercentile {
     /// In percent, as [`FromStr`] reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Seven decimal places are enough for the rarest percentile.
@@ -40,23 +40,23 @@ impl fmt::Display for Credible {
 
 /// Error for a text that is not a percentile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseCredibleError(String);
+pub struct ParseRequiredPercentileError(String);
 
-impl fmt::Display for ParseCredibleError {
+impl fmt::Display for ParseRequiredPercentileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is not a percentile: use 50 to 99.9999999, for example 99.99", self.0)
     }
 }
-impl std::error::Error for ParseCredibleError {}
+impl std::error::Error for ParseRequiredPercentileError {}
 
-impl FromStr for Credible {
-    type Err = ParseCredibleError;
+impl FromStr for RequiredPercentile {
+    type Err = ParseRequiredPercentileError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let bare = text.trim().trim_start_matches('p').trim_end_matches('%').trim();
         let percent = bare.parse::<f64>().ok();
         percent
             .and_then(|percent| Self::from_quantile(percent / 100.0))
-            .ok_or_else(|| ParseCredibleError(text.to_owned()))
+            .ok_or_else(|| ParseRequiredPercentileError(text.to_owned()))
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn so_many_samples_and_no_fewer_let_a_percentile_be_printed() {
         for text in ["50", "90", "p99", "99.9%", "99.99", "99.999"] {
-            let credible: Credible = text.parse().expect(text);
+            let credible: RequiredPercentile = text.parse().expect(text);
             let is_printed = |samples: u64| {
                 let mut histogram = LatencyHistogram::new();
                 (0..samples).for_each(|_| histogram.record(Nanos(1000)));
@@ -77,10 +77,10 @@ mod tests {
             assert!(is_printed(credible.samples()), "{text}");
             assert!(!is_printed(credible.samples() * 99 / 100), "{text}");
         }
-        let rarest = "99.9999999".parse::<Credible>().expect("the rarest").samples();
+        let rarest = "99.9999999".parse::<RequiredPercentile>().expect("the rarest").samples();
         assert!(rarest.abs_diff(10_000_000_000) < 1000, "{rarest}");
         for wrong in ["100", "49", "99.99999999", "p", "x", "-1", "nan"] {
-            assert!(wrong.parse::<Credible>().is_err(), "{wrong}");
+            assert!(wrong.parse::<RequiredPercentile>().is_err(), "{wrong}");
         }
     }
 }

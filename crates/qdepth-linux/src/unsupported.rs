@@ -11,7 +11,7 @@ use crate::errno::errno_name;
 
 /// Missing feature of the kernel, without a meaningful error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum Lack {
+pub(crate) enum Unsupported {
     /// Features that a ring requires.
     #[error("its io_uring is older than Linux 5.11")]
     OldRing,
@@ -30,11 +30,11 @@ pub(crate) enum Lack {
 
 /// Reason why something is not available: a code, or the name of the kernel's error.
 pub(crate) fn reason(error: &io::Error) -> String {
-    match (lack(error), error.raw_os_error()) {
-        (Some(Lack::OldRing), _) => label::RING_TOO_OLD.to_owned(),
-        (Some(Lack::Operation(_)), _) => label::NO_OPERATION.to_owned(),
-        (Some(Lack::LargeBuffers), _) => label::BUFFERS_TOO_LARGE.to_owned(),
-        (Some(Lack::Discards(why)), _) => errno_name(why.raw_os_error()),
+    match (unsupported(error), error.raw_os_error()) {
+        (Some(Unsupported::OldRing), _) => label::RING_TOO_OLD.to_owned(),
+        (Some(Unsupported::Operation(_)), _) => label::NO_OPERATION.to_owned(),
+        (Some(Unsupported::LargeBuffers), _) => label::BUFFERS_TOO_LARGE.to_owned(),
+        (Some(Unsupported::Discards(why)), _) => errno_name(why.raw_os_error()),
         (None, Some(errno)) => errno_name(errno),
         (None, None) => label::NOT_USABLE.to_owned(),
     }
@@ -42,14 +42,14 @@ pub(crate) fn reason(error: &io::Error) -> String {
 
 /// Kernel name of the missing operation, if that is the reason.
 pub(crate) fn operation(error: &io::Error) -> Option<&'static str> {
-    match lack(error)? {
-        Lack::Operation(name) => Some(name),
-        Lack::Discards(_) => Some("BLOCK_URING_CMD_DISCARD"),
-        Lack::OldRing | Lack::LargeBuffers => None,
+    match unsupported(error)? {
+        Unsupported::Operation(name) => Some(name),
+        Unsupported::Discards(_) => Some("BLOCK_URING_CMD_DISCARD"),
+        Unsupported::OldRing | Unsupported::LargeBuffers => None,
     }
 }
 
-fn lack(error: &io::Error) -> Option<Lack> {
+fn unsupported(error: &io::Error) -> Option<Unsupported> {
     error.get_ref()?.downcast_ref().copied()
 }
 
@@ -62,13 +62,17 @@ mod tests {
         let kept = |error: io::Error| (reason(&error), operation(&error));
         let kernel = |errno| io::Error::from_raw_os_error(errno);
         assert_eq!(kept(kernel(libc::EINVAL)), ("EINVAL".to_owned(), None));
-        for (lack, why, name) in [
-            (Lack::OldRing, "ring-too-old", None),
-            (Lack::Operation("IORING_OP_READ"), "no-operation", Some("IORING_OP_READ")),
-            (Lack::LargeBuffers, "buffers-too-large", None),
-            (Lack::Discards(Errno::OPNOTSUPP), "EOPNOTSUPP", Some("BLOCK_URING_CMD_DISCARD")),
+        for (unsupported, why, name) in [
+            (Unsupported::OldRing, "ring-too-old", None),
+            (Unsupported::Operation("IORING_OP_READ"), "no-operation", Some("IORING_OP_READ")),
+            (Unsupported::LargeBuffers, "buffers-too-large", None),
+            (
+                Unsupported::Discards(Errno::OPNOTSUPP),
+                "EOPNOTSUPP",
+                Some("BLOCK_URING_CMD_DISCARD"),
+            ),
         ] {
-            assert_eq!(kept(io::Error::other(lack)), (why.to_owned(), name));
+            assert_eq!(kept(io::Error::other(unsupported)), (why.to_owned(), name));
         }
         assert_eq!(
             kept(io::Error::other("it does not support trims")),

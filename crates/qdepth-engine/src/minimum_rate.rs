@@ -20,7 +20,7 @@ pub struct Shortfall {
 
 /// Compares the completed requests and bytes of a driver with the required minimum.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct MinimumRateRule {
     least: LeastRate,
     streams: f64,
     /// Time of the next check.
@@ -32,7 +32,7 @@ pub(crate) struct Rule {
 /// Requests and bytes, each of reads, writes and trims.
 pub(crate) type Counts = [[u64; 3]; 2];
 
-impl Rule {
+impl MinimumRateRule {
     pub(crate) fn new(point: &Point, streams: usize, window_start: Instant) -> Option<Self> {
         let least = point.stop.least_rate?;
         let next = window_start + Nanos(least.from_ns);

@@ -13,28 +13,28 @@ const SLICES_MAX: usize = 4096;
 
 /// Progress event for the thread that waits for the workers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Sight<'a> {
+pub(crate) enum ProgressEvent<'a> {
     /// A sample of the load with this index in the group, from one worker.
     Slice(usize, &'a Interval),
     /// A sample of the machine.
-    Machine(&'a MachineNews),
+    Machine(&'a MachineSample),
     /// Some time has passed.
     Tick,
 }
 
-impl Sight<'_> {
+impl ProgressEvent<'_> {
     /// Bytes written in the sample.
     pub(crate) fn written(&self) -> u64 {
         match self {
-            Sight::Slice(_, slice) => slice.bytes[1],
-            Sight::Machine(_) | Sight::Tick => 0,
+            ProgressEvent::Slice(_, slice) => slice.bytes[1],
+            ProgressEvent::Machine(_) | ProgressEvent::Tick => 0,
         }
     }
 }
 
 /// Changes of a machine between two samples one second apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct MachineNews {
+pub(crate) struct MachineSample {
     /// Name of the machine.
     pub(crate) host: String,
     /// Time between the samples, ns.
@@ -43,7 +43,7 @@ pub(crate) struct MachineNews {
     pub(crate) values: Vec<(String, f64)>,
 }
 
-impl MachineNews {
+impl MachineSample {
     pub(crate) fn new(before: &Sample, after: &Sample) -> Self {
         let length_ns = after.at_ns.saturating_sub(before.at_ns);
         Self { host: hostname(), length_ns, values: between(before, after) }
@@ -64,19 +64,19 @@ pub(crate) fn hostname() -> String {
 
 /// Progress of a rank, sent to the leader with its heartbeat.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct RankNews {
+pub(crate) struct RankProgress {
     pub(crate) slices: Vec<(usize, Interval)>,
-    pub(crate) machine: Option<MachineNews>,
+    pub(crate) machine: Option<MachineSample>,
 }
 
-impl RankNews {
-    pub(crate) fn see(&mut self, sight: Sight<'_>) {
-        match sight {
-            Sight::Slice(index, slice) if self.slices.len() < SLICES_MAX => {
+impl RankProgress {
+    pub(crate) fn see(&mut self, event: ProgressEvent<'_>) {
+        match event {
+            ProgressEvent::Slice(index, slice) if self.slices.len() < SLICES_MAX => {
                 self.slices.push((index, *slice));
             }
-            Sight::Machine(machine) => self.machine = Some(machine.clone()),
-            Sight::Slice(..) | Sight::Tick => {}
+            ProgressEvent::Machine(machine) => self.machine = Some(machine.clone()),
+            ProgressEvent::Slice(..) | ProgressEvent::Tick => {}
         }
     }
 

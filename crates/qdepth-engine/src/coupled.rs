@@ -25,7 +25,7 @@ enum Hold {
 
 /// Any pacing rule of a coupled load. The rule is a trait object: a type parameter would double the
 /// number of compiled loops.
-pub(crate) struct Tied<'a> {
+pub(crate) struct Coupled<'a> {
     rule: Box<dyn Pacing + 'a>,
     flow: &'a Flow,
     weight: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Tied<'a> {
     hold: Hold,
 }
 
-impl<'a> Tied<'a> {
+impl<'a> Coupled<'a> {
     pub(crate) fn new(rule: Box<dyn Pacing + 'a>, flow: &'a Flow, shard: &Shard<'_>) -> Self {
         let pause = Nanos(shard.point.flow.map_or(0, |flow| flow.pause_ns));
         Self {
@@ -69,7 +69,7 @@ impl<'a> Tied<'a> {
     }
 }
 
-impl Pacing for Tied<'_> {
+impl Pacing for Coupled<'_> {
     fn released(&mut self, slot: Slot) {
         // The final sync was not issued by a pacing rule, so the count may be 0 already.
         self.in_flight = self.in_flight.saturating_sub(1);

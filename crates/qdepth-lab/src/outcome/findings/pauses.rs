@@ -3,7 +3,7 @@
 use qdepth_engine::Outcome;
 use qdepth_measure::{Code, Finding, Nanos};
 
-use crate::monitor::standstill::Stood;
+use crate::monitor::pauses::GeneratorPauses;
 
 /// Share of the time that a worker may wait for a CPU while it is ready. Beyond it, the figures are
 /// those of the machine's scheduler.
@@ -12,7 +12,7 @@ const WAITED: f64 = 0.2;
 /// end after the next.
 const AROUND: Nanos = Nanos::from_millis(60);
 
-impl Stood {
+impl GeneratorPauses {
     /// True if completions stopped together with the beats. If they continued, the workers ran and
     /// only the beating thread had to wait.
     fn is_of_workers(&self, outcome: &Outcome) -> bool {
@@ -60,7 +60,7 @@ impl Stood {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_linux::Standstill;
+    use qdepth_linux::Pause;
     use qdepth_measure::Instant;
 
     use super::*;
@@ -69,10 +69,10 @@ mod tests {
         Instant(ms * 1_000_000)
     }
 
-    fn stood(all: &[(u64, u64)], waited: f64) -> Stood {
-        let all: Vec<Standstill> =
-            all.iter().map(|(from, to)| Standstill { from: at(*from), to: at(*to) }).collect();
-        Stood::within(&all, at(1000), at(7000), waited)
+    fn pauses(all: &[(u64, u64)], waited: f64) -> GeneratorPauses {
+        let all: Vec<Pause> =
+            all.iter().map(|(from, to)| Pause { from: at(*from), to: at(*to) }).collect();
+        GeneratorPauses::within(&all, at(1000), at(7000), waited)
     }
 
     fn outcome(longest_ms: u64, gaps: [u64; 3]) -> Outcome {
@@ -81,55 +81,55 @@ mod tests {
 
     #[test]
     fn a_stopped_generator_is_said_and_storage_is_not_blamed() {
-        let (stood, outcome) = (stood(&[(3000, 5010)], 0.0), outcome(2005, [1, 1, 0]));
-        let finding = stood.finding(&outcome).expect("it stood still");
+        let (pauses, outcome) = (pauses(&[(3000, 5010)], 0.0), outcome(2005, [1, 1, 0]));
+        let finding = pauses.finding(&outcome).expect("it stood still");
         assert_eq!(
             finding,
             Finding::invalid(Code::GeneratorStopped)
                 .value("longest_ns", 2.01e9)
                 .value("times", 1.0)
         );
-        assert_eq!(stood.stall(&outcome), None);
+        assert_eq!(pauses.stall(&outcome), None);
     }
 
     #[test]
     fn a_pause_of_the_storage_is_the_storages() {
         let outcome = outcome(2005, [1, 1, 0]);
-        let still = stood(&[], 0.0);
+        let still = pauses(&[], 0.0);
         assert_eq!(still.finding(&outcome), None);
         let stall = still.stall(&outcome).expect("a stall");
         assert_eq!(stall.values.get("longest_ns"), Some(&2.005e9));
         // Pauses before and after the window do not count.
-        let outside = stood(&[(100, 900), (7100, 9000)], 0.0);
+        let outside = pauses(&[(100, 900), (7100, 9000)], 0.0);
         assert_eq!((outside.finding(&outcome), outside.stall(&outcome)), (None, Some(stall)));
     }
 
     #[test]
     fn of_two_pauses_each_is_put_down_to_its_own() {
-        let stood = stood(&[(3000, 3500)], 0.0);
-        let longer = stood.stall(&outcome(2000, [2, 1, 0])).expect("the storage's");
+        let pauses = pauses(&[(3000, 3500)], 0.0);
+        let longer = pauses.stall(&outcome(2000, [2, 1, 0])).expect("the storage's");
         assert_eq!((longer.values["over_100ms"], longer.values["longest_ns"]), (1.0, 2e9));
-        let shorter = stood.stall(&outcome(505, [2, 0, 0])).expect("the storage's");
+        let shorter = pauses.stall(&outcome(505, [2, 0, 0])).expect("the storage's");
         assert_eq!(shorter.values.get("over_100ms"), Some(&1.0));
         assert!(!shorter.values.contains_key("longest_ns"), "which was longer is not known");
     }
 
     #[test]
     fn a_late_beat_beside_running_workers_is_nothing() {
-        let stood = stood(&[(3000, 3300)], 0.0);
-        assert_eq!(stood.finding(&outcome(12, [0, 0, 0])), None);
+        let pauses = pauses(&[(3000, 3300)], 0.0);
+        assert_eq!(pauses.finding(&outcome(12, [0, 0, 0])), None);
     }
 
     #[test]
     fn a_worker_without_a_cpu_is_said() {
         let quiet = outcome(12, [0; 3]);
-        assert_eq!(stood(&[], 0.2).finding(&quiet), None);
-        let starved = stood(&[], 0.6).finding(&quiet).expect("starved");
+        assert_eq!(pauses(&[], 0.2).finding(&quiet), None);
+        let starved = pauses(&[], 0.6).finding(&quiet).expect("starved");
         assert_eq!(starved, Finding::invalid(Code::GeneratorStopped).value("waited_share", 0.6));
         // All gaps may be the scheduler's, unless one is longer than the total waiting time.
-        let pauses = |ms| Outcome { duration: Nanos::from_secs(6), ..outcome(ms, [3, 0, 0]) };
-        assert_eq!(stood(&[], 0.6).stall(&pauses(400)), None);
-        assert!(stood(&[], 0.6).stall(&pauses(5000)).is_some());
-        assert!(stood(&[], 0.1).stall(&pauses(400)).is_some());
+        let gaps = |ms| Outcome { duration: Nanos::from_secs(6), ..outcome(ms, [3, 0, 0]) };
+        assert_eq!(pauses(&[], 0.6).stall(&gaps(400)), None);
+        assert!(pauses(&[], 0.6).stall(&gaps(5000)).is_some());
+        assert!(pauses(&[], 0.1).stall(&gaps(400)).is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! Pauses of the load generator itself.
 
-use qdepth_linux::Standstill;
+use qdepth_linux::Pause;
 use qdepth_measure::{Instant, Nanos};
 
 /// Lengths from which pauses are counted, the same as for gaps between completions.
@@ -8,7 +8,7 @@ const LENGTHS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos
 
 /// Pauses of the load generator in the window of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Stood {
+pub(crate) struct GeneratorPauses {
     pub(crate) longest: Nanos,
     /// Number of pauses over 100 ms, 1 s, 10 s.
     pub(crate) over: [u64; 3],
@@ -17,18 +17,18 @@ pub(crate) struct Stood {
     pub(crate) waited: f64,
 }
 
-impl Stood {
+impl GeneratorPauses {
     /// The pauses between these two moments.
-    pub(crate) fn within(all: &[Standstill], from: Instant, to: Instant, waited: f64) -> Self {
-        let mut stood = Self { waited, ..Self::default() };
-        for standstill in all {
-            let length = standstill.to.min(to).since(standstill.from.max(from));
-            stood.longest = stood.longest.max(length);
-            for (count, limit) in stood.over.iter_mut().zip(LENGTHS) {
+    pub(crate) fn within(all: &[Pause], from: Instant, to: Instant, waited: f64) -> Self {
+        let mut pauses = Self { waited, ..Self::default() };
+        for pause in all {
+            let length = pause.to.min(to).since(pause.from.max(from));
+            pauses.longest = pauses.longest.max(length);
+            for (count, limit) in pauses.over.iter_mut().zip(LENGTHS) {
                 *count += u64::from(length >= limit);
             }
         }
-        stood
+        pauses
     }
 
     /// Adds a later segment with this share of the total time.
