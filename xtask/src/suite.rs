@@ -107,7 +107,7 @@ pub fn build(which: &[&str]) -> Result<Vec<TestBinary>> {
 }
 
 /// Further work of a lane after its binaries.
-pub type Behind = fn(&mut Counts);
+pub type FurtherWork = fn(&mut Counts);
 
 /// Runs the binaries in two lanes, followed by each lane's further work.
 ///
@@ -116,11 +116,11 @@ pub type Behind = fn(&mut Counts);
 pub fn run(
     binaries: &[TestBinary],
     examples: Option<&Path>,
-    [behind_first, behind_rest]: [Behind; 2],
+    [behind_first, behind_rest]: [FurtherWork; 2],
 ) -> Result<Counts> {
     let (first, rest): (Vec<&TestBinary>, Vec<&TestBinary>) =
         binaries.iter().partition(|binary| binary.measures());
-    let lane = |binaries: Vec<&TestBinary>, behind: Behind| {
+    let lane = |binaries: Vec<&TestBinary>, behind: FurtherWork| {
         let mut counts = Counts::default();
         binaries.into_iter().for_each(|binary| counts.add(binary.run(examples)));
         behind(&mut counts);
@@ -130,20 +130,20 @@ pub fn run(
     thread::scope(|scope| {
         let rest = scope.spawn(move || {
             if shares {
-                take_what_is_left();
+                lower_to_idle_priority();
             }
             lane(rest, behind_rest)
         });
         let mut counts = lane(first, behind_first);
         counts.add(rest.join().map_err(|_| anyhow::anyhow!("a lane of tests panicked"))?);
-        counts.void_stolen().iter().for_each(|line| println!("{line}"));
+        counts.skip_under_steal_time().iter().for_each(|line| println!("{line}"));
         Ok(counts)
     })
 }
 
 /// Lowers this thread and its children to idle CPU time (`SCHED_IDLE`). Without permission the
 /// priority stays.
-fn take_what_is_left() {
+fn lower_to_idle_priority() {
     let thread = std::fs::read_link("/proc/thread-self").unwrap_or_default();
     if let Some(number) = thread.file_name() {
         let _ = Command::new("chrt").args(["-i", "-p", "0"]).arg(number).status();

@@ -15,7 +15,7 @@ const LARGE: usize = 64 << 10;
 
 /// First lines of a source, and a note on the number omitted. The complete text is attached to the
 /// document.
-pub(crate) fn beginning(source: &str, lang: Lang) -> String {
+pub(crate) fn excerpt(source: &str, lang: Lang) -> String {
     let count = source.lines().count();
     if count <= LINES {
         return source.to_owned();
@@ -31,7 +31,7 @@ pub(crate) fn is_large(text: &str) -> bool {
 }
 
 /// Text compressed with gzip (RFC 1952), without a timestamp: equal texts give equal bytes.
-pub(crate) fn packed(text: &str) -> Vec<u8> {
+pub(crate) fn gzip(text: &str) -> Vec<u8> {
     let mut packer = GzBuilder::new().write(Vec::new(), Compression::best());
     // Writing into a vector cannot fail.
     let _ = packer.write_all(text.as_bytes());
@@ -47,11 +47,11 @@ mod tests {
     #[test]
     fn what_is_packed_comes_out_as_it_was() {
         let text = "point,rate\n".repeat(9_000);
-        let packed = packed(&text);
-        assert!(is_large(&text) && packed.len() < text.len() / 50, "{}", packed.len());
+        let gzip = gzip(&text);
+        assert!(is_large(&text) && gzip.len() < text.len() / 50, "{}", gzip.len());
         let mut out = String::new();
-        flate2::read::GzDecoder::new(&*packed).read_to_string(&mut out).unwrap();
+        flate2::read::GzDecoder::new(&*gzip).read_to_string(&mut out).unwrap();
         assert_eq!(out, text);
-        assert_eq!(super::packed(&text), packed);
+        assert_eq!(super::gzip(&text), gzip);
     }
 }

@@ -14,7 +14,7 @@ mod text;
 use kuva::prelude::{Plot, SvgBackend};
 use kuva::render::render::{Primitive, render_multiple, render_twin_y};
 
-use frame::{body_of, cleared, framed, legend};
+use frame::{complete_svg, legend, svg_body, with_axis_name_moved};
 use series::HEIGHT;
 pub(crate) use series::Label;
 pub use series::{
@@ -72,15 +72,15 @@ impl Figure {
         let svg = SvgBackend::new().render_scene(&scene);
         let beside = self.right.iter().flat_map(|right| &right.series);
         let named = self.series.iter().chain(beside).filter(|series| !series.name.is_empty());
-        let (width, body) = body_of(&svg, label.id);
+        let (width, body) = svg_body(&svg, label.id);
         let (body, bottom) = match self.groups() {
-            Some(names) => groups::named(&body, names, &self.x_label),
+            Some(names) => groups::with_names(&body, names, &self.x_label),
             None => (body, HEIGHT),
         };
         let bottom = bottom.max(HEIGHT);
         let (legend, below) = legend(&named.collect::<Vec<_>>(), self.groups().is_some(), bottom);
-        let (body, left) = cleared(body + &legend);
-        framed(&body, left, width, bottom + below, label)
+        let (body, left) = with_axis_name_moved(body + &legend);
+        complete_svg(&body, left, width, bottom + below, label)
     }
 }
 

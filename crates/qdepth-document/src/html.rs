@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::attached::{beginning, is_large, packed};
+use crate::attached::{excerpt, gzip, is_large};
 use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::number::unbroken;
@@ -151,7 +151,7 @@ impl Page<'_> {
     /// Text as a `data:` URL, compressed if it is large.
     fn address(&self, text: &str, kind: &str) -> String {
         match is_large(text) {
-            true => format!("data:application/gzip;base64,{}", STANDARD.encode(packed(text))),
+            true => format!("data:application/gzip;base64,{}", STANDARD.encode(gzip(text))),
             false => format!("data:{kind};base64,{}", STANDARD.encode(text)),
         }
     }
@@ -163,7 +163,7 @@ impl Page<'_> {
 
     /// Text as printed: complete, or the beginning of a long one.
     fn shown(&self, text: &str) -> String {
-        if is_large(text) { beginning(text, self.document.lang) } else { text.to_owned() }
+        if is_large(text) { excerpt(text, self.document.lang) } else { text.to_owned() }
     }
 
     fn blocks(&self, blocks: &[Block]) -> askama::Result<String> {

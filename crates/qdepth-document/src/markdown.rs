@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::document::{Align, Block, Document, Drawing, Fact, FindingGroup, Mark, Picture, Table};
-use qdepth_words::{about, aside, words};
+use qdepth_words::{in_brackets, with_subject, words};
 
 /// Markdown text, and the pictures that it references in `folder`, by file name.
 pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, Vec<u8>>) {
@@ -104,7 +104,7 @@ impl Writer<'_> {
         let lang = self.document.lang;
         let line = |fact: &Fact| {
             let value = if fact.literal { code(&fact.value) } else { plain(&fact.value) };
-            format!("- {}", about(lang, &format!("**{}**", plain(&fact.name)), &value))
+            format!("- {}", with_subject(lang, &format!("**{}**", plain(&fact.name)), &value))
         };
         let list: Vec<String> = facts.iter().map(line).collect();
         self.line(&list.join("\n"));
@@ -117,7 +117,7 @@ impl Writer<'_> {
     }
 
     fn about(&self, number: &str, title: &str) -> String {
-        about(self.document.lang, number, &plain(title))
+        with_subject(self.document.lang, number, &plain(title))
     }
 
     fn table(&mut self, table: &Table) {
@@ -150,7 +150,7 @@ impl Writer<'_> {
     }
 
     fn finding(&mut self, group: &FindingGroup) {
-        let severity = aside(self.document.lang, &plain(&group.severity));
+        let severity = in_brackets(self.document.lang, &plain(&group.severity));
         self.line(&format!("### {}{severity}", plain(&group.title)));
         for case in &group.cases {
             self.line(&format!("{} — {}", plain(&case.explanation), plain(&case.location)));

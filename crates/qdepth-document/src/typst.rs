@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use jiff::civil::Date;
 
-use crate::attached::beginning;
+use crate::attached::excerpt;
 use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
 use crate::number::unbroken;
 use qdepth_words::{Lang, words};
@@ -194,7 +194,7 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
         }
         Block::Source { caption, name, text: source } => {
             files.insert(name.clone(), source.clone().into_bytes());
-            let words = [text(caption), literal(&beginning(source, lang)), text(name)];
+            let words = [text(caption), literal(&excerpt(source, lang)), text(name)];
             call(out, "source", &words);
         }
     }

@@ -18,7 +18,7 @@ struct Names {
     results: BTreeMap<(Identity, OsString), Option<Identity>>,
     /// Names of kept files, with their role and the number of times that they are open.
     kept: BTreeMap<(Identity, OsString), (Role, usize)>,
-    read: BTreeSet<Born>,
+    read: BTreeSet<PermanentIdentity>,
 }
 
 static NAMES: Mutex<Names> =
@@ -93,9 +93,9 @@ impl Drop for Claim {
 
 /// Permanent identity of a file: inode numbers are reused, so it includes the birth time, if the
 /// file system has one.
-type Born = (Identity, Option<(i64, u32)>);
+type PermanentIdentity = (Identity, Option<(i64, u32)>);
 
-fn born(file: &File) -> rustix::io::Result<Born> {
+fn permanent_identity(file: &File) -> rustix::io::Result<PermanentIdentity> {
     let found = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME);
     let birth = found.ok().filter(|found| found.stx_mask & StatxFlags::BTIME.bits() != 0);
     let birth = birth.map(|found| (found.stx_btime.tv_sec, found.stx_btime.tv_nsec));
@@ -104,17 +104,17 @@ fn born(file: &File) -> rustix::io::Result<Born> {
 
 /// Records that a file is read; false if a result is about to replace it.
 pub(crate) fn may_be_read(file: &File) -> rustix::io::Result<bool> {
-    let born = born(file)?;
+    let permanent_identity = permanent_identity(file)?;
     let mut names = names();
-    let free = !names.results.values().any(|now| *now == Some(born.0));
+    let free = !names.results.values().any(|now| *now == Some(permanent_identity.0));
     if free {
-        names.read.insert(born);
+        names.read.insert(permanent_identity);
     }
     Ok(free)
 }
 
 /// True if this file was read.
 pub(crate) fn is_read(file: &File) -> rustix::io::Result<bool> {
-    let born = born(file)?;
-    Ok(names().read.contains(&born))
+    let permanent_identity = permanent_identity(file)?;
+    Ok(names().read.contains(&permanent_identity))
 }

@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 use crate::claim::{Claim, Use, is_read};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
-use crate::fresh::Fresh;
+use crate::fresh::PendingFile;
 use crate::mark;
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, sort_of};
 use crate::walk::{Missing, among_devices};
@@ -142,7 +142,8 @@ impl Destination {
         // Never readable by anyone who could not read the old file.
         let mode = old.map_or(privacy.mode(), |_| 0o600);
         let bits = old.as_ref().map(|old| old.st_mode & 0o777);
-        let fresh = Fresh::write(&self.folder, bytes, mode, bits).map_err(|e| self.named(e))?;
+        let fresh =
+            PendingFile::write(&self.folder, bytes, mode, bits).map_err(|e| self.named(e))?;
         let now = name_state(&self.folder, &self.name, &self.path, privacy)?;
         window();
         match (now, old) {
@@ -166,7 +167,7 @@ impl Destination {
 
     /// Exchanges the new file with the current one, and deletes the latter only if it is the one
     /// that was checked.
-    fn exchange(&self, fresh: Fresh<'_>, old: &Stat) -> Result<(), FileError> {
+    fn exchange(&self, fresh: PendingFile<'_>, old: &Stat) -> Result<(), FileError> {
         let descriptor = self.folder.descriptor();
         let swap = || {
             renameat_with(descriptor, &fresh.name, descriptor, &self.name, RenameFlags::EXCHANGE)

@@ -17,20 +17,20 @@ use crate::mark;
 /// Complete file with a random name in its final directory. Deleted on drop, unless it was given
 /// another name.
 #[derive(Debug)]
-pub(crate) struct Fresh<'a> {
+pub(crate) struct PendingFile<'a> {
     folder: &'a Folder,
     pub(crate) name: OsString,
 }
 
 /// File being written, without a name if the file system supports that, so that a kill leaves
 /// nothing behind.
-struct Growing<'a> {
+struct PartialFile<'a> {
     folder: &'a Folder,
     file: File,
-    named: Option<Fresh<'a>>,
+    named: Option<PendingFile<'a>>,
 }
 
-impl<'a> Growing<'a> {
+impl<'a> PartialFile<'a> {
     fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(folder.descriptor(), c".", flags, Mode::from_raw_mode(mode)) {
@@ -45,7 +45,7 @@ impl<'a> Growing<'a> {
         let file = folder
             .open_in(&name, flags, mode)
             .map_err(|errno| FileError::failed(folder.path(), &doing(folder), errno))?;
-        Ok(Self { folder, file, named: Some(Fresh { folder, name }) })
+        Ok(Self { folder, file, named: Some(PendingFile { folder, name }) })
     }
 
     /// Writes the bytes and syncs them to disk. `None` if the file then cannot get a name.
@@ -53,7 +53,7 @@ impl<'a> Growing<'a> {
         mut self,
         bytes: &[u8],
         exactly: Option<u32>,
-    ) -> Result<Option<Fresh<'a>>, FileError> {
+    ) -> Result<Option<PendingFile<'a>>, FileError> {
         let failed = |error: &std::io::Error| {
             FileError::failed_io(self.folder.path(), &doing(self.folder), error)
         };
@@ -69,11 +69,11 @@ impl<'a> Growing<'a> {
         let (descriptor, name) = (self.folder.descriptor(), random_name());
         let handle = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let linked = linkat(CWD, handle, descriptor, &name, AtFlags::SYMLINK_FOLLOW);
-        Ok(linked.is_ok().then_some(Fresh { folder: self.folder, name }))
+        Ok(linked.is_ok().then_some(PendingFile { folder: self.folder, name }))
     }
 }
 
-impl<'a> Fresh<'a> {
+impl<'a> PendingFile<'a> {
     /// Creates a file with these bytes. `mode` is subject to the umask; the permission bits
     /// `exactly` are not.
     pub(crate) fn write(
@@ -82,10 +82,10 @@ impl<'a> Fresh<'a> {
         mode: u32,
         exactly: Option<u32>,
     ) -> Result<Self, FileError> {
-        if let Some(fresh) = Growing::begin(folder, mode)?.complete(bytes, exactly)? {
+        if let Some(fresh) = PartialFile::begin(folder, mode)?.complete(bytes, exactly)? {
             return Ok(fresh);
         }
-        let named = Growing::begin_named(folder, mode)?.complete(bytes, exactly)?;
+        let named = PartialFile::begin_named(folder, mode)?.complete(bytes, exactly)?;
         named.ok_or_else(|| FileError::failed(folder.path(), &doing(folder), Errno::NOENT))
     }
 }
@@ -94,7 +94,7 @@ fn doing(folder: &Folder) -> String {
     format!("write a file in {}", folder.path().display())
 }
 
-impl Fresh<'_> {
+impl PendingFile<'_> {
     /// Keeps the file: its name now belongs to someone else.
     pub(crate) fn forget(mut self) {
         self.name.clear();
@@ -117,7 +117,7 @@ impl Fresh<'_> {
     }
 }
 
-impl Drop for Fresh<'_> {
+impl Drop for PendingFile<'_> {
     fn drop(&mut self) {
         if !self.name.is_empty() {
             let _ = unlinkat(self.folder.descriptor(), &self.name, AtFlags::empty());

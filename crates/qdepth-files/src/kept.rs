@@ -37,7 +37,7 @@ pub struct Kept {
     folder: Folder,
     name: OsString,
     path: PathBuf,
-    file: LetGo,
+    file: UnlockOnDrop,
     trust: Trust,
     claim: Claim,
 }
@@ -46,9 +46,9 @@ pub struct Kept {
 /// that another thread starts inherits the descriptor between fork and exec, and would keep the
 /// lock for that time (flock(2)).
 #[derive(Debug)]
-struct LetGo(File);
+struct UnlockOnDrop(File);
 
-impl Drop for LetGo {
+impl Drop for UnlockOnDrop {
     fn drop(&mut self) {
         // File systems without locks have none to release.
         let _ = self.0.unlock();
@@ -115,7 +115,14 @@ impl Kept {
         };
         let file = folder.open_in(&name, access, 0o600).map_err(failed)?;
         must_be_ours(&folder, &fstat(&file).map_err(failed)?, path, trust)?;
-        Ok(Some(Self { folder, name, path: path.to_owned(), file: LetGo(file), trust, claim }))
+        Ok(Some(Self {
+            folder,
+            name,
+            path: path.to_owned(),
+            file: UnlockOnDrop(file),
+            trust,
+            claim,
+        }))
     }
 
     /// The open file.

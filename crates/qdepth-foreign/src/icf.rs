@@ -37,11 +37,11 @@ pub struct IcfPlan {
 /// [`IcfRefusal`] with the line and its problem.
 pub fn icf_plan(name: &str, text: &str) -> Result<IcfPlan, IcfRefusal> {
     let icf = read(text)?;
-    let mut making = Making { icf: &icf, plan: head(&icf, name)?, remarks: Vec::new() };
+    let mut making = PlanBuilder { icf: &icf, plan: head(&icf, name)?, remarks: Vec::new() };
     let targets = icf.targets();
     making.remarks_of_all();
     making.steps(&targets)?;
-    let Making { plan, remarks, .. } = making;
+    let PlanBuilder { plan, remarks, .. } = making;
     Ok(IcfPlan { plan, targets, remarks })
 }
 
@@ -86,13 +86,13 @@ fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
 }
 
 /// Plan under construction.
-struct Making<'a> {
+struct PlanBuilder<'a> {
     icf: &'a Icf,
     plan: PlanFile,
     remarks: Vec<Remark>,
 }
 
-impl Making<'_> {
+impl PlanBuilder<'_> {
     fn remark(&mut self, what: Remark) {
         if !self.remarks.contains(&what) {
             self.remarks.push(what);

@@ -1,7 +1,7 @@
 //! fio's job files: accepted and refused options, their messages, and the resulting plan.
 
 use qdepth_foreign::Remark;
-use qdepth_foreign::fio::{Absent, CommandLine, Converted, FioRefusals, JobSet, Surroundings};
+use qdepth_foreign::fio::{CommandLine, Converted, FioRefusals, JobSet, MissingFile, Surroundings};
 use qdepth_measure::Bytes;
 use qdepth_workload::{
     Arrivals, Choices, Distribution, Durability, Extent, Plan, Point, RequestStream, TargetShape,
@@ -552,7 +552,7 @@ fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
     let set = read(text).unwrap();
     let refused = set.convert("t", 1, &|_| None).unwrap_err();
     assert_eq!(refused.list().len(), 2, "{refused}");
-    let later = set.convert_with("t", 1, &|_| None, Absent::Later).unwrap();
+    let later = set.convert_with("t", 1, &|_| None, MissingFile::Later).unwrap();
     assert_eq!(later.targets, ["/later", "b.0.0"]);
     assert!(later.remarks.iter().all(|said| said.what == Remark::FileNotThereYet.into()));
     assert_eq!(later.remarks.len(), 2);
@@ -596,6 +596,6 @@ fn shares_are_of_directions_and_begin_at_whole_requests() {
     assert_eq!(at(""), (64_u64 << 30).div_ceil(100).saturating_mul(33).next_multiple_of(1 << 20));
     assert_eq!(at("offset_align=1g\n") % (1 << 30), 0);
     let set = read("[a]\nrw=read\nfilename=/dev/later\nsize=50%\noffset=50%\n").unwrap();
-    assert!(set.convert_with("t", 1, &|_| None, Absent::Later).is_err(), "half of what?");
-    assert!(set.convert_with("t", 1, &|_| None, Absent::AnyLength).is_ok());
+    assert!(set.convert_with("t", 1, &|_| None, MissingFile::Later).is_err(), "half of what?");
+    assert!(set.convert_with("t", 1, &|_| None, MissingFile::AnyLength).is_ok());
 }

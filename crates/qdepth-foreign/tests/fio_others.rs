@@ -2,7 +2,7 @@
 //! file sizes.
 
 use qdepth_foreign::Remark;
-use qdepth_foreign::fio::{Absent, CommandLine, Converted, JobSet, Surroundings};
+use qdepth_foreign::fio::{CommandLine, Converted, JobSet, MissingFile, Surroundings};
 use qdepth_workload::{Arrivals, Choices, Extent, Layout, Operation, Plan, TargetShape, resolve};
 
 const TRACE: &str = "fio version 3 iolog\n0 /x/a add\n0 /dev/vdz add\n0 /x/a open\n\
@@ -25,7 +25,7 @@ fn convert(text: &str) -> Result<Converted, String> {
     let files = [("jobs".to_owned(), text.to_owned())];
     let set = JobSet::read(&CommandLine::default(), &files, &around).map_err(|e| e.to_string())?;
     let whole = |path: &str| (path == "/dev/vdz").then_some(1 << 30);
-    set.convert_with("jobs", 7, &whole, Absent::Refused).map_err(|why| why.to_string())
+    set.convert_with("jobs", 7, &whole, MissingFile::Refused).map_err(|why| why.to_string())
 }
 
 fn plan(text: &str) -> Plan {

@@ -19,30 +19,30 @@ const TRIES: usize = 10;
 
 /// Marker of a run, held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Alive {
-    sign: Kept,
+pub(crate) struct RunMarker {
+    marker: Kept,
     /// First event of the run, which is repeated when the file is restarted; and the length of the
     /// file.
     beginning_and_length: Mutex<(String, u64)>,
 }
 
-impl Alive {
+impl RunMarker {
     /// Acquires the marker of a run; `None` if another process holds it. On a file system without
     /// locks, processes do not see each other's markers.
     pub(crate) fn hold(logbook: &Named, run_id: &str) -> Result<Option<Self>, FileError> {
         for _ in 0..TRIES {
-            let sign = logbook.beside(&format!("{ENDING}{run_id}"))?;
-            if matches!(sign.file().try_lock(), Err(TryLockError::WouldBlock)) {
-                if sign.file().try_lock_shared().is_ok() {
+            let marker = logbook.beside(&format!("{ENDING}{run_id}"))?;
+            if matches!(marker.file().try_lock(), Err(TryLockError::WouldBlock)) {
+                if marker.file().try_lock_shared().is_ok() {
                     // Only a reader has it locked for a moment.
                     continue;
                 }
                 return Ok(None);
             }
-            if sign.is_in_place() {
+            if marker.is_in_place() {
                 // Any contents are from a killed run.
-                let _ = sign.file().set_len(0);
-                return Ok(Some(Self { sign, beginning_and_length: Mutex::default() }));
+                let _ = marker.file().set_len(0);
+                return Ok(Some(Self { marker, beginning_and_length: Mutex::default() }));
             }
         }
         let away = io::Error::other("the file disappears repeatedly");
@@ -56,7 +56,7 @@ impl Alive {
         if beginning {
             *first_line = format!("{line}\n");
         }
-        let mut file = self.sign.file();
+        let mut file = self.marker.file();
         let mut text = format!("{line}\n");
         if *length > LENGTH_MAX && file.set_len(0).is_ok() {
             *length = 0;
@@ -70,28 +70,29 @@ impl Alive {
 
     /// Marker of a run, if a process holds it.
     pub(crate) fn find(logbook: &Named, run_id: &str) -> Option<Kept> {
-        let signs = logbook.all_beside(&format!("{ENDING}{run_id}")).ok()?;
-        let is_it = |sign: &Kept| run_of(sign.path()).as_deref() == Some(run_id);
-        let held =
-            |sign: &Kept| matches!(sign.file().try_lock_shared(), Err(TryLockError::WouldBlock));
-        signs.into_iter().find(|sign| is_it(sign) && held(sign))
+        let markers = logbook.all_beside(&format!("{ENDING}{run_id}")).ok()?;
+        let is_it = |marker: &Kept| run_of(marker.path()).as_deref() == Some(run_id);
+        let held = |marker: &Kept| {
+            matches!(marker.file().try_lock_shared(), Err(TryLockError::WouldBlock))
+        };
+        markers.into_iter().find(|marker| is_it(marker) && held(marker))
     }
 
     /// IDs of the runs whose markers are held by a process; empty if the markers cannot be read.
     pub(crate) fn all(logbook: &Named) -> BTreeSet<String> {
-        let signs = logbook.all_beside(ENDING).unwrap_or_default();
-        let held = |sign: &&Kept| {
+        let markers = logbook.all_beside(ENDING).unwrap_or_default();
+        let held = |marker: &&Kept| {
             // A shared lock, so that concurrent readers do not mistake each other for a run.
-            matches!(sign.file().try_lock_shared(), Err(TryLockError::WouldBlock))
+            matches!(marker.file().try_lock_shared(), Err(TryLockError::WouldBlock))
         };
-        signs.iter().filter(held).filter_map(|sign| run_of(sign.path())).collect()
+        markers.iter().filter(held).filter_map(|marker| run_of(marker.path())).collect()
     }
 
     /// Removes markers of killed runs. One that cannot be removed does no harm.
     pub(crate) fn tidy(logbook: &Named) {
-        for sign in logbook.all_beside(ENDING).unwrap_or_default() {
-            if sign.file().try_lock().is_ok() {
-                let _ = sign.remove();
+        for marker in logbook.all_beside(ENDING).unwrap_or_default() {
+            if marker.file().try_lock().is_ok() {
+                let _ = marker.remove();
             }
         }
     }
@@ -99,9 +100,9 @@ impl Alive {
 
 /// Event file of the run that a logbook holds, valid as long as it is held.
 #[derive(Debug, Default)]
-pub struct Sign(pub(crate) Weak<Alive>);
+pub struct EventFile(pub(crate) Weak<RunMarker>);
 
-impl Sign {
+impl EventFile {
     /// Publishes an event to observers: a line of [`RunEvent`](qdepth_record::RunEvent). With
     /// `beginning`, the event is repeated whenever the file is restarted. Write errors are ignored.
     pub fn publish(&self, line: &str, beginning: bool) {
@@ -112,13 +113,13 @@ impl Sign {
 }
 
 /// Run ID from the name of a marker.
-fn run_of(sign: &Path) -> Option<String> {
-    let name = sign.file_name()?.to_str()?;
+fn run_of(marker: &Path) -> Option<String> {
+    let name = marker.file_name()?.to_str()?;
     name.rsplit_once(ENDING).map(|(_, id)| id.to_owned())
 }
 
-impl Drop for Alive {
+impl Drop for RunMarker {
     fn drop(&mut self) {
-        let _ = self.sign.remove();
+        let _ = self.marker.remove();
     }
 }

@@ -124,7 +124,7 @@ pub(crate) struct Listed {
     pub(crate) run: i64,
     pub(crate) line: RunHeadline,
     /// True if the complete run was read because no headline is stored.
-    pub(crate) looked_at: bool,
+    pub(crate) was_verified: bool,
 }
 
 /// All headlines, the newest first, until `take` breaks.
@@ -134,12 +134,12 @@ pub(crate) fn lines(
 ) -> Result<()> {
     for (run, id) in read::newest_first(connection)? {
         let kept = kept(connection, run)?;
-        let looked_at = kept.is_none();
+        let was_verified = kept.is_none();
         let line = match kept {
             Some(line) => line,
             None => checked(connection, run, &id)?,
         };
-        if take(Listed { run, line, looked_at })?.is_break() {
+        if take(Listed { run, line, was_verified })?.is_break() {
             break;
         }
     }

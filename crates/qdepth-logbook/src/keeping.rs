@@ -37,7 +37,7 @@ pub struct Merged {
 }
 
 /// Run with all attempts at its points.
-type Whole = (RunRecord, Vec<(u32, PointRecord)>);
+type FullRun = (RunRecord, Vec<(u32, PointRecord)>);
 
 impl Logbook {
     /// Adds a note to a run, even if sealed. Returns the run's ID. `asked` like for
@@ -106,7 +106,7 @@ impl Logbook {
         let here = self.ids()?;
         let alive = other.alive();
         let there = read::run_numbers(&other.connection).map_err(doing(&other.path, what))?;
-        let mut waiting: Vec<Whole> = Vec::new();
+        let mut waiting: Vec<FullRun> = Vec::new();
         for (number, id) in there {
             if here.contains(&id) {
                 merged.known += 1;
@@ -191,7 +191,7 @@ impl Logbook {
         &self,
         number: i64,
         id: &str,
-    ) -> rusqlite::Result<std::result::Result<Whole, Vec<Damage>>> {
+    ) -> rusqlite::Result<std::result::Result<FullRun, Vec<Damage>>> {
         let connection = &self.connection;
         let (run, damage) = check::run(connection, number)?;
         let points = check::points(connection, number, id)?;
@@ -200,7 +200,7 @@ impl Logbook {
         Ok(if damaged.is_empty() { Ok((run, attempts.collect())) } else { Err(damaged) })
     }
 
-    fn add(&mut self, runs: &[Whole]) -> Result<Vec<String>> {
+    fn add(&mut self, runs: &[FullRun]) -> Result<Vec<String>> {
         self.write("adding runs", |transaction, _| {
             for (run, points) in runs {
                 write::run(transaction, run)?;

@@ -21,7 +21,7 @@ mod reserve;
 mod transaction;
 mod write;
 
-pub use alive::Sign;
+pub use alive::EventFile;
 pub use check::{Checked, Damage, DamagedRecord};
 pub use error::LogbookError;
 pub use keeping::Merged;

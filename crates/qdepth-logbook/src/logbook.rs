@@ -9,7 +9,7 @@ use qdepth_files::Named;
 use qdepth_measure::Finding;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use crate::alive::{Alive, Sign};
+use crate::alive::{EventFile, RunMarker};
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
@@ -37,7 +37,7 @@ pub struct Logbook {
     /// Copy that is used since the file was moved, replaced or removed.
     pub(crate) rescued: Option<Named>,
     pub(crate) reserve: Option<Reserve>,
-    alive: Option<Arc<Alive>>,
+    marker: Option<Arc<RunMarker>>,
 }
 
 impl Logbook {
@@ -77,7 +77,7 @@ impl Logbook {
 
     fn with(connection: Connection, file: Option<Named>, path: &Path) -> Self {
         let path = path.to_owned();
-        Self { connection, path, file, rescued: None, reserve: None, alive: None }
+        Self { connection, path, file, rescued: None, reserve: None, marker: None }
     }
 
     /// Path of the file.
@@ -109,27 +109,27 @@ impl Logbook {
     pub fn hold(&mut self, run_id: &str) -> Result<()> {
         // No other process can use a logbook in memory.
         let Some(file) = &self.file else { return Ok(()) };
-        Alive::tidy(file);
+        RunMarker::tidy(file);
         let held =
-            Alive::hold(file, run_id).map_err(|error| LogbookError::file(&self.path, error))?;
+            RunMarker::hold(file, run_id).map_err(|error| LogbookError::file(&self.path, error))?;
         let run = || run_id.to_owned();
-        self.alive = Some(Arc::new(held.ok_or_else(|| LogbookError::Alive { run: run() })?));
+        self.marker = Some(Arc::new(held.ok_or_else(|| LogbookError::Alive { run: run() })?));
         Ok(())
     }
 
     /// Event file of the run that is held, through which observers follow the run.
-    pub fn sign(&self) -> Sign {
-        Sign(self.alive.as_ref().map(Arc::downgrade).unwrap_or_default())
+    pub fn event_file(&self) -> EventFile {
+        EventFile(self.marker.as_ref().map(Arc::downgrade).unwrap_or_default())
     }
 
     /// IDs of the runs in progress, in the order of their start.
     pub fn alive(&self) -> BTreeSet<String> {
-        self.file.as_ref().map(Alive::all).unwrap_or_default()
+        self.file.as_ref().map(RunMarker::all).unwrap_or_default()
     }
 
     /// Events of a run in progress; `None` for other runs.
     pub fn live(&self, run_id: &str) -> Option<LiveEvents> {
-        Alive::find(self.file.as_ref()?, run_id).map(LiveEvents::new)
+        RunMarker::find(self.file.as_ref()?, run_id).map(LiveEvents::new)
     }
 
     /// Stores a new run with its environment, targets and initial findings.
@@ -293,11 +293,11 @@ impl Logbook {
         let what = "reading the list of runs";
         let (snapshot, alive) = (self.snapshot(what)?, self.alive());
         let mut runs: Vec<RunHeadline> = Vec::new();
-        let take = |Listed { run, mut line, looked_at }: Listed| {
+        let take = |Listed { run, mut line, was_verified }: Listed| {
             line.alive = alive.contains(&line.id);
             if wanted(&line) {
                 let mut found = line.clone();
-                if runs.len() < whole && !looked_at {
+                if runs.len() < whole && !was_verified {
                     found = headlines::checked(&snapshot, run, &line.id)?;
                     found.alive = line.alive;
                 }

@@ -324,22 +324,22 @@ mod tests {
         assert!(measuring.live(&id(1)).is_none());
         measuring.hold(&id(1)).unwrap();
         measuring.begin_run(&run(&id(1))).unwrap();
-        measuring.sign().publish("first", true);
+        measuring.event_file().publish("first", true);
         let reader = Logbook::open_read_only(&file).unwrap();
         assert_eq!(reader.alive(), [id(1)].into());
         assert!(reader.live(&id(2)).is_none());
         let mut live = reader.live(&id(1)).unwrap();
         assert_eq!(live.more().unwrap(), ["first"]);
         assert_eq!(live.more().unwrap(), [""; 0]);
-        measuring.sign().publish("second", false);
+        measuring.event_file().publish("second", false);
         assert_eq!(live.more().unwrap(), ["second"]);
         // Days later the file starts again, and repeats the start of the run.
         let long = "x".repeat(1 << 20);
         for _ in 0..4 {
-            measuring.sign().publish(&long, false);
+            measuring.event_file().publish(&long, false);
             assert_eq!(live.more().unwrap().len(), 1);
         }
-        measuring.sign().publish(&long, false);
+        measuring.event_file().publish(&long, false);
         let size = std::fs::metadata(folder.path().join(format!("a.db.running-{}", id(1))));
         assert!(size.unwrap().len() < 6 << 20, "it does not grow for ever");
         assert_eq!(live.more().unwrap()[0], "first");

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 /// Days of the ring, a year; a power of two.
 const DAYS: usize = 4096;
 /// Number of pushes beyond the year after which days are lengthened.
-const FAR_MAX: u32 = 1024;
+const OVERFLOW_MAX: u32 = 1024;
 /// Marker: no slot.
 const NONE: u32 = u32::MAX;
 /// Marker: no completion, later than any other.
@@ -16,19 +16,19 @@ const EMPTY: (u64, u32) = (u64::MAX, NONE);
 
 /// Completion times by slot, each slot at most once.
 #[derive(Clone, Debug)]
-pub(crate) struct Calendar {
+pub(crate) struct CalendarQueue {
     /// Binary logarithm of the length of a day in ns.
     day: u32,
     /// Day of the last completion taken; the queue holds nothing earlier.
-    today: u64,
+    current_day: u64,
     /// First slot of each day's list, which is sorted by time, then by slot.
     first: Box<[u32; DAYS]>,
     entries: Vec<SlotEntry>,
     /// Bit set of non-empty days; `words` is the bit set of its non-zero words.
     days: [u64; DAYS / 64],
     words: u64,
-    far: BinaryHeap<Reverse<(u64, u32)>>,
-    far_seen: u32,
+    overflow: BinaryHeap<Reverse<(u64, u32)>>,
+    overflow_count: u32,
     /// Earliest completion and its slot, cached so that `peek` does not search.
     earliest: (u64, u32),
 }
@@ -43,17 +43,17 @@ struct SlotEntry {
     result: i32,
 }
 
-impl Calendar {
+impl CalendarQueue {
     pub(crate) fn new(slots: usize) -> Self {
         Self {
             day: 10,
-            today: 0,
+            current_day: 0,
             first: Box::new([NONE; DAYS]),
             entries: vec![SlotEntry { at: 0, after: NONE, result: 0 }; slots],
             days: [0; DAYS / 64],
             words: 0,
-            far: BinaryHeap::with_capacity(slots),
-            far_seen: 0,
+            overflow: BinaryHeap::with_capacity(slots),
+            overflow_count: 0,
             earliest: EMPTY,
         }
     }
@@ -67,10 +67,10 @@ impl Calendar {
         if at < soonest || (at == soonest && slot < first) {
             self.earliest = (at, slot);
         }
-        if (at >> self.day).wrapping_sub(self.today) < DAYS as u64 {
+        if (at >> self.day).wrapping_sub(self.current_day) < DAYS as u64 {
             self.insert(at, slot);
         } else {
-            self.put_far(at, slot);
+            self.push_overflow(at, slot);
         }
     }
 
@@ -110,18 +110,18 @@ impl Calendar {
     }
 
     #[cold]
-    fn put_far(&mut self, at: u64, slot: u32) {
-        self.far.push(Reverse((at, slot)));
-        self.far_seen += 1;
-        if self.far_seen > FAR_MAX && self.day < 40 {
-            self.far_seen = 0;
+    fn push_overflow(&mut self, at: u64, slot: u32) {
+        self.overflow.push(Reverse((at, slot)));
+        self.overflow_count += 1;
+        if self.overflow_count > OVERFLOW_MAX && self.day < 40 {
+            self.overflow_count = 0;
             self.lengthen();
         }
     }
 
     /// Makes days four times longer and redistributes all completions.
     fn lengthen(&mut self) {
-        let mut all: Vec<(u64, u32)> = self.far.drain().map(|Reverse(end)| end).collect();
+        let mut all: Vec<(u64, u32)> = self.overflow.drain().map(|Reverse(end)| end).collect();
         for first in self.first.iter_mut() {
             let mut slot = std::mem::replace(first, NONE);
             while slot != NONE {
@@ -132,12 +132,12 @@ impl Calendar {
         }
         (self.days, self.words) = ([0; DAYS / 64], 0);
         self.day += 2;
-        self.today >>= 2;
+        self.current_day >>= 2;
         for (at, slot) in all {
-            if (at >> self.day).wrapping_sub(self.today) < DAYS as u64 {
+            if (at >> self.day).wrapping_sub(self.current_day) < DAYS as u64 {
                 self.insert(at, slot);
             } else {
-                self.far.push(Reverse((at, slot)));
+                self.overflow.push(Reverse((at, slot)));
             }
         }
     }
@@ -145,14 +145,14 @@ impl Calendar {
     /// First non-empty day from today on, as an index of the ring; there must be one.
     #[inline(always)]
     fn first_day(&self) -> usize {
-        let today = self.today as usize % DAYS;
-        let here = self.days[today / 64] >> (today % 64);
+        let current_day = self.current_day as usize % DAYS;
+        let here = self.days[current_day / 64] >> (current_day % 64);
         if here != 0 {
-            return today + here.trailing_zeros() as usize;
+            return current_day + here.trailing_zeros() as usize;
         }
         // The words after this one, then around to its low bits.
-        let turned = self.words.rotate_right(today as u32 / 64 + 1);
-        let word = (today / 64 + 1 + turned.trailing_zeros() as usize) % (DAYS / 64);
+        let turned = self.words.rotate_right(current_day as u32 / 64 + 1);
+        let word = (current_day / 64 + 1 + turned.trailing_zeros() as usize) % (DAYS / 64);
         let bits = self.days[word];
         word * 64 + bits.trailing_zeros() as usize
     }
@@ -169,25 +169,25 @@ impl Calendar {
         let (at, slot) = self.earliest;
         let SlotEntry { after, result, .. } = self.entries[slot as usize];
         let day = at >> self.day;
-        self.today = day;
-        if self.far.is_empty() {
+        self.current_day = day;
+        if self.overflow.is_empty() {
             self.unlink(day, after);
             self.earliest = self.near();
         } else {
-            self.take_beside_far(at, slot);
+            self.take_with_overflow(at, slot);
         }
         result
     }
 
     #[cold]
-    fn take_beside_far(&mut self, at: u64, slot: u32) {
-        if self.far.peek() == Some(&Reverse((at, slot))) {
-            self.far.pop();
+    fn take_with_overflow(&mut self, at: u64, slot: u32) {
+        if self.overflow.peek() == Some(&Reverse((at, slot))) {
+            self.overflow.pop();
         } else {
             self.unlink(at >> self.day, self.entries[slot as usize].after);
         }
         let near = self.near();
-        self.earliest = self.far.peek().map_or(near, |Reverse(far)| near.min(*far));
+        self.earliest = self.overflow.peek().map_or(near, |Reverse(first)| near.min(*first));
     }
 
     /// Removes the first slot of a day's list; `after` is the next one.
@@ -225,7 +225,7 @@ mod tests {
         fn the_order_is_that_of_time_and_slot(
             steps in prop::collection::vec((0u32..64, 0u32..34, 0u64..1 << 34), 1..400),
         ) {
-            let mut calendar = Calendar::new(64);
+            let mut calendar = CalendarQueue::new(64);
             let mut model: Vec<(u64, u32)> = Vec::new();
             let mut now = 0;
             for (slot, bits, ahead) in steps {

@@ -71,7 +71,7 @@ impl Checked {
 
     /// True if the parameters come from a data sheet or a class, so that the error of the model was
     /// never measured.
-    pub fn rests_on_paper(self) -> bool {
+    pub fn is_unmeasured(self) -> bool {
         matches!(self, Self::DataSheetOnly | Self::Class)
     }
 }

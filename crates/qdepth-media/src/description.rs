@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::catalogue;
 use crate::checked::Checked;
 use crate::error::MediaError;
-use crate::known::Known;
+use crate::known::ErrorModel;
 use crate::parameter::{KINDS, Values, parameters};
 
 /// Number with its source.
@@ -93,7 +93,7 @@ pub struct Description {
     #[serde(default)]
     pub computer: BTreeMap<String, Sourced>,
     /// Accuracy of a model that was fitted to measurements.
-    pub fit: Option<Known>,
+    pub fit: Option<ErrorModel>,
     /// Figures of the vendor's data sheet; never inherited from `like`.
     #[serde(default)]
     pub data_sheet: DataSheet,

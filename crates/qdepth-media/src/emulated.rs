@@ -7,7 +7,7 @@ use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
 
-use crate::calendar::Calendar;
+use crate::calendar::CalendarQueue;
 use crate::host::Host;
 use crate::io::{End, Io};
 use crate::node::{Array, Node};
@@ -19,7 +19,7 @@ use crate::tick::{NEVER, Tick, instant, ticks};
 pub const SLOTS: usize = 4096;
 
 /// Targets with a specialised fast path.
-pub(crate) enum Typed<'e> {
+pub(crate) enum FastPath<'e> {
     Ssd(Single<'e, Ssd>),
     Array(Single<'e, Array<Node>>),
 }
@@ -48,11 +48,11 @@ pub struct Emulated {
     host: Host,
     nodes: Vec<Node>,
     /// Number of nodes of each target.
-    drives: Vec<usize>,
+    nodes_per_target: Vec<usize>,
     routes: Vec<StreamRoute>,
     owners: Vec<SlotOwner>,
     requests: Vec<Io>,
-    pending: Calendar,
+    pending: CalendarQueue,
     /// Time of the last completion handed back, ns; ahead of `now` if answers have a lead.
     last_end: u64,
     host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
@@ -92,7 +92,7 @@ impl Emulated {
             now: Instant(0),
             staged: !immediate || (several && !host.is_none()),
             host,
-            drives: vec![nodes.len()],
+            nodes_per_target: vec![nodes.len()],
             nodes,
             bound: 0,
             begun: vec![0; routes.len()],
@@ -101,7 +101,7 @@ impl Emulated {
             owners: owned.chain(std::iter::repeat(last)).take(slots).map(owner).collect(),
             routes,
             requests: vec![Io { read: true, trim: false, offset: 0, size: 0 }; slots],
-            pending: Calendar::new(slots),
+            pending: CalendarQueue::new(slots),
             last_end: 0,
             host_events: BinaryHeap::with_capacity(slots),
             ends: Vec::with_capacity(slots),
@@ -109,7 +109,7 @@ impl Emulated {
     }
 
     /// Fast path for a single device or array under one stream; `None` for other targets.
-    pub(crate) fn typed(&mut self) -> Option<Typed<'_>> {
+    pub(crate) fn fast_path(&mut self) -> Option<FastPath<'_>> {
         let [route] = self.routes[..] else { return None };
         // Completions handed back ahead of time delay those that follow.
         if self.staged || self.last_end > self.now.0 {
@@ -117,9 +117,11 @@ impl Emulated {
         }
         let Self { now, host, nodes, pending, .. } = self;
         match &mut nodes[..] {
-            [Node::Ssd(medium)] => Some(Typed::Ssd(Single { now, host, route, medium, pending })),
+            [Node::Ssd(medium)] => {
+                Some(FastPath::Ssd(Single { now, host, route, medium, pending }))
+            }
             [Node::Array(medium)] => {
-                Some(Typed::Array(Single { now, host, route, medium, pending }))
+                Some(FastPath::Array(Single { now, host, route, medium, pending }))
             }
             _ => None,
         }
@@ -129,7 +131,7 @@ impl Emulated {
     pub fn throttles(&self) -> Vec<u32> {
         let mut nodes = self.nodes.iter();
         let of_target = |drives: &usize| nodes.by_ref().take(*drives).map(Node::throttles).sum();
-        self.drives.iter().map(of_target).collect()
+        self.nodes_per_target.iter().map(of_target).collect()
     }
 
     /// Current wear of each drive, for the next point's target.
@@ -140,12 +142,12 @@ impl Emulated {
             nodes.by_ref().take(*drives).for_each(|node| node.wear(&mut wear));
             wear
         };
-        self.drives.iter().map(of_target).collect()
+        self.nodes_per_target.iter().map(of_target).collect()
     }
 
     /// Sets the number of nodes of each target, in order.
-    pub(crate) fn belong(&mut self, drives: Vec<usize>) {
-        self.drives = drives;
+    pub(crate) fn set_nodes_per_target(&mut self, drives: Vec<usize>) {
+        self.nodes_per_target = drives;
     }
 
     /// Couples the streams, which have equal work: none gets `bound` requests ahead of the slowest.
@@ -248,7 +250,7 @@ impl Emulated {
 
     /// Hands back completions up to `limit`, as far as there is room.
     #[inline]
-    fn hand_back(&mut self, limit: Instant, done: &mut Completions) {
+    fn deliver_completions(&mut self, limit: Instant, done: &mut Completions) {
         while let Some((at, slot)) = self.pending.peek() {
             if at > limit.0 || !done.has_room() {
                 return;
@@ -277,7 +279,7 @@ impl Emulated {
                 self.release();
                 self.settle(clock);
             }
-            self.hand_back(Instant(clock.0.saturating_add(lead.0)), done);
+            self.deliver_completions(Instant(clock.0.saturating_add(lead.0)), done);
             let decided = !self.staged || self.next_event() > ticks(clock);
             if decided || !done.has_room() {
                 break;
@@ -345,7 +347,7 @@ impl Target for Emulated {
             return Ok(());
         };
         self.now = self.now.max(Instant(first).min(until));
-        self.hand_back(self.now, done);
+        self.deliver_completions(self.now, done);
         Ok(())
     }
 }

@@ -42,24 +42,24 @@ const SETTINGS: [&str; 7] = ["area", "cpu", "settings", "processes", "state", "h
 
 /// Expression before any description is read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum Expression {
     Medium {
         name: String,
         format: Option<String>,
     },
     Array {
         kind: Arrangement,
-        members: Vec<Form>,
+        members: Vec<Expression>,
         stripe: Option<u64>,
     },
-    Independent(Vec<Form>),
-    Delay(Box<Form>, Nanos),
-    Fault(Box<Form>, Fault),
+    Independent(Vec<Expression>),
+    Delay(Box<Expression>, Nanos),
+    Fault(Box<Expression>, Fault),
     /// Random writes at this many bytes per second, in addition to the measured load.
-    Pressure(Box<Form>, u64),
+    Pressure(Box<Expression>, u64),
 }
 
-impl Form {
+impl Expression {
     /// Wrapped or combined expressions.
     fn members(&self) -> &[Self] {
         match self {
@@ -119,7 +119,7 @@ pub(crate) enum Area {
 
 /// Settings after `@`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Otherwise {
+pub(crate) struct Overrides {
     pub(crate) area: Area,
     pub(crate) ghz: Option<f64>,
     pub(crate) settings: Settings,
@@ -150,17 +150,17 @@ pub fn several(word: &str) -> Result<Option<Vec<String>>, MediaError> {
     Ok(Some(vec![expression.to_owned(); count]))
 }
 
-pub(crate) fn read(text: &str) -> Result<(Form, Otherwise), MediaError> {
+pub(crate) fn read(text: &str) -> Result<(Expression, Overrides), MediaError> {
     let mut pieces = text.split('@');
     let form = form(pieces.next().unwrap_or_default().trim(), 0)?;
-    let mut otherwise = Otherwise::default();
+    let mut overrides = Overrides::default();
     for piece in pieces {
-        setting(piece.trim(), &mut otherwise)?;
+        setting(piece.trim(), &mut overrides)?;
     }
-    Ok((form, otherwise))
+    Ok((form, overrides))
 }
 
-fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
+fn form(text: &str, depth: usize) -> Result<Expression, MediaError> {
     if depth > DEPTH_MAX {
         return Err(MediaError::expression(
             text,
@@ -169,7 +169,7 @@ fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
     }
     if let Some(rest) = text.strip_prefix("media:") {
         let (name, format) = name_and_format(rest);
-        return Ok(Form::Medium { name: name.to_owned(), format: format.map(str::to_owned) });
+        return Ok(Expression::Medium { name: name.to_owned(), format: format.map(str::to_owned) });
     }
     let Some((word, rest)) = text.split_once('(') else {
         return Err(MediaError::expression(
@@ -222,7 +222,12 @@ fn arguments(text: &str) -> Vec<&str> {
     list
 }
 
-fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+fn array(
+    text: &str,
+    word: &str,
+    arguments: &[&str],
+    depth: usize,
+) -> Result<Expression, MediaError> {
     let (mut members, mut stripe) = (Vec::new(), None);
     for argument in arguments {
         if let Some(size) = argument.strip_prefix("stripe=") {
@@ -248,14 +253,14 @@ fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<For
         ));
     }
     let kind = match word {
-        "independent" => return Ok(Form::Independent(members)),
+        "independent" => return Ok(Expression::Independent(members)),
         "raid0" => Arrangement::Raid0,
         "raid1" => Arrangement::Raid1,
         "raid5" => Arrangement::Raid5,
         "raid10" => Arrangement::Raid10,
         layer => Arrangement::Layer(layer.to_owned()),
     };
-    Ok(Form::Array { kind, members, stripe })
+    Ok(Expression::Array { kind, members, stripe })
 }
 
 /// Splits a count from an expression: `media:NAME*4` is four members.
@@ -275,21 +280,21 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
     }
 }
 
-fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Expression, MediaError> {
     let [member, length] = arguments else {
         return Err(MediaError::expression(text, "use delay(TARGET, 100us)"));
     };
     let length = nanos(length)?;
-    Ok(Form::Delay(Box::new(form(member, depth + 1)?), length))
+    Ok(Expression::Delay(Box::new(form(member, depth + 1)?), length))
 }
 
 /// Parses `pressure(…)`. Rates are in powers of ten, like those of the write pressure paper.
-fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Expression, MediaError> {
     let usage = "use pressure(TARGET, 500MB/s)";
     let [member, rate] = arguments else { return Err(MediaError::expression(text, usage)) };
     let rate = rate.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
     match rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0)) {
-        Some(rate) => Ok(Form::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
+        Some(rate) => Ok(Expression::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
         None => Err(MediaError::expression(
             text,
             format!("{usage}; the rate must be between 1MB/s and 100GB/s"),
@@ -297,7 +302,7 @@ fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaE
     }
 }
 
-fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Expression, MediaError> {
     let usage = "use fault(TARGET, errors=N) for an error in every Nth I/O, fault(TARGET, hang=N) \
                  for an Nth I/O that never completes, or fault(TARGET, removed=5s) for a drive \
                  that disappears after that time";
@@ -316,10 +321,10 @@ fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
         Some(("removed", after)) => Fault::Removed { after: nanos(after)? },
         _ => return Err(MediaError::expression(text, usage)),
     };
-    Ok(Form::Fault(Box::new(form(member, depth + 1)?), fault))
+    Ok(Expression::Fault(Box::new(form(member, depth + 1)?), fault))
 }
 
-fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
+fn setting(piece: &str, overrides: &mut Overrides) -> Result<(), MediaError> {
     let Some((name, value)) = piece.split_once('=') else {
         return Err(MediaError::expression(piece, "use name=value after `@`"));
     };
@@ -328,25 +333,25 @@ fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
         MediaError::unknown(format!("value of @{name}"), value, known.iter().copied())
     };
     match name {
-        "area" if value == "full" => otherwise.area = Area::Full,
-        "area" if value == "standard" => otherwise.area = Area::Standard,
-        "area" => otherwise.area = Area::Of(bytes(piece, value, 1 << 20, 1 << 60)?),
+        "area" if value == "full" => overrides.area = Area::Full,
+        "area" if value == "standard" => overrides.area = Area::Standard,
+        "area" => overrides.area = Area::Of(bytes(piece, value, 1 << 20, 1 << 60)?),
         "cpu" => {
             let text = value.trim_end_matches("GHz").trim();
-            otherwise.ghz = Some(number(name, text, 0.1, 10.0, "GHz")?);
+            overrides.ghz = Some(number(name, text, 0.1, 10.0, "GHz")?);
         }
         "settings" => {
-            otherwise.settings = match value {
+            overrides.settings = match value {
                 "performance" => Settings::Performance,
                 "default" => Settings::Default,
                 _ => return Err(one_of(&["performance", "default"])),
             };
         }
         "processes" => {
-            otherwise.processes = Some(number(name, value, 1.0, 256.0, "")? as u32);
+            overrides.processes = Some(number(name, value, 1.0, 256.0, "")? as u32);
         }
         "state" => {
-            otherwise.wear = Some(match value {
+            overrides.wear = Some(match value {
                 "fresh" => Wear::FRESH,
                 "preconditioned" => Wear::PRECONDITIONED,
                 "steady" => Wear::STEADY,
@@ -359,12 +364,12 @@ fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
                 "restricted" => RESTRICTED_C,
                 _ => return Err(one_of(&["normal", "restricted"])),
             };
-            otherwise.parameters.insert("ambient_c".to_owned(), ambient_c);
+            overrides.parameters.insert("ambient_c".to_owned(), ambient_c);
         }
-        "host" => otherwise.host = Some(value.to_owned()),
+        "host" => overrides.host = Some(value.to_owned()),
         _ => {
             let value = number(name, value, f64::MIN, f64::MAX, "")?;
-            otherwise.parameters.insert(name.to_owned(), value);
+            overrides.parameters.insert(name.to_owned(), value);
         }
     }
     Ok(())

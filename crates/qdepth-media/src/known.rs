@@ -11,15 +11,16 @@ const BEYOND: f64 = 1.01;
 
 /// Error model of a fitted device model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Known {
+#[serde(deny_unknown_fields, expecting = "struct Known")]
+pub struct ErrorModel {
     /// Root mean square of ln(emulated ÷ measured) of the rates at held-out points.
     pub error: f64,
     /// Part of `error` that is due to uncertain parameters (`direction`).
     #[serde(default)]
     pub of_parameters: f64,
     /// Number of held-out points.
-    pub kept_back: u32,
+    #[serde(rename = "kept_back")]
+    pub held_out: u32,
     /// Day-to-day variation of the drive's rates: standard deviation of their logarithm.
     pub day_to_day: f64,
     /// Smallest and largest measured request, bytes.
@@ -48,7 +49,7 @@ const fn yes() -> bool {
 
 /// Property of a load that lies outside the measured range.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outside {
+pub enum OutOfRange {
     /// The model predicts a value, which no measurement supports.
     Extrapolated(Unmeasured),
     /// The model has no basis for a prediction.
@@ -71,11 +72,11 @@ pub enum Unmeasured {
     /// Reads and writes at the same time.
     Mixture,
     /// Requests of this size, bytes.
-    RequestBytes(Beyond),
+    RequestBytes(RangeExceeded),
     /// This number of requests in flight on each drive.
-    InFlight(Beyond),
+    InFlight(RangeExceeded),
     /// An area of this size, bytes.
-    AreaBytes(Beyond),
+    AreaBytes(RangeExceeded),
     /// Drives of several models at the same time.
     SeveralMedia,
     /// Requests that arrive on a schedule (open loop).
@@ -84,7 +85,7 @@ pub enum Unmeasured {
 
 /// Requested value, and the measured range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Beyond {
+pub struct RangeExceeded {
     /// Requested value.
     pub asked: f64,
     /// Smallest measured value.
@@ -95,7 +96,7 @@ pub struct Beyond {
 
 impl fmt::Display for Unmeasured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut range = |what: &str, Beyond { asked, low, high }: &Beyond| {
+        let mut range = |what: &str, RangeExceeded { asked, low, high }: &RangeExceeded| {
             write!(f, "{what} {asked:.0}, measured {low:.0} to {high:.0}")
         };
         match self {
@@ -128,7 +129,7 @@ pub struct LoadCharacteristics {
     pub random_share: f64,
 }
 
-impl Known {
+impl ErrorModel {
     /// Checks that all numbers are finite and in range.
     ///
     /// # Errors
@@ -143,7 +144,7 @@ impl Known {
         if all.into_iter().any(|number| *number < 0.0) || ranges.iter().any(|[a, b]| a > b) {
             return Err("`fit` contains an invalid range, or an error below 0".to_owned());
         }
-        if self.kept_back == 0 || self.error > 10.0 || self.day_to_day > 10.0 {
+        if self.held_out == 0 || self.error > 10.0 || self.day_to_day > 10.0 {
             return Err("`fit.error` must be below 10, and needs held-out points".to_owned());
         }
         if self.direction.len() > 64 || self.steps().any(|step| step.abs() > 10.0) {
@@ -157,30 +158,32 @@ impl Known {
     }
 
     /// Properties of a load outside the measured range; empty if the load is inside it.
-    pub fn outside(&self, load: &LoadCharacteristics) -> Vec<Outside> {
+    pub fn outside(&self, load: &LoadCharacteristics) -> Vec<OutOfRange> {
         let mut outside = Vec::new();
         let writes = load.read_share < 1.0;
         if writes && self.read_share[0] >= 1.0 {
-            outside.push(Outside::NotKnown(Unmeasured::Writes));
+            outside.push(OutOfRange::NotKnown(Unmeasured::Writes));
         }
         if load.read_share > 0.0 && self.read_share[1] <= 0.0 {
-            outside.push(Outside::NotKnown(Unmeasured::Reads));
+            outside.push(OutOfRange::NotKnown(Unmeasured::Reads));
         }
         if load.random_share > 0.0 && self.random_share[1] <= 0.0 {
-            outside.push(Outside::NotKnown(Unmeasured::RandomAccess));
+            outside.push(OutOfRange::NotKnown(Unmeasured::RandomAccess));
         }
         if load.random_share < 1.0 && self.random_share[0] >= 1.0 {
-            outside.push(Outside::NotKnown(Unmeasured::SequentialAccess));
+            outside.push(OutOfRange::NotKnown(Unmeasured::SequentialAccess));
         }
         // Loads of one direction do not show if a limit applies per direction or to both together,
         // which is a factor of two.
         let mixed = load.read_share > 0.0 && load.read_share < 1.0;
         if mixed && !self.mixes && outside.is_empty() {
-            outside.push(Outside::Extrapolated(Unmeasured::Mixture));
+            outside.push(OutOfRange::Extrapolated(Unmeasured::Mixture));
         }
-        let mut beyond = |what: fn(Beyond) -> Unmeasured, asked: f64, [low, high]: [f64; 2]| {
+        let mut beyond = |what: fn(RangeExceeded) -> Unmeasured,
+                          asked: f64,
+                          [low, high]: [f64; 2]| {
             if asked > high * BEYOND || asked < low / BEYOND {
-                outside.push(Outside::Extrapolated(what(Beyond { asked, low, high })));
+                outside.push(OutOfRange::Extrapolated(what(RangeExceeded { asked, low, high })));
             }
         };
         beyond(Unmeasured::RequestBytes, load.request_bytes, self.request_bytes);
@@ -194,18 +197,18 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn known() -> Known {
-        Known {
+    fn known() -> ErrorModel {
+        ErrorModel {
             error: 0.03,
             of_parameters: 0.0,
-            kept_back: 9,
+            held_out: 9,
             request_bytes: [4096.0, 65536.0],
             in_flight: [1.0, 256.0],
             area_bytes: 1e9,
             read_share: [1.0, 1.0],
             random_share: [0.0, 1.0],
             mixes: true,
-            ..Known::default()
+            ..ErrorModel::default()
         }
     }
 
@@ -221,31 +224,31 @@ mod tests {
     fn a_load_is_inside_extrapolated_or_not_known() {
         assert_eq!(known().outside(&LOAD), []);
         let large = LoadCharacteristics { request_bytes: 1e6, ..LOAD };
-        let [Outside::Extrapolated(size)] = known().outside(&large)[..] else { panic!("one") };
+        let [OutOfRange::Extrapolated(size)] = known().outside(&large)[..] else { panic!("one") };
         assert_eq!(size.to_string(), "block size, bytes 1000000, measured 4096 to 65536");
         let writes = LoadCharacteristics { read_share: 0.5, ..LOAD };
-        assert!(matches!(known().outside(&writes)[..], [Outside::NotKnown(_)]));
+        assert!(matches!(known().outside(&writes)[..], [OutOfRange::NotKnown(_)]));
         let wide = LoadCharacteristics { area_bytes: 1e12, in_flight: 512.0, ..LOAD };
         assert_eq!(known().outside(&wide).len(), 2);
     }
 
     #[test]
     fn a_mixture_is_extrapolated_where_none_was_measured() {
-        let both = Known { read_share: [0.0, 1.0], ..known() };
+        let both = ErrorModel { read_share: [0.0, 1.0], ..known() };
         let mixture = LoadCharacteristics { read_share: 0.67, ..LOAD };
         assert_eq!(both.outside(&mixture), []);
-        let apart = Known { mixes: false, ..both };
-        assert!(matches!(apart.outside(&mixture)[..], [Outside::Extrapolated(_)]));
+        let apart = ErrorModel { mixes: false, ..both };
+        assert!(matches!(apart.outside(&mixture)[..], [OutOfRange::Extrapolated(_)]));
         assert_eq!(apart.outside(&LOAD), []);
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
         assert!(known().check().is_ok());
-        assert!(Known { kept_back: 0, ..known() }.check().is_err());
-        assert!(Known { error: f64::NAN, ..known() }.check().is_err());
-        assert!(Known { in_flight: [9.0, 1.0], ..known() }.check().is_err());
+        assert!(ErrorModel { held_out: 0, ..known() }.check().is_err());
+        assert!(ErrorModel { error: f64::NAN, ..known() }.check().is_err());
+        assert!(ErrorModel { in_flight: [9.0, 1.0], ..known() }.check().is_err());
         let far = BTreeMap::from([("dies".to_owned(), 1e9)]);
-        assert!(Known { direction: vec![far], ..known() }.check().is_err());
+        assert!(ErrorModel { direction: vec![far], ..known() }.check().is_err());
     }
 }

@@ -41,7 +41,7 @@ pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;
 pub use expression::{is_emulated, is_file, name_and_format, several};
 pub use host::Settings;
-pub use known::{Beyond, Known, LoadCharacteristics, Outside, Unmeasured};
+pub use known::{ErrorModel, LoadCharacteristics, OutOfRange, RangeExceeded, Unmeasured};
 pub use load::{MediaLoad, OpenMedia};
 pub use node::Fault;
 pub use open::{Shape, TargetExpression, open};

@@ -7,7 +7,7 @@ use qdepth_engine::{Interval, Outcome, Shard, Target, measure_shard, measure_tog
 use qdepth_measure::Instant;
 use qdepth_workload::Point;
 
-use crate::emulated::{Emulated, Typed};
+use crate::emulated::{Emulated, FastPath};
 
 impl Emulated {
     /// Measures a point, starting now: [`qdepth_engine::measure`].
@@ -28,11 +28,11 @@ impl Emulated {
         match shards {
             [shard] => {
                 let mut seen = |interval: &Interval| seen(0, interval);
-                vec![match self.typed() {
-                    Some(Typed::Ssd(mut medium)) => {
+                vec![match self.fast_path() {
+                    Some(FastPath::Ssd(mut medium)) => {
                         measure_shard(&mut medium, shard, start, stop, &mut seen)
                     }
-                    Some(Typed::Array(mut medium)) => {
+                    Some(FastPath::Array(mut medium)) => {
                         measure_shard(&mut medium, shard, start, stop, &mut seen)
                     }
                     None => measure_shard(self, shard, start, stop, &mut seen),

@@ -10,10 +10,10 @@ use crate::checked::Checked;
 use crate::description::Description;
 use crate::emulated::Emulated;
 use crate::error::MediaError;
-use crate::expression::{Area, Arrangement, Form, Otherwise, is_file, read, setting_names};
+use crate::expression::{Area, Arrangement, Expression, Overrides, is_file, read, setting_names};
 use crate::hdd::Hdd;
 use crate::host::Host;
-use crate::known::Known;
+use crate::known::ErrorModel;
 use crate::load::{MediaLoad, OpenMedia, loaded_bytes};
 use crate::node::{Array, Fault, Faulty, Layout, Node, Queue};
 use crate::parameter::{Values, of_hosts, parameters};
@@ -58,8 +58,8 @@ impl From<Shape> for TargetShape {
 #[derive(Clone, Debug)]
 pub struct TargetExpression {
     text: String,
-    form: Form,
-    otherwise: Otherwise,
+    form: Expression,
+    overrides: Overrides,
     host: Option<Values>,
     /// Device models that are not built in, by path.
     own: BTreeMap<String, Description>,
@@ -76,7 +76,7 @@ pub fn open(expression: &str, options: &OpenMedia) -> Result<Emulated, MediaErro
 impl TargetExpression {
     /// Sets the wear of all drives, overriding that of the expression.
     pub fn set_wear(&mut self, wear: Wear) {
-        self.otherwise.wear = Some(wear);
+        self.overrides.wear = Some(wear);
     }
 
     /// Parses and checks everything that does not depend on the load. Only built-in device models
@@ -97,7 +97,7 @@ impl TargetExpression {
         expression: &str,
         file: &dyn Fn(&str) -> Result<String, String>,
     ) -> Result<Self, MediaError> {
-        let (form, otherwise) = read(expression)?;
+        let (form, overrides) = read(expression)?;
         let mut own = BTreeMap::new();
         let names = form.media();
         for name in names.into_iter().map(|(name, _)| name).filter(|name| is_file(name)) {
@@ -105,7 +105,7 @@ impl TargetExpression {
                 file(&name).map_err(|why| MediaError::Description { name: name.clone(), why })?;
             own.insert(name.clone(), Description::read(&name, &text)?);
         }
-        let host = match otherwise.host.as_deref() {
+        let host = match overrides.host.as_deref() {
             Some(NO_HOST) => None,
             Some(name) => Some(host(name)?),
             None => match own_computer(&form, &own)? {
@@ -113,7 +113,7 @@ impl TargetExpression {
                 None => default_host(&form, &own)?.map(|name| host(&name)).transpose()?,
             },
         };
-        let target = Self { text: expression.trim().to_owned(), form, otherwise, host, own };
+        let target = Self { text: expression.trim().to_owned(), form, overrides, host, own };
         let probe = OpenMedia {
             seed: 0,
             loads: vec![MediaLoad {
@@ -130,13 +130,13 @@ impl TargetExpression {
 
     /// Overrides a parameter of every device and host in the expression, like `@name=value`.
     pub fn set_parameter(&mut self, name: &str, value: f64) {
-        self.otherwise.parameters.insert(name.to_owned(), value);
+        self.overrides.parameters.insert(name.to_owned(), value);
     }
 
     /// Error model of each fitted device model, by name; and true if there are other models, too.
-    pub fn known(&self) -> (Vec<(String, &Known)>, bool) {
+    pub fn error_models(&self) -> (Vec<(String, &ErrorModel)>, bool) {
         let names = self.form.media();
-        let fitted: Vec<(String, &Known)> = names
+        let fitted: Vec<(String, &ErrorModel)> = names
             .iter()
             .filter_map(|(name, _)| Some((name.clone(), self.own.get(name)?.fit.as_ref()?)))
             .collect();
@@ -198,16 +198,16 @@ impl TargetExpression {
     pub fn shape(&self) -> Result<Shape, MediaError> {
         let (capacity, block_bytes) = self.size(&self.form)?;
         let (mut parts, mut each) = (1, capacity);
-        if let Form::Independent(members) = &self.form {
+        if let Expression::Independent(members) = &self.form {
             parts = members.len() as u32;
             each = capacity / u64::from(parts);
         }
-        if let Some(processes) = self.otherwise.processes {
+        if let Some(processes) = self.overrides.processes {
             parts *= processes;
             each /= u64::from(processes);
         }
         each -= each % (1 << 20);
-        let area_bytes = match self.otherwise.area {
+        let area_bytes = match self.overrides.area {
             Area::Standard => STANDARD_AREA.0.min(each),
             Area::Full => each,
             Area::Of(bytes) if bytes <= each => bytes,
@@ -225,14 +225,14 @@ impl TargetExpression {
     }
 
     /// Capacity in bytes and block size of a form.
-    fn size(&self, form: &Form) -> Result<(u64, u32), MediaError> {
+    fn size(&self, form: &Expression) -> Result<(u64, u32), MediaError> {
         match form {
-            Form::Medium { name, format } => {
+            Expression::Medium { name, format } => {
                 let values = self.values(name, format.as_deref())?.1;
                 let bytes = (values.get("capacity_gb") * 1e9) as u64;
                 Ok((bytes, values.get("block_bytes") as u32))
             }
-            Form::Array { kind, members, .. } => {
+            Expression::Array { kind, members, .. } => {
                 let sizes = self.sizes(members)?;
                 let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
                 let count = sizes.len() as u64;
@@ -248,36 +248,37 @@ impl TargetExpression {
                     sizes.iter().map(|s| s.1).max().unwrap_or(512),
                 ))
             }
-            Form::Independent(members) => {
+            Expression::Independent(members) => {
                 let sizes = self.sizes(members)?;
                 let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
                 Ok((least * sizes.len() as u64, sizes.iter().map(|s| s.1).max().unwrap_or(512)))
             }
-            Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
-                self.size(member)
-            }
+            Expression::Delay(member, _)
+            | Expression::Fault(member, _)
+            | Expression::Pressure(member, _) => self.size(member),
         }
     }
 
-    fn sizes(&self, members: &[Form]) -> Result<Vec<(u64, u32)>, MediaError> {
+    fn sizes(&self, members: &[Expression]) -> Result<Vec<(u64, u32)>, MediaError> {
         members.iter().map(|member| self.size(member)).collect()
     }
 
     fn values(&self, name: &str, format: Option<&str>) -> Result<(String, Values), MediaError> {
         let description = described(name, &self.own)?;
-        let known = parameters(&description.kind).unwrap_or_default();
-        let given = &self.otherwise.parameters;
+        let error_models = parameters(&description.kind).unwrap_or_default();
+        let given = &self.overrides.parameters;
         // A name after `@` may also be a parameter of the host.
         let unknown = given.keys().find(|given| {
-            !known.iter().chain(of_hosts()).any(|parameter| parameter.name == given.as_str())
+            !error_models.iter().chain(of_hosts()).any(|parameter| parameter.name == given.as_str())
         });
         if let Some(name) = unknown {
-            let names = setting_names().chain(known.iter().chain(of_hosts()).map(|p| p.name));
+            let names =
+                setting_names().chain(error_models.iter().chain(of_hosts()).map(|p| p.name));
             return Err(MediaError::unknown("setting or parameter", name, names));
         }
         let own = given
             .iter()
-            .filter(|(name, _)| known.iter().any(|p| p.name == name.as_str()))
+            .filter(|(name, _)| error_models.iter().any(|p| p.name == name.as_str()))
             .map(|(name, value)| (name.clone(), *value))
             .collect();
         Ok((description.kind.clone(), description.numbers(name, format, &own)?))
@@ -288,7 +289,7 @@ impl TargetExpression {
     /// # Errors
     /// Like [`open`].
     pub fn open(&self, options: &OpenMedia) -> Result<Emulated, MediaError> {
-        self.open_beside(options, &[])
+        self.open_together(options, &[])
     }
 
     /// Opens this target and others on one host, each with concurrent loads of its own. Slots are
@@ -296,7 +297,7 @@ impl TargetExpression {
     ///
     /// # Errors
     /// Like [`open`].
-    pub fn open_beside(
+    pub fn open_together(
         &self,
         options: &OpenMedia,
         others: &[(&Self, &OpenMedia)],
@@ -318,12 +319,12 @@ impl TargetExpression {
             Some(values) => {
                 let values = self.host_values(values)?;
                 let streams = routes.len() as u32;
-                Host::new(&values, self.otherwise.ghz, self.otherwise.settings, streams)
+                Host::new(&values, self.overrides.ghz, self.overrides.settings, streams)
             }
             None => Host::none(routes.len() as u32),
         };
         let mut emulated = Emulated::new(host, nodes, routes, &outstanding);
-        emulated.belong(drives);
+        emulated.set_nodes_per_target(drives);
         if let Some(host) = &self.host {
             emulated.bind(self.host_values(host)?.get("equal_work") as u64);
         }
@@ -334,7 +335,7 @@ impl TargetExpression {
     pub fn shares_host(&self, other: &Self) -> bool {
         let host_settings = |target: &Self| {
             let host = target.host.as_ref().map(|host| target.host_values(host).ok());
-            (host, target.otherwise.ghz, target.otherwise.settings)
+            (host, target.overrides.ghz, target.overrides.settings)
         };
         self.host.is_some() && host_settings(self) == host_settings(other)
     }
@@ -353,7 +354,7 @@ impl TargetExpression {
             });
         }
         let members = match &self.form {
-            Form::Independent(members) => members.as_slice(),
+            Expression::Independent(members) => members.as_slice(),
             single => std::slice::from_ref(single),
         };
         let mut maker = Maker { target: self, options, created: 0, area: 0.0 };
@@ -366,7 +367,7 @@ impl TargetExpression {
     fn host_values(&self, values: &Values) -> Result<Values, MediaError> {
         let mut given: BTreeMap<String, f64> =
             values.iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        for (name, value) in &self.otherwise.parameters {
+        for (name, value) in &self.overrides.parameters {
             if of_hosts().iter().any(|p| p.name == name) {
                 given.insert(name.clone(), *value);
             }
@@ -431,7 +432,7 @@ fn described(name: &str, own: &BTreeMap<String, Description>) -> Result<Descript
 
 /// Host parameters of the first device model that contains those of its measuring computer.
 fn own_computer(
-    form: &Form,
+    form: &Expression,
     own: &BTreeMap<String, Description>,
 ) -> Result<Option<Values>, MediaError> {
     let names = form.media();
@@ -445,18 +446,18 @@ fn own_computer(
 }
 
 fn default_host(
-    form: &Form,
+    form: &Expression,
     own: &BTreeMap<String, Description>,
 ) -> Result<Option<String>, MediaError> {
     match form {
-        Form::Medium { name, .. } => Ok(described(name, own)?.host),
-        Form::Array { kind: Arrangement::Layer(name), .. } => Ok(layer(name)?.0.host),
-        Form::Array { members, .. } | Form::Independent(members) => {
+        Expression::Medium { name, .. } => Ok(described(name, own)?.host),
+        Expression::Array { kind: Arrangement::Layer(name), .. } => Ok(layer(name)?.0.host),
+        Expression::Array { members, .. } | Expression::Independent(members) => {
             members.first().map_or(Ok(None), |member| default_host(member, own))
         }
-        Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
-            default_host(member, own)
-        }
+        Expression::Delay(member, _)
+        | Expression::Fault(member, _)
+        | Expression::Pressure(member, _) => default_host(member, own),
     }
 }
 
@@ -470,15 +471,15 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// Node of an expression with a load on `area` bytes.
-    fn node(&mut self, form: &Form, area: f64) -> Result<Node, MediaError> {
+    fn node(&mut self, form: &Expression, area: f64) -> Result<Node, MediaError> {
         match form {
-            Form::Medium { name, format } => self.medium(name, format.as_deref(), area),
-            Form::Array { kind, members, stripe } => self.array(kind, members, *stripe, area),
-            Form::Independent(_) => Err(MediaError::expression(
+            Expression::Medium { name, format } => self.medium(name, format.as_deref(), area),
+            Expression::Array { kind, members, stripe } => self.array(kind, members, *stripe, area),
+            Expression::Independent(_) => Err(MediaError::expression(
                 &self.target.text,
                 "independent(…) must be the outermost: each of its drives has its own streams",
             )),
-            Form::Pressure(member, bytes_per_s) => {
+            Expression::Pressure(member, bytes_per_s) => {
                 // The writes cover the whole drive, like those of the paper.
                 let capacity = self.target.size(member)?.0;
                 let node = self.node(member, capacity as f64)?;
@@ -491,11 +492,11 @@ impl Maker<'_> {
                 let pressured = Pressured::new(*ssd, *bytes_per_s, capacity, self.options.seed);
                 Ok(Node::Pressured(Box::new(pressured)))
             }
-            Form::Delay(member, length) => {
+            Expression::Delay(member, length) => {
                 let length = ticks(qdepth_measure::Instant(length.0));
                 Ok(Node::Delayed(Box::new(self.node(member, area)?), length))
             }
-            Form::Fault(member, fault) => {
+            Expression::Fault(member, fault) => {
                 let removed_at = match fault {
                     Fault::Removed { after } => ticks(qdepth_measure::Instant(after.0)),
                     Fault::Error { .. } | Fault::Hang { .. } => NEVER,
@@ -522,7 +523,7 @@ impl Maker<'_> {
             "volume" => Node::Volume(Box::new(Volume::new(&values))),
             _ => {
                 let carried = self.options.wear.as_ref().and_then(|w| w.get(number).copied());
-                let wear = carried.or(self.target.otherwise.wear).unwrap_or(Wear::STEADY);
+                let wear = carried.or(self.target.overrides.wear).unwrap_or(Wear::STEADY);
                 Node::Ssd(Box::new(Ssd::new(&values, area as u64, wear)))
             }
         })
@@ -531,7 +532,7 @@ impl Maker<'_> {
     fn array(
         &mut self,
         kind: &Arrangement,
-        members: &[Form],
+        members: &[Expression],
         stripe: Option<u64>,
         area: f64,
     ) -> Result<Node, MediaError> {

@@ -76,7 +76,7 @@ pub(crate) struct Volume {
     per_kib: Tick,
     /// Limits for writes and reads; only the first one is used if directions share a limit.
     limits: [Limit; 2],
-    apart: bool,
+    separate_limits: bool,
 }
 
 /// Remaining credits of a volume's limits.
@@ -103,13 +103,13 @@ impl Volume {
             credits_max: credits,
             per_kib: per_kib_at(get("mb_s")),
             limits: [Limit { credits, counted: 0, free: 0, bytes_free: 0 }; 2],
-            apart: get("limits_apart") >= 0.5,
+            separate_limits: get("limits_apart") >= 0.5,
         }
     }
 
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         let side = usize::from(io.read);
-        let limit = &mut self.limits[if self.apart { side } else { 0 }];
+        let limit = &mut self.limits[if self.separate_limits { side } else { 0 }];
         let begin = now.max(limit.free);
         limit.credits = (limit.credits + (begin - limit.counted)).min(self.credits_max);
         // Every I/O costs one gap of credits. It waits for missing ones.

@@ -4,7 +4,7 @@ use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
 
-use crate::calendar::Calendar;
+use crate::calendar::CalendarQueue;
 use crate::host::Host;
 use crate::io::Io;
 use crate::tick::{Tick, instant, ticks};
@@ -48,7 +48,7 @@ pub(crate) struct Single<'e, M> {
     pub(crate) host: &'e mut Host,
     pub(crate) route: StreamRoute,
     pub(crate) medium: &'e mut M,
-    pub(crate) pending: &'e mut Calendar,
+    pub(crate) pending: &'e mut CalendarQueue,
 }
 
 impl<M: Medium> Target for Single<'_, M> {

@@ -82,7 +82,7 @@ const SIZES: usize = 16;
 
 /// Costs that depend only on the request size, computed once per size.
 #[derive(Clone, Copy, Debug, Default)]
-struct OfSize {
+struct SizeCosts {
     size: u32,
     link: Tick,
     /// Time on the data path: contiguous read, other read, and write.
@@ -105,7 +105,7 @@ struct OfSize {
 pub(crate) struct Ssd {
     times: Times,
     /// Cached costs, indexed by the trailing zeros of the size: most sizes are powers of two.
-    of_sizes: [OfSize; SIZES],
+    costs_by_size: [SizeCosts; SIZES],
     chunk_shift: u32,
     controller_free: Tick,
     path_free: Tick,
@@ -198,7 +198,7 @@ impl Ssd {
         let chunk_kib = (get("die_chunk_kib") as u32).max(1).next_power_of_two();
         Self {
             times,
-            of_sizes: [OfSize::default(); SIZES],
+            costs_by_size: [SizeCosts::default(); SIZES],
             chunk_shift: chunk_kib.trailing_zeros() + 10,
             controller_free: 0,
             path_free: 0,
@@ -235,11 +235,13 @@ impl Ssd {
         if io.trim {
             return self.trim(now, io);
         }
-        let of_size = &self.of_sizes[io.size.trailing_zeros() as usize % SIZES];
-        let of_size = if of_size.size == io.size { *of_size } else { self.settle(io.size) };
+        let size_costs = &self.costs_by_size[io.size.trailing_zeros() as usize % SIZES];
+        let size_costs =
+            if size_costs.size == io.size { *size_costs } else { self.settle(io.size) };
         let write_16 = u64::from(!io.read) << 16;
         self.writes_16 = self.writes_16 - (self.writes_16 >> 6) + (write_16 >> 6);
-        let end = if io.read { self.read(now, io, of_size) } else { self.write(now, io, of_size) };
+        let end =
+            if io.read { self.read(now, io, size_costs) } else { self.write(now, io, size_costs) };
         self.idle_from = self.idle_from.max(end);
         end
     }
@@ -262,7 +264,7 @@ impl Ssd {
     /// Computes and caches the costs of a request size.
     #[cold]
     #[inline(never)]
-    fn settle(&mut self, size: u32) -> OfSize {
+    fn settle(&mut self, size: u32) -> SizeCosts {
         let t = &self.times;
         let gathered = |costs: &Costs| {
             if u64::from(size) > 1 << self.chunk_shift { costs.gather } else { 0 }
@@ -270,7 +272,7 @@ impl Ssd {
         let random = t.read.path_per_kib + t.random_read_per_kib;
         let link = cost(size, t.link_per_kib);
         let collection = times(cost(size, t.write.path_per_kib), t.path_collection_16);
-        let of_size = OfSize {
+        let size_costs = SizeCosts {
             size,
             link,
             read_on: cost(size, t.read.path_per_kib) + gathered(&t.read),
@@ -282,12 +284,12 @@ impl Ssd {
             collection,
             sense: t.die_read + cost(size, t.die_read_per_kib),
         };
-        self.of_sizes[size.trailing_zeros() as usize % SIZES] = of_size;
-        of_size
+        self.costs_by_size[size.trailing_zeros() as usize % SIZES] = size_costs;
+        size_costs
     }
 
     #[inline(always)]
-    fn read(&mut self, now: Tick, io: Io, of_size: OfSize) -> Tick {
+    fn read(&mut self, now: Tick, io: Io, size_costs: SizeCosts) -> Tick {
         let idle = now >= self.idle_from && now >= self.path_free;
         let eager = idle || self.times.ahead_when_busy;
         let follows = io.offset == self.next_read;
@@ -297,10 +299,10 @@ impl Ssd {
         self.next_read = io.offset + u64::from(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.read.command;
-        let OfSize { link, soonest_ahead, soonest, read_on, read_apart, sense, .. } = of_size;
+        let SizeCosts { link, soonest_ahead, soonest, read_on, read_apart, sense, .. } = size_costs;
         let data = if follows { read_on } else { read_apart };
         let soonest = if ahead { soonest_ahead } else { soonest };
-        let batch = self.awake(self.times.read.batch, soonest);
+        let batch = self.wake_up_cost(self.times.read.batch, soonest);
         let path_end = self.pass(start, data, io.size, batch, 0);
         if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);
@@ -372,20 +374,20 @@ impl Ssd {
     }
 
     #[inline(always)]
-    fn write(&mut self, now: Tick, io: Io, of_size: OfSize) -> Tick {
+    fn write(&mut self, now: Tick, io: Io, size_costs: SizeCosts) -> Tick {
         if let Some(discarded) = &mut self.discarded {
             discarded.write(io.offset, io.size);
         }
         let contiguous = io.offset == self.next_write;
         self.next_write = io.offset + u64::from(io.size);
-        let collected = !contiguous && self.worn(io.size);
+        let collected = !contiguous && self.count_random_write(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.write.command;
-        let OfSize { link, accept, write, .. } = of_size;
+        let SizeCosts { link, accept, write, .. } = size_costs;
         self.link_in_free = self.link_in_free.max(start) + link;
-        let collection = if collected { of_size.collection } else { 0 };
+        let collection = if collected { size_costs.collection } else { 0 };
         let path_begins = start.max(self.path_free);
-        let batch = self.awake(self.times.write.batch, accept);
+        let batch = self.wake_up_cost(self.times.write.batch, accept);
         let path_end = self.pass(start, write, io.size, batch, collection);
         let room = self.gather(path_end, io.size, collected);
         let posted = path_begins.saturating_sub(self.times.posted);
@@ -394,7 +396,7 @@ impl Ssd {
 
     /// Wake-up cost of the driver: 0 if the request ends while the driver still polls.
     #[inline(always)]
-    fn awake(&self, batch: Tick, ends_after: Tick) -> Tick {
+    fn wake_up_cost(&self, batch: Tick, ends_after: Tick) -> Tick {
         if ends_after < self.times.spin { 0 } else { batch }
     }
 
@@ -470,7 +472,7 @@ impl Ssd {
 
     /// Counts a random write. True if garbage collection has begun.
     #[inline]
-    fn worn(&mut self, size: u32) -> bool {
+    fn count_random_write(&mut self, size: u32) -> bool {
         self.wear.overwritten = self.wear.overwritten.saturating_add(u64::from(size));
         self.wear.overwritten > self.fresh_bytes
     }

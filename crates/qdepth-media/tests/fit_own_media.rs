@@ -9,7 +9,8 @@ mod truth {
 
     use qdepth_engine::{Outcome, measure};
     use qdepth_media::fit::{
-        Fitted, Kind, Observed, Prediction, Provenance, Standing, below, description, fit, predict,
+        Basis, Fitted, Kind, Observed, Prediction, Provenance, alarm_threshold, description, fit,
+        predict,
     };
     use qdepth_media::{OpenMedia, TargetExpression};
     use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_plan_text};
@@ -297,7 +298,7 @@ mod truth {
             let mut count = 0.0;
             for point in points(ELSEWHERE, &drives) {
                 let prediction = predicted(&model, &point);
-                if prediction.standing != Standing::Inside {
+                if prediction.basis != Basis::Inside {
                     continue;
                 }
                 let outcome = measured(&drives, &point, draw.0.next_u64());
@@ -381,8 +382,10 @@ mod truth {
             draw: &mut Draw,
         ) {
             let points = points(shipped_plan_text("quick").unwrap(), drive);
-            let limits: Vec<f64> =
-                points.iter().map(|point| below(&predicted(model, point), points.len())).collect();
+            let limits: Vec<f64> = points
+                .iter()
+                .map(|point| alarm_threshold(&predicted(model, point), points.len()))
+                .collect();
             let mut rate = |point: &Point| {
                 let outcome = measured(drive, point, draw.0.next_u64());
                 outcome.completed() as f64 / outcome.duration.as_secs_f64()

@@ -9,7 +9,7 @@ mod published {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
-    use qdepth_media::fit::{Kind, Observed, Provenance, Standing, description, fit, predict};
+    use qdepth_media::fit::{Basis, Kind, Observed, Provenance, description, fit, predict};
     use qdepth_media::{Shape, TargetExpression};
     use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_profile_text};
 
@@ -165,7 +165,7 @@ mod published {
                 fitted.error
             );
             for miss in &fitted.points {
-                println!("  {} {:+.3} kept back: {}", miss.label, miss.error(), miss.kept_back);
+                println!("  {} {:+.3} kept back: {}", miss.label, miss.error(), miss.held_out);
             }
             for figure in asked.iter().filter(|f| f.target.contains(&format!("({medium}*"))) {
                 let mut expression = figure.target.replace(&medium, "media:fitted.toml");
@@ -186,7 +186,7 @@ mod published {
                     figure.point.profile,
                     figure.point.outstanding,
                     if inside { "inside" } else { "OUTSIDE" },
-                    if said.standing == Standing::Inside { "" } else { "extrapolated" },
+                    if said.basis == Basis::Inside { "" } else { "extrapolated" },
                 );
                 errors.push(error.abs());
                 covered += usize::from(inside);

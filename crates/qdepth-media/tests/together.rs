@@ -24,7 +24,7 @@ fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
     let points: Vec<Point> = (1..).zip(drives).map(point).collect();
     let options: Vec<OpenMedia> = points.iter().map(OpenMedia::for_point).collect();
     let others: Vec<_> = media[1..].iter().zip(&options[1..]).collect();
-    let mut target = media[0].open_beside(&options[0], &others).unwrap();
+    let mut target = media[0].open_together(&options[0], &others).unwrap();
     let shards: Vec<Shard<'_>> = points.iter().map(Shard::whole).collect();
     let start = target.now();
     let stop = AtomicBool::new(false);

@@ -49,18 +49,18 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn new(listener: UnixListener, capacity: u64) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self { listener: Some(listener), ..Self::without_a_door(capacity) })
+        Ok(Self { listener: Some(listener), ..Self::without_listener(capacity) })
     }
 
     /// A single client, already negotiated, and no listener.
     pub(crate) fn alone(stream: UnixStream, capacity: u64) -> io::Result<Self> {
-        let mut clients = Self::without_a_door(capacity);
+        let mut clients = Self::without_listener(capacity);
         clients.count = 1;
         clients.slots.push(Some((1, Connection::new(stream)?)));
         Ok(clients)
     }
 
-    fn without_a_door(capacity: u64) -> Self {
+    fn without_listener(capacity: u64) -> Self {
         Self {
             listener: None,
             capacity,

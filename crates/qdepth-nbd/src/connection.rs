@@ -57,7 +57,7 @@ struct Answer {
 
 /// Protocol error of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Confused;
+pub(crate) struct ProtocolError;
 
 impl Connection {
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
@@ -117,18 +117,21 @@ impl Connection {
     }
 
     /// Next complete request, with the error number of storing its data, or 0.
-    pub(crate) fn next(&mut self, store: &mut Store) -> Result<Option<(Command, i32)>, Confused> {
+    pub(crate) fn next(
+        &mut self,
+        store: &mut Store,
+    ) -> Result<Option<(Command, i32)>, ProtocolError> {
         let Some(mut write) = self.arriving.take() else {
             let rest = &self.input[self.taken..self.filled];
             let Some(header) = rest.first_chunk::<REQUEST_BYTES>() else { return Ok(None) };
-            let command = Command::read(header).ok_or(Confused)?;
+            let command = Command::read(header).ok_or(ProtocolError)?;
             self.taken += REQUEST_BYTES;
             if command.kind != Kind::Write {
                 return Ok(Some((command, 0)));
             }
             // Do not wait for data of an invalid length.
             if command.length > LENGTH_MAX {
-                return Err(Confused);
+                return Err(ProtocolError);
             }
             let fits = store.holds(command.offset, command.length.into());
             let errno = if fits { 0 } else { EINVAL };

@@ -17,4 +17,4 @@ mod wire;
 
 pub use served::Served;
 pub use server::{ServeError, Server};
-pub use way::{Outlook, Way};
+pub use way::{Outlook, TransportLatency};

@@ -31,7 +31,7 @@ const SHARE: f64 = 0.3;
 
 /// Latency of client and socket.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct TransportLatency {
     /// Latencies of single requests without device latency.
     pub alone: LatencyHistogram,
     /// Rate with 32 in flight, without device latency.
@@ -47,7 +47,7 @@ pub struct Outlook {
     pub fits: bool,
 }
 
-impl Way {
+impl TransportLatency {
     /// Measures it, in a tenth of a second. `file` must be empty, and is not written.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Way {
 }
 
 /// Client that sends one request at a time, then many.
-fn ask(mut stream: UnixStream) -> io::Result<Way> {
+fn ask(mut stream: UnixStream) -> io::Result<TransportLatency> {
     let mut answer = vec![0; REPLY_BYTES + BYTES as usize];
     let mut alone = LatencyHistogram::default();
     for number in 0..ALONE {
@@ -111,7 +111,7 @@ fn ask(mut stream: UnixStream) -> io::Result<Way> {
         }
     }
     let took = clock().saturating_sub(begun).0.max(1) as f64;
-    Ok(Way { alone, requests_per_s: TOGETHER as f64 / took * 1e9 })
+    Ok(TransportLatency { alone, requests_per_s: TOGETHER as f64 / took * 1e9 })
 }
 
 /// Mean latency of the device for a small random read with nothing else in flight.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::data::{Document, Reference};
-use crate::expression::{Evaluated, Figures, PointName, Quantity, Standing};
+use crate::expression::{Evaluated, Figures, Outcome, PointName, Quantity};
 use crate::goals::Goal;
 use crate::noise::{AsPublished, Noise};
 use crate::plans::SectionPlan;
@@ -316,9 +316,7 @@ fn relation(reference: &Reference, emulation: &Emulation, relation: &Relation) -
     let verdict = match relation.used {
         RelationUse::Inconsistent => Verdict::Inconsistent,
         RelationUse::Given => Verdict::Given,
-        RelationUse::Held if emulated.iter().any(|e| e.standing == Standing::Fails) => {
-            Verdict::Fails
-        }
+        RelationUse::Held if emulated.iter().any(|e| e.outcome == Outcome::Fails) => Verdict::Fails,
         RelationUse::Held if !emulated.iter().all(|e| e.complete) => Verdict::Missing,
         RelationUse::Held => Verdict::Holds,
     };

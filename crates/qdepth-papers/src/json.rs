@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::compare::{ComparedFigure, ComparedRelation, Comparison, Errors, ShareResult, Verdict};
-use crate::expression::{Evaluated, Standing};
+use crate::expression::{Evaluated, Outcome};
 use crate::published::{Precision, Use};
 use crate::shading::Class;
 
@@ -323,10 +323,10 @@ fn figure(figure: &ComparedFigure) -> FigureEntry {
 }
 
 fn relation(compared: &ComparedRelation) -> RelationEntry {
-    let truth = |evaluated: &Evaluated| match evaluated.standing {
-        Standing::Holds => Some(true),
-        Standing::Fails => Some(false),
-        Standing::Unknown => None,
+    let truth = |evaluated: &Evaluated| match evaluated.outcome {
+        Outcome::Holds => Some(true),
+        Outcome::Fails => Some(false),
+        Outcome::Unknown => None,
     };
     let relation = compared.relation.clone();
     let both = compared.emulated.iter().zip(&compared.published);

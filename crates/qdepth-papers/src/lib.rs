@@ -34,7 +34,7 @@ pub use drives::{NoSuchDrive, columns, drive, drives};
 pub use emulate::{emulate, emulate_point, loads};
 pub use error::DataError;
 pub use expression::{
-    Condition, Evaluated, Expression, Figures, ParseError, PointName, Quantity, Side, Standing,
+    Condition, Evaluated, Expression, Figures, Outcome, ParseError, PointName, Quantity, Side,
 };
 pub use goals::Goal;
 pub use json::{json, json_schema};

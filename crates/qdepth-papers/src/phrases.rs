@@ -10,11 +10,11 @@ pub(crate) fn translated(lang: Lang, text: &str) -> String {
     if lang == Lang::default() {
         return text.to_owned();
     }
-    if let Some(known) = known(lang, text) {
+    if let Some(known) = translate_phrase(lang, text) {
         return known;
     }
     let parts: Vec<(&str, Option<String>)> =
-        text.split(", ").map(|part| (part, known(lang, part))).collect();
+        text.split(", ").map(|part| (part, translate_phrase(lang, part))).collect();
     if parts.iter().all(|(_, known)| known.is_none()) {
         return text.to_owned();
     }
@@ -34,12 +34,12 @@ pub(crate) fn heading(lang: Lang, text: &str) -> String {
 
 /// Translates a whole phrase, inserting its numbers. If several patterns with `@` match, the
 /// longest wins.
-fn known(lang: Lang, text: &str) -> Option<String> {
-    let (masked, numbers) = masked(text);
+fn translate_phrase(lang: Lang, text: &str) -> Option<String> {
+    let (masked, numbers) = mask_numbers(text);
     let phrases = phrases_in(lang.tag());
     let Some(translated) = phrases.get(&masked).or_else(|| phrases.get(text)) else {
         let named = phrases.iter().filter_map(|(english, translated)| {
-            Some((english.len(), named(english, translated, text)?))
+            Some((english.len(), translate_pattern(english, translated, text)?))
         });
         return named.max_by_key(|(length, _)| *length).map(|(_, phrase)| phrase);
     };
@@ -53,7 +53,7 @@ fn known(lang: Lang, text: &str) -> Option<String> {
 
 /// Translates a text by a pattern in which `@` stands for names of hardware; `None` if it does not
 /// match.
-fn named(english: &str, translated: &str, text: &str) -> Option<String> {
+fn translate_pattern(english: &str, translated: &str, text: &str) -> Option<String> {
     let mut parts = english.split('@');
     let mut rest = text.strip_prefix(parts.next()?)?;
     let mut names = Vec::new();
@@ -75,7 +75,7 @@ fn named(english: &str, translated: &str, text: &str) -> Option<String> {
 }
 
 /// Replaces each number of a text by `#`, and returns both.
-fn masked(text: &str) -> (String, Vec<&str>) {
+fn mask_numbers(text: &str) -> (String, Vec<&str>) {
     let (mut out, mut numbers) = (String::new(), Vec::new());
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
@@ -128,7 +128,7 @@ mod tests {
             include_str!("../../../reference/targets.toml"),
         ];
         let data = files.concat().replace("\"\"", "\"").replace("\\\"", "\"");
-        let (data, _) = masked(&data);
+        let (data, _) = mask_numbers(&data);
         let lacks = |english: &&String| {
             let parts = english.split('@').filter(|part| !part.is_empty());
             !parts.into_iter().all(|part| data.contains(part))

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_papers::{
-    EmulatedPoint, Emulation, Reference, RelationUse, Standing, Use, Verdict, compare,
+    EmulatedPoint, Emulation, Outcome, Reference, RelationUse, Use, Verdict, compare,
 };
 
 fn reference() -> Reference {
@@ -116,8 +116,8 @@ fn relations_hold_on_the_published_figures() {
     let comparison = compare(&reference(), BTreeMap::new());
     let (mut seen, mut faults) = (0, Vec::new());
     for compared in &comparison.relations {
-        let fails = compared.published.iter().any(|e| e.standing == Standing::Fails);
-        seen += usize::from(compared.published.iter().any(|e| e.standing != Standing::Unknown));
+        let fails = compared.published.iter().any(|e| e.outcome == Outcome::Fails);
+        seen += usize::from(compared.published.iter().any(|e| e.outcome != Outcome::Unknown));
         match compared.relation.used {
             RelationUse::Held if fails => faults.push(format!("{:#?}", compared)),
             RelationUse::Inconsistent if !fails => {

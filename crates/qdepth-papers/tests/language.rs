@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use qdepth_papers::{
-    Class, Condition, Expression, Figures, ParseError, PointName, Quantity, Standing,
+    Class, Condition, Expression, Figures, Outcome, ParseError, PointName, Quantity,
 };
 
 /// `rate(a, x, n)` is 100 n; `rate(b, x, n)` is 100 n too, but 900 at 8; `latency` is 1 / n.
@@ -30,8 +30,8 @@ fn value(text: &str) -> Option<f64> {
 }
 
 #[track_caller]
-fn standing(text: &str) -> Standing {
-    Condition::parse(text).expect(text).evaluate(&ByHand).standing
+fn outcome(text: &str) -> Outcome {
+    Condition::parse(text).expect(text).evaluate(&ByHand).outcome
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_is_not_known_is_not_guessed() {
 
 #[test]
 fn conditions_hold_or_fail_as_they_should() {
-    use Standing::{Fails, Holds, Unknown};
+    use Outcome::{Fails, Holds, Unknown};
     for (text, expected) in [
         ("rate(a, x, 2) > rate(a, x, 1)", Holds),
         ("rate(a, x, 1) > rate(a, x, 1)", Fails),
@@ -93,7 +93,7 @@ fn conditions_hold_or_fail_as_they_should() {
         // Lists of different lengths have no result.
         ("rate(a, x, 1..8) > rate(a, x, 1..4)", Unknown),
     ] {
-        assert_eq!(standing(text), expected, "{text}");
+        assert_eq!(outcome(text), expected, "{text}");
     }
     let gap = Condition::parse("rate(gap, x, 1..8) > 1").expect("a condition");
     assert!(!gap.evaluate(&ByHand).complete, "one of four is not known");
@@ -203,7 +203,7 @@ proptest! {
     fn equality_has_no_order(values in prop::collection::vec(1u32..200, 3)) {
         let holds = |v: &[u32]| {
             let text = format!("{} = {} = {} within 10%", v[0], v[1], v[2]);
-            Condition::parse(&text).unwrap().evaluate(&ByHand).standing
+            Condition::parse(&text).unwrap().evaluate(&ByHand).outcome
         };
         let mut turned = values.clone();
         turned.rotate_left(1);

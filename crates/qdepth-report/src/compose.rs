@@ -30,7 +30,7 @@ use crate::section::sweep::tables;
 use crate::section::timeline;
 use crate::section::{date, naming, summary};
 use crate::view::{Load, View};
-use crate::words::{about, counted, fill_in};
+use crate::words::{counted, fill_in, with_subject};
 
 /// Composes the report of a run from its points (in any order). Several targets are compared in the
 /// same diagrams.
@@ -162,7 +162,7 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
         }
     }
     let line = |(details, names): (String, Vec<String>)| {
-        fact(words.target, about(view.lang, &naming::counted_names(view, names), &details))
+        fact(words.target, with_subject(view.lang, &naming::counted_names(view, names), &details))
     };
     groups.into_iter().map(line).collect()
 }

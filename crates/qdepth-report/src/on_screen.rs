@@ -17,7 +17,7 @@ use crate::section::steps::Steps;
 use crate::section::summary;
 use crate::section::sweep::tables;
 use crate::view::View;
-use crate::words::{Lang, about, aside, counted};
+use crate::words::{Lang, counted, in_brackets, with_subject};
 
 /// Largest number of lines with findings below a table.
 const FINDING_LINES: usize = 3;
@@ -109,14 +109,15 @@ fn sentences_of(view: &View<'_>) -> Vec<String> {
         for (number, case) in group.cases.iter().enumerate() {
             let location = match case.location.as_str() {
                 "" => String::new(),
-                location => aside(view.lang, location),
+                location => in_brackets(view.lang, location),
             };
-            let title = about(view.lang, &group.severity, &format!("{}{location}", group.title));
+            let title =
+                with_subject(view.lang, &group.severity, &format!("{}{location}", group.title));
             let mut text = case.explanation.clone();
             if number + 1 == group.cases.len() {
                 text = format!("{text}{}{}", view.words.gap, group.advice);
             }
-            sentences.push(about(view.lang, &title, &text));
+            sentences.push(with_subject(view.lang, &title, &text));
         }
     }
     sentences

@@ -15,7 +15,7 @@ use crate::number;
 use crate::paper::Paper;
 use crate::presentation::Presentation;
 use crate::published::PublishedDrive;
-use crate::words::{Lang, Words, aside, counted, fill_in, step_title, title_of, words};
+use crate::words::{Lang, Words, counted, fill_in, in_brackets, step_title, title_of, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -254,7 +254,7 @@ impl<'a> View<'a> {
 
     /// The title, followed by that mark.
     pub(crate) fn marked(&self, title: String) -> String {
-        if self.run.emulated { title + &aside(self.lang, self.mark()) } else { title }
+        if self.run.emulated { title + &in_brackets(self.lang, self.mark()) } else { title }
     }
 
     /// True if the points have expected results of an emulated device.

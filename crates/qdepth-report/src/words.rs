@@ -12,8 +12,8 @@ use crate::number;
 pub use qdepth_words::Lang;
 pub(crate) use qdepth_words::{
     CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords, Words,
-    about, aside, counted, entry, fact_name, fact_source, fact_subject, fill, fill_in, step_title,
-    words,
+    counted, entry, fact_name, fact_source, fact_subject, fill, fill_in, in_brackets, step_title,
+    with_subject, words,
 };
 
 /// Title of a load profile; for a shipped one, the title in the language of the words.
@@ -40,7 +40,7 @@ pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> Stri
 pub fn column_in_words(lang: Lang, column: &PointColumn) -> String {
     let own = words(lang).comparison;
     // Capacities are in powers of ten, as drives are sold.
-    let size = aside(lang, &Bytes(column.area_bytes).for_people());
+    let size = in_brackets(lang, &Bytes(column.area_bytes).for_people());
     match &*column.of {
         "processes" if column.parts == 1 => counted(own.processes, 1),
         "processes" => fill_in(

@@ -37,7 +37,7 @@ const STREAMS: usize = 32;
 
 /// Open connections, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Peers(Mutex<VecDeque<Arc<State>>>);
+pub(crate) struct Connections(Mutex<VecDeque<Arc<State>>>);
 
 /// State of a connection that others can read.
 #[derive(Debug, Default)]
@@ -46,20 +46,20 @@ struct State {
     busy: AtomicBool,
     /// True if its response is an endless stream.
     streams: AtomicBool,
-    leave: Notify,
+    evict: Notify,
 }
 
 /// Slot of a connection, released when the value is dropped.
 #[derive(Debug)]
-pub(crate) struct Peer {
-    all: Arc<Peers>,
+pub(crate) struct ConnectionSlot {
+    all: Arc<Connections>,
     state: Arc<State>,
 }
 
 /// Handle with which a page marks its response as an endless stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Streaming {
-    all: Arc<Peers>,
+    all: Arc<Connections>,
     own: Arc<State>,
 }
 
@@ -75,24 +75,24 @@ impl Streaming {
     }
 }
 
-impl Peers {
+impl Connections {
     /// Takes a slot, evicting an idle connection if necessary; `None` if all connections are busy.
-    pub(crate) fn admit(all: &Arc<Self>) -> Option<Peer> {
+    pub(crate) fn admit(all: &Arc<Self>) -> Option<ConnectionSlot> {
         let mut places = all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if places.len() >= MOST {
             let idle = |state: &Arc<State>| {
                 !state.busy.load(Ordering::Relaxed) && !state.streams.load(Ordering::Relaxed)
             };
             let oldest = places.iter().position(idle)?;
-            places.remove(oldest)?.leave.notify_one();
+            places.remove(oldest)?.evict.notify_one();
         }
         let state = Arc::new(State::default());
         places.push_back(state.clone());
-        Some(Peer { all: all.clone(), state })
+        Some(ConnectionSlot { all: all.clone(), state })
     }
 }
 
-impl Drop for Peer {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut places = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
         places.retain(|state| !Arc::ptr_eq(state, &self.state));
@@ -100,9 +100,9 @@ impl Drop for Peer {
 }
 
 /// Answers requests until the connection ends, idles too long, or is evicted.
-pub(crate) async fn converse(stream: TcpStream, router: Router, peer: Peer) {
-    let state = &peer.state;
-    let streaming = Streaming { all: peer.all.clone(), own: state.clone() };
+pub(crate) async fn serve_connection(stream: TcpStream, router: Router, slot: ConnectionSlot) {
+    let state = &slot.state;
+    let streaming = Streaming { all: slot.all.clone(), own: state.clone() };
     let answer = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(streaming.clone());
         let (mut router, state) = (router.clone(), state.clone());
@@ -124,7 +124,7 @@ pub(crate) async fn converse(stream: TcpStream, router: Router, peer: Peer) {
     tokio::select! {
         // An error of the connection concerns only the client.
         _ = connection.as_mut() => return,
-        () = state.leave.notified() => return,
+        () = state.evict.notified() => return,
         () = sleep(LIFE) => {}
     }
     let left = if state.streams.load(Ordering::Relaxed) { STREAM_LIFE } else { LIFE };

@@ -44,13 +44,13 @@ const HEADERS: [(&str, &str); 7] = [
 
 /// Address of the server, and its access token.
 #[derive(Debug)]
-pub struct Door {
+pub struct AccessPolicy {
     address: SocketAddr,
     /// `None` at a loopback address, which needs no token.
     token: Option<String>,
 }
 
-impl Door {
+impl AccessPolicy {
     /// Rules for a server at this address. At a loopback address every user of this machine has
     /// access; elsewhere the token is required.
     pub(crate) fn at(address: SocketAddr) -> Self {
@@ -89,7 +89,7 @@ impl Door {
     }
 
     /// True if the token is correct. Comparing digests prevents timing attacks.
-    fn opens(&self, given: &str) -> bool {
+    fn accepts_token(&self, given: &str) -> bool {
         let digest = |text: &str| Sha256::digest(text);
         self.token.as_deref().is_some_and(|token| digest(token) == digest(given))
     }
@@ -97,11 +97,11 @@ impl Door {
 
 /// Middleware that refuses forbidden requests and adds [`HEADERS`] to every response.
 pub(crate) async fn guard(
-    State(door): State<Arc<Door>>,
+    State(access): State<Arc<AccessPolicy>>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let mut answer = match refusal(&door, &request) {
+    let mut answer = match refusal(&access, &request) {
         Some(refused) => refused,
         None => next.run(request).await,
     };
@@ -111,24 +111,24 @@ pub(crate) async fn guard(
     answer
 }
 
-fn refusal(door: &Door, request: &Request) -> Option<Response<Body>> {
+fn refusal(access: &AccessPolicy, request: &Request) -> Option<Response<Body>> {
     let (headers, uri) = (request.headers(), request.uri());
-    let no = |status: StatusCode, why: &str| Some(closing(plain(status, why)));
+    let no = |status: StatusCode, why: &str| Some(with_close(plain(status, why)));
     if uri.path_and_query().is_some_and(|both| both.as_str().len() > ADDRESS_BYTES) {
         return no(StatusCode::URI_TOO_LONG, "the address is too long");
     }
-    let Some(host) = only(headers, &HOST) else {
+    let Some(host) = single_header(headers, &HOST) else {
         return no(StatusCode::BAD_REQUEST, "a request needs exactly one Host header");
     };
     let named = uri.authority().is_none_or(|authority| authority.as_str() == host);
-    if !door.is_me(host) || !named {
+    if !access.is_me(host) || !named {
         return no(
             StatusCode::MISDIRECTED_REQUEST,
             "this server has another name: use the address that qdepth serve printed",
         );
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = closing(plain(StatusCode::METHOD_NOT_ALLOWED, "pages are read-only"));
+        let mut refused = with_close(plain(StatusCode::METHOD_NOT_ALLOWED, "pages are read-only"));
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return Some(refused);
     }
@@ -140,11 +140,11 @@ fn refusal(door: &Door, request: &Request) -> Option<Response<Body>> {
     if has_body {
         return no(StatusCode::PAYLOAD_TOO_LARGE, "a request for a page must not have a body");
     }
-    if door.is_open() { entry(door, request) } else { None }
+    if access.is_open() { check_token(access, request) } else { None }
 }
 
 /// Value of a header that must occur exactly once; otherwise `None`.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+fn single_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?.to_str().ok();
     first.filter(|_| all.next().is_none())
@@ -162,20 +162,22 @@ fn is_of_another_page(headers: &HeaderMap, host: &str) -> bool {
 
 /// Checks the token: in the cookie, in the Authorization header, or in the query, which then sets
 /// the cookie. Returns a response for a redirect or a refusal.
-fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
+fn check_token(access: &AccessPolicy, request: &Request) -> Option<Response<Body>> {
     let headers = request.headers();
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|all| all.split(';')).map(str::trim);
     let by_cookie = cookies.any(|cookie| {
-        cookie.split_once('=').is_some_and(|(name, value)| name == TOKEN && door.opens(value))
+        cookie
+            .split_once('=')
+            .is_some_and(|(name, value)| name == TOKEN && access.accepts_token(value))
     });
     let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
-    if by_cookie || bearer.is_some_and(|token| door.opens(token)) {
+    if by_cookie || bearer.is_some_and(|token| access.accepts_token(token)) {
         return None;
     }
     let query = Query::from_uri(request.uri());
-    match query.first(TOKEN).filter(|token| door.opens(token)) {
+    match query.first(TOKEN).filter(|token| access.accepts_token(token)) {
         Some(token) => {
             let mut onward = plain(StatusCode::SEE_OTHER, "");
             let cookie = format!("{TOKEN}={token}; HttpOnly; SameSite=Strict; Path=/");
@@ -188,7 +190,7 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
             onward.headers_mut().insert(LOCATION, location);
             Some(onward)
         }
-        None => Some(closing(plain(
+        None => Some(with_close(plain(
             StatusCode::UNAUTHORIZED,
             "this server can be reached from other machines, so it needs the token: use the whole \
              address that qdepth serve printed",
@@ -198,7 +200,7 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
 
 /// Closes the connection after a refusal, so that the request's remaining bytes are not taken for
 /// another request.
-fn closing(mut answer: Response<Body>) -> Response<Body> {
+fn with_close(mut answer: Response<Body>) -> Response<Body> {
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     answer
 }
@@ -207,13 +209,13 @@ fn closing(mut answer: Response<Body>) -> Response<Body> {
 mod tests {
     use super::*;
 
-    fn door(address: &str) -> Door {
-        Door::at(address.parse().unwrap())
+    fn access(address: &str) -> AccessPolicy {
+        AccessPolicy::at(address.parse().unwrap())
     }
 
     #[test]
     fn a_name_of_somebody_elses_that_leads_here_is_not_us() {
-        let door = door("127.0.0.1:8080");
+        let access = access("127.0.0.1:8080");
         for (host, ours) in [
             ("127.0.0.1:8080", true),
             ("localhost:8080", true),
@@ -231,18 +233,22 @@ mod tests {
             ("", false),
             ("[127.0.0.1:8080", false),
         ] {
-            assert_eq!(door.is_me(host), ours, "{host}");
+            assert_eq!(access.is_me(host), ours, "{host}");
         }
     }
 
     #[test]
     fn another_address_needs_the_token() {
-        let open = door("0.0.0.0:8080");
+        let open = access("0.0.0.0:8080");
         assert!(open.is_open() && open.is_me("192.168.1.7:8080") && !open.is_me("evil:8080"));
         let token = open.address().split_once('=').unwrap().1.to_owned();
-        assert!(open.opens(&token) && !open.opens("") && !open.opens(&token[1..]));
-        let shut = door("[::1]:8080");
+        assert!(
+            open.accepts_token(&token)
+                && !open.accepts_token("")
+                && !open.accepts_token(&token[1..])
+        );
+        let shut = access("[::1]:8080");
         assert!(!shut.is_open() && shut.is_me("[::1]:8080") && shut.address().ends_with(":8080/"));
-        assert_ne!(door("0.0.0.0:1").token, door("0.0.0.0:1").token);
+        assert_ne!(access("0.0.0.0:1").token, access("0.0.0.0:1").token);
     }
 }

@@ -17,5 +17,5 @@ mod source;
 mod stream;
 mod worded;
 
-pub use guard::Door;
+pub use guard::AccessPolicy;
 pub use server::{Options, Server, WebError};

@@ -9,8 +9,8 @@ use std::time::Duration;
 use qdepth_report::PublishedDrive;
 use tokio::runtime::Builder;
 
-use crate::connection::{Peers, converse};
-use crate::guard::Door;
+use crate::connection::{Connections, serve_connection};
+use crate::guard::AccessPolicy;
 use crate::site::{PAGES_AT_ONCE, Site};
 use crate::source::Source;
 
@@ -78,14 +78,16 @@ impl Server {
         let listener = TcpListener::bind(wanted).map_err(no)?;
         listener.set_nonblocking(true).map_err(no)?;
         let address = listener.local_addr().map_err(no)?;
-        let site =
-            Arc::new(Site::new(Source::new(options.logbook, options.published), Door::at(address)));
+        let site = Arc::new(Site::new(
+            Source::new(options.logbook, options.published),
+            AccessPolicy::at(address),
+        ));
         Ok(Self { listener, site })
     }
 
     /// Access rules and address.
-    pub fn door(&self) -> &Door {
-        self.site.door()
+    pub fn access(&self) -> &AccessPolicy {
+        self.site.access()
     }
 
     /// Answers until `stop` is set.
@@ -110,13 +112,13 @@ impl Server {
 
 async fn take(listener: TcpListener, site: Arc<Site>, stop: &AtomicBool) -> Result<(), WebError> {
     let listener = tokio::net::TcpListener::from_std(listener).map_err(WebError::Wait)?;
-    let (peers, router) = (Arc::new(Peers::default()), site.router());
+    let (connections, router) = (Arc::new(Connections::default()), site.router());
     while !stop.load(Ordering::Relaxed) {
         let Ok(taken) = tokio::time::timeout(STOP_POLL, listener.accept()).await else { continue };
         match taken {
             Ok((stream, _)) => {
-                if let Some(peer) = Peers::admit(&peers) {
-                    tokio::spawn(converse(stream, router.clone(), peer));
+                if let Some(slot) = Connections::admit(&connections) {
+                    tokio::spawn(serve_connection(stream, router.clone(), slot));
                 }
             }
             // Out of descriptors: others close theirs within seconds.

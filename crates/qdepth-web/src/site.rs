@@ -14,10 +14,10 @@ use tokio::time::timeout;
 
 use crate::answer::{CSS, SCRIPT, SVG, file, plain};
 use crate::connection::Streaming;
-use crate::guard::{Door, guard};
+use crate::guard::{AccessPolicy, guard};
 use crate::pages::{
-    PageRequest, Trouble, api, asked_lang, compare, live, machines, media, missing, run, runs,
-    trend, trouble,
+    PageError, PageRequest, api, asked_lang, compare, error_page, live, machines, media,
+    not_found_page, run, runs, trend,
 };
 use crate::query::Query;
 use crate::source::Source;
@@ -38,7 +38,7 @@ const STYLE: &str = include_str!("../templates/site.css");
 #[derive(Debug)]
 pub(crate) struct Site {
     source: Source,
-    door: Arc<Door>,
+    access: Arc<AccessPolicy>,
     /// Limits the pages rendered at once, and thereby their memory.
     making: Arc<Semaphore>,
     /// Held by a page that reads many complete runs, so that one thread remains for other pages.
@@ -46,18 +46,18 @@ pub(crate) struct Site {
 }
 
 /// Function that renders the page of a route; an error becomes an error page.
-type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, Trouble>;
+type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, PageError>;
 
 impl Site {
-    pub(crate) fn new(source: Source, door: Door) -> Self {
-        let door = Arc::new(door);
+    pub(crate) fn new(source: Source, access: AccessPolicy) -> Self {
+        let access = Arc::new(access);
         let [making, long] =
             [PAGES_AT_ONCE, PAGES_AT_ONCE - 1].map(|n| Arc::new(Semaphore::new(n)));
-        Self { source, door, making, long }
+        Self { source, access, making, long }
     }
 
-    pub(crate) fn door(&self) -> &Door {
-        &self.door
+    pub(crate) fn access(&self) -> &AccessPolicy {
+        &self.access
     }
 
     /// Router with all addresses, behind the access rules.
@@ -87,9 +87,9 @@ impl Site {
             .route("/style.css", get(style))
             .route("/icon.svg", get(|| async { file(SVG, ICON) }))
             .fallback(|State(site): State<Arc<Self>>, request: Request| {
-                render_page(site, request.uri().clone(), String::new(), missing)
+                render_page(site, request.uri().clone(), String::new(), not_found_page)
             })
-            .layer(middleware::from_fn_with_state(self.door.clone(), guard))
+            .layer(middleware::from_fn_with_state(self.access.clone(), guard))
             .with_state(self.clone())
     }
 }
@@ -106,7 +106,7 @@ async fn events(
     // Reading the logbook blocks, so it runs on a blocking thread.
     let read_page = move || {
         let request = PageRequest::new(&site.source, &uri, &id);
-        site.source.live(&id).map_err(|error| Box::new(trouble(&request, &error.into())))
+        site.source.live_events(&id).map_err(|error| Box::new(error_page(&request, &error.into())))
     };
     let found = match tokio::task::spawn_blocking(read_page).await {
         Ok(Ok(found)) => found,
@@ -134,7 +134,7 @@ async fn render_page(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Res
             // Held until the page is rendered, even if the client has left.
             let _turns = (turn, alone);
             let request = PageRequest::new(&site.source, &uri, &name);
-            page(&request).unwrap_or_else(|error| trouble(&request, &error))
+            page(&request).unwrap_or_else(|error| error_page(&request, &error))
         };
         tokio::task::spawn_blocking(work).await.ok()
     };

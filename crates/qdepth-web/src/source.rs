@@ -81,14 +81,14 @@ impl Source {
     }
 
     /// Events of a run in progress; `None` for other runs.
-    pub(crate) fn live(&self, asked: &str) -> Result<Option<LiveEvents>, LogbookError> {
+    pub(crate) fn live_events(&self, asked: &str) -> Result<Option<LiveEvents>, LogbookError> {
         let logbook = self.open()?;
-        Ok(logbook.live(&whole_id(&logbook, asked)?))
+        Ok(logbook.live(&full_id(&logbook, asked)?))
     }
 
     /// Full id of a run, from its id, a prefix of it, or `latest`.
     pub(crate) fn id(&self, asked: &str) -> Result<String, LogbookError> {
-        whole_id(&self.open()?, asked)
+        full_id(&self.open()?, asked)
     }
 
     /// Reads a run by its id, a prefix of it, or `latest`.
@@ -106,8 +106,8 @@ impl Source {
             return Ok(trend(&[], 0, request.threshold));
         }
         let logbook = self.open()?;
-        let record = |id: &str| there(logbook.run(id), RunRecord::is_damaged);
-        let whole = |id: &str| there(logbook.measured(id), |(run, _)| run.is_damaged());
+        let record = |id: &str| none_if_missing(logbook.run(id), RunRecord::is_damaged);
+        let whole = |id: &str| none_if_missing(logbook.measured(id), |(run, _)| run.is_damaged());
         trend_of(runs, request, record, whole)
     }
 
@@ -158,7 +158,7 @@ impl Source {
 
 /// Full id of a run. A run in progress may not be in the logbook yet, so its id is accepted as it
 /// is.
-fn whole_id(logbook: &Logbook, asked: &str) -> Result<String, LogbookError> {
+fn full_id(logbook: &Logbook, asked: &str) -> Result<String, LogbookError> {
     if logbook.alive().contains(asked) {
         return Ok(asked.to_owned());
     }
@@ -166,7 +166,7 @@ fn whole_id(logbook: &Logbook, asked: &str) -> Result<String, LogbookError> {
 }
 
 /// Data of a run; `None` if it is gone or damaged.
-fn there<T>(
+fn none_if_missing<T>(
     found: Result<T, LogbookError>,
     is_damaged: impl Fn(&T) -> bool,
 ) -> Result<Option<T>, LogbookError> {

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::answer::{EVENTS, file, plain};
 use crate::connection::{STREAM_LIFE, Streaming};
-use crate::worded::worded;
+use crate::worded::with_words;
 
 /// Interval for polling new events.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -56,7 +56,7 @@ async fn follow(mut events: LiveEvents, lang: Option<Lang>, sender: Sender<Strin
         };
         let position = events.position();
         let shown = lines.into_iter().map(|line| match lang {
-            Some(lang) => worded(line, lang),
+            Some(lang) => with_words(line, lang),
             None => line,
         });
         let mut piece: String = shown.map(|line| format!("data: {line}\n\n")).collect();

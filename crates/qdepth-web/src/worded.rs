@@ -3,17 +3,17 @@
 use qdepth_record::RunEvent;
 use qdepth_record::event::PointStarted;
 use qdepth_report::{Lang, column_in_words, finding_text, load_in_words, phase_text};
-use qdepth_words::{about, words};
+use qdepth_words::{with_subject, words};
 
 /// Adds the field `words` to an event that has a text: a phase, the load of a new point, or a
 /// finding.
-pub(crate) fn worded(line: String, lang: Lang) -> String {
+pub(crate) fn with_words(line: String, lang: Lang) -> String {
     let words = match serde_json::from_str(&line) {
         Ok(RunEvent::PhaseStarted(started)) => phase_text(lang, &started),
         Ok(RunEvent::PointStarted(point)) => load(&point, lang),
         Ok(RunEvent::FindingRaised(raised)) => {
             let text = finding_text(&(&raised).into(), lang);
-            about(lang, &text.title, &text.explanation)
+            with_subject(lang, &text.title, &text.explanation)
         }
         _ => return line,
     };
@@ -40,7 +40,7 @@ mod tests {
 
     /// Text of an event.
     fn words(line: &str, lang: Lang) -> String {
-        let line = worded(line.to_owned(), lang);
+        let line = with_words(line.to_owned(), lang);
         let event: serde_json::Value = serde_json::from_str(&line).unwrap();
         event["words"].as_str().unwrap_or_default().to_owned()
     }
@@ -76,7 +76,7 @@ mod tests {
         for line in
             ["{\"event\":\"run-ended\",\"state\":\"sealed\",\"points_done\":3}", "{\"ev", ""]
         {
-            assert_eq!(worded(line.to_owned(), Lang::Ja), line);
+            assert_eq!(with_words(line.to_owned(), Lang::Ja), line);
         }
     }
 }

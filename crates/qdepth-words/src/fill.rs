@@ -62,10 +62,10 @@ pub fn fill_in(template: &str, values: &[(&str, String)]) -> String {
 }
 
 /// Text with a number `{n}`: singular and plural. Languages without a plural repeat the form.
-pub type Counted = [&'static str; 2];
+pub type PluralForms = [&'static str; 2];
 
 /// Chooses singular or plural, and inserts the number.
-pub fn counted([single, other]: Counted, n: usize) -> String {
+pub fn counted([single, other]: PluralForms, n: usize) -> String {
     let form = if n == 1 { single } else { other };
     fill_in(form, &[("n", thousands(n))])
 }
@@ -84,12 +84,12 @@ fn thousands(n: usize) -> String {
 }
 
 /// Text in brackets of the language, with the space before them if the language needs one.
-pub fn aside(lang: Lang, text: &str) -> String {
+pub fn in_brackets(lang: Lang, text: &str) -> String {
     fill_in(words(lang).aside, &[("text", text.to_owned())])
 }
 
 /// Text preceded by its subject: `subject: text` in the language's form.
-pub fn about(lang: Lang, subject: &str, text: &str) -> String {
+pub fn with_subject(lang: Lang, subject: &str, text: &str) -> String {
     fill_in(words(lang).about, &[("subject", subject.to_owned()), ("text", text.to_owned())])
 }
 

@@ -318,7 +318,7 @@ impl Point {
         self.stop.bytes_per_stream * u64::from(self.streams)
     }
     /// Sizes of reads, and of writes.
-    pub fn sizes_by_way(&self) -> [SizeMix; 2] {
+    pub fn sizes_by_direction(&self) -> [SizeMix; 2] {
         let all = &self.request_size.sizes;
         let index = self.own_writes.map_or(all.len(), |own| own.first_size as usize);
         match all.split_at_checked(index) {

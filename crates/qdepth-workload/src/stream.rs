@@ -117,7 +117,7 @@ impl RequestStream {
             pattern.with(&point.distribution, sizes, &random)
         };
         let share = point.random_share;
-        let [sizes, written] = point.sizes_by_way();
+        let [sizes, written] = point.sizes_by_direction();
         let own_pattern = |own: OwnWrites| {
             let random_share = own.random_share.unwrap_or(share);
             pattern(own.alignment_bytes, &written, random_share)

@@ -69,7 +69,7 @@ pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
 }
 
 /// Runs `work` and returns its exit status. A panic prints a message and counts as a failure.
-pub(crate) fn caught(work: impl FnOnce() -> u8) -> u8 {
+pub(crate) fn run_catching_panics(work: impl FnOnce() -> u8) -> u8 {
     std::panic::set_hook(Box::new(|fault| print_line(&fault_text(fault))));
     // Unwind safety: no state that a panic leaves half-changed is used afterwards.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(FAILED)
@@ -103,8 +103,8 @@ fn in_words(text: &str) -> String {
 }
 
 /// Prints clap's error, or the requested help or version, and returns the exit status.
-pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
-    if let Some((_, ours)) = of_fio(&error) {
+pub(crate) fn report_usage_error(mut error: clap::Error) -> u8 {
+    if let Some((_, ours)) = fio_equivalent(&error) {
         // clap's suggestions for similar spellings mislead: they name unrelated options.
         for kind in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::TrailingArg] {
             error.remove(kind);
@@ -113,7 +113,7 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         print_line(&format!("\n  tip: {ours}; `qdepth fio` accepts fio's own options"));
         return error.exit_code() as u8;
     }
-    let mut instead = meant_instead(&error, std::env::args().skip(1));
+    let mut instead = suggested_command(&error, std::env::args().skip(1));
     if instead.is_some() {
         // The better tip replaces clap's suggestion.
         error.remove(ContextKind::SuggestedSubcommand);
@@ -122,7 +122,7 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         // Removes the hint that the word could be a target: a mistyped option is not.
         error.remove(ContextKind::Suggested);
     }
-    instead = instead.or(below_zero(&error));
+    instead = instead.or(negative_number_tip(&error));
     let error = &error;
     let asked = [
         ErrorKind::DisplayHelp,
@@ -140,7 +140,7 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
 }
 
 /// Tip for a negative number as an option's value, which clap takes for an option.
-fn below_zero(error: &clap::Error) -> Option<String> {
+fn negative_number_tip(error: &clap::Error) -> Option<String> {
     let given = error.get(ContextKind::InvalidArg)?.to_string();
     let digits = given.strip_prefix('-')?;
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
@@ -148,7 +148,7 @@ fn below_zero(error: &clap::Error) -> Option<String> {
 }
 
 /// Entry of [`FIO`] for an unknown option that is fio's.
-fn of_fio(error: &clap::Error) -> Option<(&'static str, &'static str)> {
+fn fio_equivalent(error: &clap::Error) -> Option<(&'static str, &'static str)> {
     let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else { return None };
     let name = given.split('=').next().unwrap_or_default();
     FIO.iter().find(|(theirs, _)| *theirs == name).copied()
@@ -168,7 +168,7 @@ const FIO: [(&str, &str); 9] = [
 ];
 
 /// Suggestion for an unknown first word: a plan, a path, or a command with transposed letters.
-fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
+fn suggested_command(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }
@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn a_fault_is_a_failure_and_not_a_status_of_its_own() {
-        assert_eq!(caught(|| 3), 3);
-        assert_eq!(caught(|| panic!("nobody foresaw this")), 4);
+        assert_eq!(run_catching_panics(|| 3), 3);
+        assert_eq!(run_catching_panics(|| panic!("nobody foresaw this")), 4);
         let _ = std::panic::take_hook();
     }
 

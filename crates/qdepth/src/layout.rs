@@ -16,9 +16,9 @@ const WORDS_ENOUGH: usize = 16;
 
 /// Rendered table: control characters are made visible, except qdepth's own colours.
 #[derive(Debug)]
-pub(crate) struct Laid(String);
+pub(crate) struct RenderedTable(String);
 
-impl Laid {
+impl RenderedTable {
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
@@ -36,9 +36,9 @@ pub(crate) struct Style {
 }
 
 /// Renders a table at the width of the style.
-pub(crate) fn lay(data: &Table, style: Style) -> Laid {
+pub(crate) fn render(data: &Table, style: Style) -> RenderedTable {
     let grid = Grid::new(data, style);
-    let mut lines = if grid.fits() { grid.lines(style) } else { listed(data, style.width) };
+    let mut lines = if grid.fits() { grid.lines(style) } else { render_as_list(data, style.width) };
     if grid.fits() && !grid.left_out.is_empty() {
         let sentence = format!(
             "omitted at {} columns: {} (use a wider terminal, or `qdepth export --csv`)",
@@ -50,7 +50,7 @@ pub(crate) fn lay(data: &Table, style: Style) -> Laid {
     if !data.note.is_empty() {
         lines.extend(wrapped(&visible(&data.note, Lines::One), style.width, ""));
     }
-    Laid(lines.join("\n"))
+    RenderedTable(lines.join("\n"))
 }
 
 /// Columns that fit, with their cells, and the headings of the omitted ones.
@@ -83,10 +83,10 @@ impl Grid {
         };
         let sized = |at: usize, column| {
             let cells = data.rows.iter().map(|row| cell(row, at).width()).max().unwrap_or(0);
-            Sized::new(at, column, cells)
+            ColumnWidths::new(at, column, cells)
         };
         let all = data.columns.iter().enumerate().skip(from);
-        let mut kept: Vec<Sized<'_>> = all.map(|(at, column)| sized(at, column)).collect();
+        let mut kept: Vec<ColumnWidths<'_>> = all.map(|(at, column)| sized(at, column)).collect();
         let mut left_out = Vec::new();
         while needed(kept.iter().map(|sized| sized.enough)) > style.width {
             let least = kept.iter().enumerate().filter(|(_, sized)| sized.column.rank > 0);
@@ -97,13 +97,13 @@ impl Grid {
             left_out.insert(0, removed.column.heading.replace("-\n", "").replace('\n', " "));
         }
         left_out.retain(|heading| !heading.is_empty());
-        narrow(&mut kept, style.width);
+        shrink_to_fit(&mut kept, style.width);
         let rows = data.rows.iter().map(|row| Cells {
             block: if blocks { cell(row, 0) } else { String::new() },
             cells: kept.iter().map(|sized| cell(row, sized.at)).collect(),
         });
         let rows = rows.collect();
-        let layout = |sized: &Sized<'_>| ColumnLayout {
+        let layout = |sized: &ColumnWidths<'_>| ColumnLayout {
             heading: (heading(sized.column).iter())
                 .flat_map(|line| wrapped(line, sized.width, ""))
                 .collect(),
@@ -197,7 +197,7 @@ fn needed(widths: impl Iterator<Item = usize>) -> usize {
 }
 
 /// Column with the widths it may have, in terminal columns.
-struct Sized<'a> {
+struct ColumnWidths<'a> {
     at: usize,
     column: &'a Column,
     /// Current width; initially wide enough to wrap nothing.
@@ -208,7 +208,7 @@ struct Sized<'a> {
     least: usize,
 }
 
-impl<'a> Sized<'a> {
+impl<'a> ColumnWidths<'a> {
     fn new(at: usize, column: &'a Column, cells: usize) -> Self {
         let heading = heading(column);
         let words = heading.iter().flat_map(|line| line.split(' '));
@@ -224,8 +224,8 @@ impl<'a> Sized<'a> {
 
 /// Shrinks the widest shrinkable column until all fit or none can shrink further. First wraps
 /// headings alone, then cells too.
-fn narrow(kept: &mut [Sized<'_>], room: usize) {
-    let limits: [fn(&Sized<'_>) -> usize; 2] =
+fn shrink_to_fit(kept: &mut [ColumnWidths<'_>], room: usize) {
+    let limits: [fn(&ColumnWidths<'_>) -> usize; 2] =
         [|sized| sized.enough.max(sized.least), |sized| sized.least];
     for limit in limits {
         while needed(kept.iter().map(|sized| sized.width)) > room {
@@ -283,7 +283,7 @@ pub(crate) fn shortened(name: &str, width: usize) -> String {
 }
 
 /// Renders each row as lines `heading: value`, for widths that no table fits.
-fn listed(data: &Table, width: usize) -> Vec<String> {
+fn render_as_list(data: &Table, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &data.rows {
         if !lines.is_empty() {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     fn laid(width: usize) -> String {
-        lay(&table(), Style { width, blocks: true, colours: false }).text().to_owned()
+        render(&table(), Style { width, blocks: true, colours: false }).text().to_owned()
     }
 
     #[test]
@@ -371,12 +371,13 @@ mod tests {
         let again = data.rows[0].clone();
         data.rows.insert(1, again);
         let style = |blocks| Style { width: 140, blocks, colours: false };
-        let named = |blocks| lay(&data, style(blocks)).text().matches("(xfs on nvme0n1)").count();
+        let named =
+            |blocks| render(&data, style(blocks)).text().matches("(xfs on nvme0n1)").count();
         assert_eq!((named(true), named(false)), (1, 2));
         // The name is repeated in the next block.
         data.rows[3] = Row { cells: data.rows[2].cells.clone(), ..Row::default() };
         data.rows[3].cells[0].text = "Restore".to_owned();
-        let text = lay(&data, style(true)).text().to_owned();
+        let text = render(&data, style(true)).text().to_owned();
         assert_eq!(text.matches("測定対象の長い名前です").count(), 2, "{text}");
     }
 
@@ -390,7 +391,7 @@ mod tests {
     #[test]
     fn colours_are_our_own_and_only_where_they_are_asked_for() {
         let style = Style { width: 100, blocks: true, colours: true };
-        let text = lay(&table(), style).text().to_owned();
+        let text = render(&table(), style).text().to_owned();
         assert_eq!(text.matches("\u{1b}[32mA\u{1b}[0m").count(), 3);
         assert!(!text.contains("\u{1b}[31mname"));
     }

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn on_a_large_stack() -> u8 {
-    let work = || exit_status::caught(|| program(std::env::args_os()));
+    let work = || exit_status::run_catching_panics(|| program(std::env::args_os()));
     let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
     if limit.is_none_or(|bytes| bytes >= STACK_BYTES as u64 / 2) {
         return work();
@@ -71,7 +71,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
     }
     let flags = match Flags::read_from(words) {
         Ok(flags) => flags,
-        Err(error) => return exit_status::not_understood(error),
+        Err(error) => return exit_status::report_usage_error(error),
     };
     if flags.replace {
         qdepth_files::replace_all();

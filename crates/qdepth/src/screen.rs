@@ -36,11 +36,11 @@ pub(crate) struct Screen {
     quiet: bool,
     /// True if events leave no lines, because the run takes seconds and prints everything at its
     /// end.
-    passing: bool,
+    leaves_no_lines: bool,
     /// True if lines are appended instead of redrawn in place.
-    plain: bool,
+    is_plain: bool,
     /// True if points and findings appear only live, because a table lists them at the end.
-    tabled: bool,
+    has_table: bool,
     /// True if events are printed to standard output as the result.
     prints_events: bool,
     /// First error of printing an event.
@@ -118,9 +118,9 @@ impl Screen {
         let shown = Shown { began: qdepth_linux::now(), state: Mutex::default() };
         Self {
             quiet: false,
-            passing: false,
-            plain: !terminal::is_drawn_on(),
-            tabled: false,
+            leaves_no_lines: false,
+            is_plain: !terminal::is_drawn_on(),
+            has_table: false,
             prints_events: false,
             unprinted: RefCell::default(),
             shown: Arc::new(shown),
@@ -131,26 +131,26 @@ impl Screen {
     /// Screen that prints nothing but warnings, for callers that parse standard error.
     pub(crate) fn quiet() -> Self {
         let mut screen = Self::new();
-        (screen.quiet, screen.plain) = (true, true);
+        (screen.quiet, screen.is_plain) = (true, true);
         screen
     }
 
     /// Screen whose live lines disappear at the end, for a run of a few seconds.
     pub(crate) fn passing() -> Self {
         let mut screen = Self::new();
-        screen.passing = true;
+        screen.leaves_no_lines = true;
         screen
     }
 
     /// Screen that the options of a run select.
     pub(crate) fn from_options(options: &RunOptions) -> Self {
         let mut screen = Self::new();
-        screen.plain |= options.plain || options.quiet;
+        screen.is_plain |= options.plain || options.quiet;
         screen.quiet = options.quiet;
         // Events replace every other output.
         screen.prints_events = options.prints_events_alone();
         let has_table = !screen.prints_events && !options.json && options.repeat.is_none();
-        screen.tabled = has_table && !screen.plain && std::io::stdout().is_terminal();
+        screen.has_table = has_table && !screen.is_plain && std::io::stdout().is_terminal();
         screen
     }
 
@@ -167,7 +167,7 @@ impl Screen {
     }
 
     fn print_above(&self, line: &str) {
-        if self.plain {
+        if self.is_plain {
             terminal::print_line(line);
         } else {
             self.shown.state().draw(&[line.to_owned()], self.shown.now());
@@ -175,25 +175,25 @@ impl Screen {
     }
 
     /// Applies a change to the live state, and starts redrawing.
-    fn learn(&self, change: impl FnOnce(&mut Live, Duration)) {
+    fn apply(&self, change: impl FnOnce(&mut Live, Duration)) {
         let now = self.shown.now();
         let mut state = self.shown.state();
         change(&mut state.live, now);
-        if !self.plain && self.ticker.borrow().is_none() {
+        if !self.is_plain && self.ticker.borrow().is_none() {
             self.ticker.replace(Some(Ticker::start(Arc::clone(&self.shown))));
         }
     }
 
     /// Prints the pending points and findings permanently, because no table will list them.
-    fn leave(&self) {
+    fn flush_messages(&self) {
         let messages = std::mem::take(&mut self.shown.state().live.messages);
         messages.iter().for_each(|line| self.print_line(line));
     }
 
     /// Stops redrawing and clears the live lines.
-    fn rest(&self) {
+    fn stop_drawing(&self) {
         self.ticker.take();
-        if !self.plain {
+        if !self.is_plain {
             self.shown.state().draw(&[], self.shown.now());
         }
     }
@@ -207,7 +207,7 @@ impl Screen {
             return phase_line(started);
         }
         // Without live lines, one line must explain what takes these seconds.
-        if self.passing && !(self.plain && matches!(event, RunEvent::RunStarted(_))) {
+        if self.leaves_no_lines && !(self.is_plain && matches!(event, RunEvent::RunStarted(_))) {
             return None;
         }
         let state = self.shown.state();
@@ -221,7 +221,7 @@ impl Screen {
             // The run that combines all variants has nothing left to measure.
             RunEvent::RunStarted(run) if run.points_done == run.points => None,
             RunEvent::RunStarted(run) => Some(begins(run)),
-            RunEvent::PointStarted(point) if self.plain && !state.live.is_emulated() => {
+            RunEvent::PointStarted(point) if self.is_plain && !state.live.is_emulated() => {
                 Some(measures(point, &on(point), points))
             }
             RunEvent::PointEnded(ended) => begun(ended.point).map(|point| {
@@ -247,9 +247,9 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         // A failed run may have pending lines.
-        self.leave();
+        self.flush_messages();
         self.shown.state().live = Live::default();
-        self.rest();
+        self.stop_drawing();
         if let Some(why) = self.unprinted.take() {
             self.print_above(&format!(
                 "--events: lines are missing ({why:#}); the run is not affected"
@@ -262,7 +262,7 @@ impl Observer for Screen {
     fn event(&self, event: &RunEvent) {
         if self.prints_events {
             // A reader that has exited must not end the measurement.
-            if let Err(error) = terminal::print_document(&event.line()) {
+            if let Err(error) = terminal::print_raw(&event.line()) {
                 self.unprinted.borrow_mut().get_or_insert(error);
             }
         }
@@ -274,17 +274,17 @@ impl Observer for Screen {
         }
         let line = self.lines_of(event);
         if matches!(event, RunEvent::RunEnded(ended) if ended.state == "failed") {
-            self.leave();
+            self.flush_messages();
         }
-        self.learn(|live, now| live.learn(event, now));
+        self.apply(|live, now| live.apply(event, now));
         let passes = matches!(event, RunEvent::PointEnded(_) | RunEvent::FindingRaised(_));
         match line {
-            Some(line) if self.tabled && passes => self.learn(|live, _| live.print_above(line)),
+            Some(line) if self.has_table && passes => self.apply(|live, _| live.print_above(line)),
             Some(line) => self.print_line(&line),
             None => {}
         }
         if matches!(event, RunEvent::PhaseEnded(_) | RunEvent::RunEnded(_)) {
-            self.rest();
+            self.stop_drawing();
         }
     }
 

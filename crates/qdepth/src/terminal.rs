@@ -8,7 +8,7 @@ use qdepth_files::{Lines, visible};
 use qdepth_report::Table;
 use unicode_width::UnicodeWidthStr;
 
-use crate::layout::{Style, lay, wrapped};
+use crate::layout::{Style, render, wrapped};
 
 mod region;
 
@@ -44,17 +44,17 @@ pub(crate) fn result_lines() -> Option<usize> {
 
 /// Prints a table.
 pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
-    out(lay(table, table_style(blocks)).text())
+    out(render(table, table_style(blocks)).text())
 }
 
 /// Prints text for a person: wrapped if the terminal's width is known, unwrapped for programs.
 pub(crate) fn print(text: &str) -> Result<()> {
-    out(&broken(&visible(text, Lines::Many), stated_columns()))
+    out(&wrap_lines(&visible(text, Lines::Many), stated_columns()))
 }
 
 /// Wraps each line to this width with a hanging indent. Commands stay on one line, so that they can
 /// be copied.
-fn broken(text: &str, width: Option<usize>) -> String {
+fn wrap_lines(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };
     let line = |line: &str| {
         let words = line.trim_start();
@@ -70,7 +70,7 @@ fn broken(text: &str, width: Option<usize>) -> String {
 
 /// Prints a document for a program unchanged. On a terminal, control characters are made visible so
 /// that it does not execute them; lines are not wrapped, so that copied text stays the same.
-pub(crate) fn print_document(text: &str) -> Result<()> {
+pub(crate) fn print_raw(text: &str) -> Result<()> {
     if io::stdout().is_terminal() { out(&visible(text, Lines::Many)) } else { write_out(text) }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn size() -> (usize, usize) {
 
 /// Text wrapped to this width.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let text = broken(&visible(text, Lines::Many), Some(width));
+    let text = wrap_lines(&visible(text, Lines::Many), Some(width));
     text.split('\n').map(str::to_owned).collect()
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// report it.
 pub(crate) fn print_line(line: &str) {
     let width = io::stderr().is_terminal().then(|| size().0);
-    let line = broken(&visible(line, Lines::Many), width);
+    let line = wrap_lines(&visible(line, Lines::Many), width);
     let _ = writeln!(io::stderr(), "{}", if is_ascii() { in_ascii(&line) } else { line });
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, alone, pause, points};
+use crate::common::{Workspace, exclusive_turn, pause, points};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -41,7 +41,7 @@ fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
 
 #[test]
 fn threads_are_dealt_to_directories_and_nothing_is_left_behind() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for name in ["a", "b"] {
         fs::create_dir(workspace.join(name)).unwrap();
     }
@@ -75,7 +75,7 @@ fn a_file_of_somebody_else_is_not_touched() {
 
 #[test]
 fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("a")).unwrap();
     let words = "--threads 2 --transfer 1MiB --passes 1 --no-report";
     let running = workspace.start(&format!("run bandwidth a {words} --bytes-per-thread 1GiB"));

@@ -11,7 +11,7 @@ mod tests {
     const QUICK: &str = "--profile database --duration 1s --no-report";
 
     /// True if a browser can be automated here; otherwise prints that the test is skipped.
-    fn can(test: &str) -> bool {
+    fn has_tools(test: &str) -> bool {
         let modules = format!("{}/axe-core", modules());
         let there = ["chromium", "node"].iter().all(|tool| {
             let is_there = sh(&format!("command -v {tool}")).is_ok();
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_page_and_report_is_usable_by_everybody() {
-        if !can("pages and reports as axe-core sees them") {
+        if !has_tools("pages and reports as axe-core sees them") {
             return;
         }
         let workspace = Workspace::new();
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_live_page_changes_within_two_seconds() {
-        if !can("the live page in a browser") {
+        if !has_tools("the live page in a browser") {
             return;
         }
         let workspace = Workspace::new();

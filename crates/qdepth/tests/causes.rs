@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{Workspace, alone, can, codes, points, sh};
+use crate::common::{Workspace, codes, exclusive_turn, has_tools, points, sh};
 
 const PLAN: &str = "name = \"causes\"\noutstanding = [2]\nwarm_up = \"50ms\"\n\
     duration = \"400ms\"\nfile_size = \"8MiB\"\n[[profile]]\nname = \"load\"\nrandom = 100\n\
@@ -44,7 +44,7 @@ fn is_c_everywhere(workspace: &Workspace, code: &str) {
 
 #[test]
 fn blocks_that_were_never_written_are_told_in_every_output() {
-    let (_alone, workspace) = (alone(), workspace());
+    let (_alone, workspace) = (exclusive_turn(), workspace());
     let sparse = workspace.join("sparse");
     fs::File::create(&sparse).unwrap().set_len(8 << 20).unwrap();
     workspace.run("run plan.toml sparse --read-only --no-report").expect(1);
@@ -60,10 +60,10 @@ fn blocks_that_were_never_written_are_told_in_every_output() {
 #[test]
 fn memory_and_loops_without_direct_io_are_told() {
     let test = "memory_and_loops_without_direct_io_are_told";
-    if !can(test, &["losetup", "mkfs.ext4"]) {
+    if !has_tools(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), workspace());
+    let (_alone, workspace) = (exclusive_turn(), workspace());
     let place = |name: &str| -> PathBuf {
         let path = workspace.join(name);
         fs::create_dir(&path).unwrap();
@@ -92,10 +92,10 @@ fn memory_and_loops_without_direct_io_are_told() {
 #[test]
 fn direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told() {
     let test = "direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told";
-    if !can(test, &["losetup", "mkfs.btrfs"]) {
+    if !has_tools(test, &["losetup", "mkfs.btrfs"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), workspace());
+    let (_alone, workspace) = (exclusive_turn(), workspace());
     let node = workspace.device("image", 256 << 20);
     let at = workspace.join("at");
     fs::create_dir(&at).unwrap();
@@ -138,10 +138,10 @@ fn direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told() {
 #[test]
 fn holes_below_a_loop_device_are_told() {
     let test = "holes_below_a_loop_device_are_told";
-    if !can(test, &["losetup"]) {
+    if !has_tools(test, &["losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), workspace());
+    let (_alone, workspace) = (exclusive_turn(), workspace());
     let node = workspace.device("image", 64 << 20);
     workspace.run(&format!("run plan.toml {} --read-only --no-report", node.display())).expect(1);
     is_c_everywhere(&workspace, "unwritten-read");
@@ -150,10 +150,10 @@ fn holes_below_a_loop_device_are_told() {
 #[test]
 fn reflinks_and_compressed_data_are_told() {
     let test = "reflinks_and_compressed_data_are_told";
-    if !can(test, &["losetup", "mkfs.btrfs", "xfs_io"]) {
+    if !has_tools(test, &["losetup", "mkfs.btrfs", "xfs_io"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), workspace());
+    let (_alone, workspace) = (exclusive_turn(), workspace());
     let node = workspace.device("image", 256 << 20);
     let at = workspace.join("at");
     fs::create_dir(&at).unwrap();

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, alone, can, codes, pause, points, sh, token};
+use crate::common::{Workspace, codes, exclusive_turn, has_tools, pause, points, sh, token};
 use serde_json::Value;
 
 const FILE: &str = "qdepth-measurement-file";
@@ -89,10 +89,10 @@ fn file_of_the_user_is_refused_and_unchanged() {
 #[test]
 fn device_is_refused_without_consent_and_unchanged() {
     let test = "device_is_refused_without_consent_and_unchanged";
-    if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
+    if !has_tools(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let device = workspace.device("image", 64 << 20);
     let node = device.display().to_string();
     let sum = |node: &str| sh(&format!("sha256sum < {node}")).unwrap();
@@ -144,10 +144,10 @@ fn in_an_hour() -> String {
 #[test]
 fn device_is_read_without_consent_and_unchanged() {
     let test = "device_is_read_without_consent_and_unchanged";
-    if !can(test, &["losetup", "sha256sum"]) {
+    if !has_tools(test, &["losetup", "sha256sum"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     sh(&format!("head -c 33554432 /dev/urandom > {}", workspace.join("image").display())).unwrap();
     let device = workspace.attach(&workspace.join("image"));
     let before = sh(&format!("sha256sum < {}", device.display())).unwrap();
@@ -246,7 +246,7 @@ fn promised(document: &Value) {
 
 #[test]
 fn machine_output_is_one_document_with_the_promised_fields() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--area 8MiB --profile database --queue-depth 1,8 --duration 1s";
     let first = workspace.run(&format!("run . {words} --json --seed 7")).expect_finished().json();
     promised(&first);
@@ -271,7 +271,7 @@ fn machine_output_is_one_document_with_the_promised_fields() {
 
 #[test]
 fn measurement_file_goes_unless_it_is_to_be_kept() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = format!("run . {SHORT} --queue-depth 1 --no-report");
     let ended = workspace.run(&words).expect_finished();
     assert!(ended.out.contains("Database"), "the table: {}", ended.out);
@@ -294,7 +294,7 @@ fn measurement_file_goes_unless_it_is_to_be_kept() {
 
 #[test]
 fn targets_are_measured_one_after_the_other() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("a")).unwrap();
     fs::create_dir(workspace.join("b")).unwrap();
     let document = workspace.run(&format!("run a b {SHORT} --queue-depth 1,2 --json"));
@@ -309,7 +309,7 @@ fn targets_are_measured_one_after_the_other() {
 
 #[test]
 fn every_engine_measures() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for engine in ["io_uring", "linux-aio", "threads"] {
         let words = format!("run . {SHORT} --queue-depth 1,8 --engine {engine} --json --no-report");
         let ended = workspace.run(&words);
@@ -329,7 +329,7 @@ fn every_engine_measures() {
 
 #[test]
 fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for (engine, why) in [
         ("io_uring-passthrough", ". is not an NVMe namespace, so it does not accept NVMe commands"),
         ("io_uring-passthrough-polled", "poll"),
@@ -423,7 +423,7 @@ direct = false
 
 #[test]
 fn every_kind_of_load_gives_lawful_points() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("loads.toml", LOADS);
     let document = workspace.run("run loads.toml . --json --no-report").expect_finished().json();
     let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();
@@ -466,7 +466,7 @@ fn every_kind_of_load_gives_lawful_points() {
 
 #[test]
 fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words =
         "run --profile database --queue-depth 1 --duration 100ms --area 8MiB --no-report --json";
     let document = workspace.run(&format!("{words} --cpus 0")).expect_finished().json();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, can, sh};
+use crate::common::{Workspace, has_tools, sh};
 
 /// Workspace whose PATH finds the link before any other fio.
 #[cfg(test)]
@@ -80,7 +80,7 @@ fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
 #[test]
 fn tools_of_fios_package_read_what_we_print() {
     let test = "tools_of_fios_package_read_what_we_print";
-    if !can(test, &["fio_jsonplus_clat2csv", "fio2gnuplot"]) {
+    if !has_tools(test, &["fio_jsonplus_clat2csv", "fio2gnuplot"]) {
         return;
     }
     let link = Link::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::common::{Workspace, alone, can, codes, points};
+use crate::common::{Workspace, codes, exclusive_turn, has_tools, points};
 use serde_json::Value;
 
 /// Rate of the points of a column at an intensity, I/Os per second.
@@ -172,10 +172,10 @@ const HELD_OFF: [&str; 2] = ["pressure", "stall"];
 #[test]
 fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let test = "drives_with_a_fixed_served_rate_scale_with_their_number";
-    if !can(test, &["losetup", "nbdkit", "nbdfuse"]) {
+    if !has_tools(test, &["losetup", "nbdkit", "nbdfuse"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     // 16 Mbit/s: 256 requests of 8 KiB in a second, so that four drives load no CPU.
     let drives: Vec<(Workspace, String)> = (0..4).map(|_| served(16_777_216)).collect();
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
@@ -219,10 +219,10 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
 #[test]
 fn a_slow_drive_is_done_last() {
     let test = "a_slow_drive_is_done_last";
-    if !can(test, &["losetup", "nbdkit", "nbdfuse"]) {
+    if !has_tools(test, &["losetup", "nbdkit", "nbdfuse"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let drives = [served(16_777_216), served(8_388_608)];
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
     // 512 requests each: 2 s at 256 a second, 4 s at half of that.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Ended, Workspace, can, consent_lines, sh, token};
+use crate::common::{Ended, Workspace, consent_lines, has_tools, sh, token};
 
 const BYTES: usize = 16 << 20;
 const JOB: &str = "--name=w --rw=randwrite --bs=4k --filename=precious --runtime=1 --time_based";
@@ -147,7 +147,7 @@ fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
 #[test]
 fn all_that_consents_lack_is_said_at_once() {
     let test = "all_that_consents_lack_is_said_at_once";
-    if !can(test, &["losetup", "mkfs.ext4"]) {
+    if !has_tools(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
     let workspace = with_file();

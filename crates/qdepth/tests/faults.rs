@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    Ended, Workspace, alone, can, codes, consent_lines, figure, pause, points, sh, token,
+    Ended, Workspace, codes, consent_lines, exclusive_turn, figure, has_tools, pause, points, sh,
+    token,
 };
 use serde_json::Value;
 
@@ -76,7 +77,7 @@ fn failed_are_in_no_figure(document: &Value) {
 /// within windows and in total.
 #[cfg(test)]
 fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let trigger = workspace.join("trigger");
     let served = workspace
         .served(&format!("--filter=error {filters} error=EIO error-file={}", trigger.display()));
@@ -99,7 +100,7 @@ fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
 #[test]
 fn injected_read_errors_are_reported_exactly() {
     let test = "injected_read_errors_are_reported_exactly";
-    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+    if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
     let text = plan(100, "1, 8", "100ms", "1s");
@@ -114,7 +115,7 @@ fn injected_read_errors_are_reported_exactly() {
 #[test]
 fn errors_of_a_visit_that_only_leads_in_are_reported() {
     let test = "errors_of_a_visit_that_only_leads_in_are_reported";
-    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+    if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
     let text = plan(100, "32", "100ms", "4s").replace("[[", "visits = 5\n[[");
@@ -125,10 +126,10 @@ fn errors_of_a_visit_that_only_leads_in_are_reported() {
 #[test]
 fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
     let test = "a_drive_that_goes_does_not_end_the_points_of_the_other";
-    if !can(test, &["losetup"]) {
+    if !has_tools(test, &["losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let (stays, goes) = (workspace.device("stays", 64 << 20), workspace.device("goes", 64 << 20));
     let text = plan(100, "1, 2, 3", "50ms", "1s");
     let toml = workspace.write("plan.toml", &text.replace("[[", "targets = \"together\"\n[["));
@@ -161,10 +162,10 @@ fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
 #[test]
 fn injected_write_errors_are_reported_exactly() {
     let test = "injected_write_errors_are_reported_exactly";
-    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+    if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let trigger = workspace.join("trigger");
     let served = workspace.served(&format!(
         "--filter=error memory 64M error=EIO error-pwrite-rate=10% error-file={}",
@@ -198,10 +199,10 @@ fn injected_write_errors_are_reported_exactly() {
 #[test]
 fn device_that_hangs_does_not_hang_the_program() {
     let test = "device_that_hangs_does_not_hang_the_program";
-    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+    if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let served = workspace.served("memory 64M");
     let device = workspace.attach(&served.file);
     let toml = workspace.write("plan.toml", &plan(100, "8", "100ms", "2s"));
@@ -367,7 +368,7 @@ fn killed_in_virtual_time_it_resumes_to_the_same_figures() {
 
 #[cfg(test)]
 fn interrupted_by(signal: &str, status: i32) {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let toml = plan(67, "1, 2, 4", "100ms", "1s").replace("[[", "file_size = \"8MiB\"\n[[");
     workspace.write("plan.toml", &toml);
@@ -408,10 +409,10 @@ fn sigterm_keeps_what_was_measured_and_resumes() {
 #[test]
 fn full_results_disk_ends_the_run_and_loses_nothing() {
     let test = "full_results_disk_ends_the_run_and_loses_nothing";
-    if !can(test, &["mount", "fallocate"]) {
+    if !has_tools(test, &["mount", "fallocate"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let results = workspace.join("results");
     fs::create_dir(&results).unwrap();
     let at = results.display();

@@ -1,6 +1,6 @@
 //! Findings that the program must raise about a point, each provoked by a test.
 
-use crate::common::{Workspace, alone, codes, figure, points};
+use crate::common::{Workspace, codes, exclusive_turn, figure, points};
 
 const PLAN: &str = r#"
 name = "doubtful"
@@ -46,7 +46,7 @@ compressible = 75
 
 #[test]
 fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", PLAN);
     let document = workspace.run("run plan.toml . --json --no-report").expect_finished().json();
     let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();

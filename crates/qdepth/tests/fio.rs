@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{Workspace, alone, can, sh};
+use crate::common::{Workspace, exclusive_turn, has_tools, sh};
 use serde_json::Value;
 
 /// Collects the paths of a document, with the kinds of their values. Names that are numbers
@@ -72,8 +72,8 @@ pub(crate) fn forget_newer(document: &Value, there: &mut BTreeMap<String, &'stat
 
 #[test]
 fn the_json_has_the_fields_of_the_fio_that_is_here_with_their_kinds() {
-    let _alone = alone();
-    if !can("fields of fio's JSON", &["fio"]) {
+    let _alone = exclusive_turn();
+    if !has_tools("fields of fio's JSON", &["fio"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -128,7 +128,7 @@ fn write_pressure(n: u32, filename: &str, runtime: &str) -> String {
 
 #[test]
 fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let files: Vec<String> = (10..=600)
         .step_by(10)
@@ -158,7 +158,7 @@ fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
 
 #[test]
 fn a_file_of_write_pressure_runs_and_is_told_as_one_group() {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let text = write_pressure(10, "target", "1").replace("runtime=1", "runtime=1\nsize=64m");
     let file = jobs(&workspace, "wpt.fio", &text);
@@ -185,7 +185,7 @@ fn a_file_of_write_pressure_runs_and_is_told_as_one_group() {
 
 #[test]
 fn refusals_name_the_option_and_change_nothing() {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let file = jobs(&workspace, "bad.fio", "[a]\nsize=1m\n\niodept=4\n");
     let ended = workspace.run(&format!("fio {file}")).expect(2);
@@ -199,7 +199,7 @@ fn refusals_name_the_option_and_change_nothing() {
 
 #[test]
 fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let file =
         jobs(&workspace, "j.fio", "[a]\nrw=randread\nbs=4k\nsize=8m\nruntime=300ms\ntime_based\n");
@@ -211,7 +211,7 @@ fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
     let text = workspace.run("plan quick . --as-fio --area 1GiB").expect(0).out;
     let again = workspace.write("quick.fio", &text);
     workspace.run(&format!("fio --parse-only {again}")).expect(0);
-    if can("the job file is fio's", &["fio"]) {
+    if has_tools("the job file is fio's", &["fio"]) {
         sh(&format!("fio --parse-only {}/{again}", workspace.path().display())).unwrap();
     }
 }
@@ -269,10 +269,10 @@ const SUPPORTED: &[&str] = &[
 
 #[test]
 fn pauses_and_file_sizes_move_what_fio_moves() {
-    if !can("the same job in fio", &["fio"]) {
+    if !has_tools("the same job in fio", &["fio"]) {
         return;
     }
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let folder = workspace.path().display();
     let text = "[global]\nrw=randread\nbs=4k\nfilename=FILE\nfilesize=2m\n\
@@ -340,7 +340,7 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
 
 #[test]
 fn what_a_job_writes_is_read_back_and_verified() {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let text = "[global]\nbs=4k\nsize=4m\ndirect=1\nioengine=libaio\niodepth=8\nfilename=FILE\n\
                 [once]\nrw=randwrite\nverify=crc32c\n";
@@ -398,8 +398,8 @@ pub(crate) fn form(line: &str) -> String {
 
 #[test]
 fn a_link_called_fio_prints_and_ends_as_fio_does() {
-    let _alone = alone();
-    if !can("the text of fio", &["fio"]) {
+    let _alone = exclusive_turn();
+    if !has_tools("the text of fio", &["fio"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -448,8 +448,8 @@ fn a_link_called_fio_prints_and_ends_as_fio_does() {
 
 #[test]
 fn terse_lines_have_the_fields_of_the_fio_that_is_here() {
-    let _alone = alone();
-    if !can("terse lines of fio", &["fio"]) {
+    let _alone = exclusive_turn();
+    if !has_tools("terse lines of fio", &["fio"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -482,7 +482,7 @@ fn terse_lines_have_the_fields_of_the_fio_that_is_here() {
 
 #[test]
 fn every_option_that_fio_lists_is_answered() {
-    if !can("the options of fio", &["fio"]) {
+    if !has_tools("the options of fio", &["fio"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -505,7 +505,7 @@ fn every_option_that_fio_lists_is_answered() {
 
 #[test]
 fn several_forms_and_logs_come_of_one_run() {
-    let _alone = alone();
+    let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let words = "--name=a --filename='media\\:p3700-1600gb' --rw=randrw --bs=4k --iodepth=4 \
                  --ioengine=libaio --direct=1 --runtime=300ms --time_based --size=1g \

@@ -1,7 +1,7 @@
 //! Jobs of fio without random offsets: traces, compared with the installed fio, and operations on
 //! directory entries and file sizes, which leave nothing behind.
 
-use crate::common::{Workspace, can, sh};
+use crate::common::{Workspace, has_tools, sh};
 use serde_json::Value;
 
 /// Reads, writes and runtime (ms) of the first job.
@@ -18,7 +18,7 @@ fn ours(workspace: &Workspace, words: &str) -> Value {
 
 #[test]
 fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
-    if !can("a trace of fio", &["fio"]) {
+    if !has_tools("a trace of fio", &["fio"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -99,7 +99,7 @@ fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
     assert!(left.len() == 2 && left.iter().all(is_filled), "{left:?}");
     run.kill();
     let attribute = format!("getfattr -n user.qdepth-made-by {}", left[0].display());
-    if sh(&attribute).is_err() && can("the mark of who made a directory", &["getfattr"]) {
+    if sh(&attribute).is_err() && has_tools("the mark of who made a directory", &["getfattr"]) {
         println!("SKIPPED: entries that a kill left (the file system has no attributes)");
         return;
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, alone, can, program, sh};
+use crate::common::{Workspace, exclusive_turn, has_tools, program, sh};
 use serde_json::Value;
 
 /// Loads, each for half a second on an emulated drive.
@@ -37,7 +37,7 @@ const SHAPES: &[&str] = &[
 
 #[test]
 fn what_is_read_is_also_run() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for shape in SHAPES {
         let words = format!("--name=j --filename=media\\:p3700-1600gb --runtime=500ms {shape}");
         workspace.run(&format!("fio --parse-only {words}")).expect(0);
@@ -53,7 +53,7 @@ fn what_is_read_is_also_run() {
 /// Exit status and figures agree with fio's.
 #[test]
 fn what_only_reads_finds_faults_in_what_was_not_written_to_be_verified() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     sh(&format!("head -c 1M /dev/urandom >{}", workspace.join("f").display())).unwrap();
     let reads = "--name=r --filename=f --size=1m --rw=read --verify=md5 --no-report";
     let made = workspace.run(&format!("fio {reads}"));
@@ -83,7 +83,7 @@ fn rate_that_no_host_reaches_is_imported_as_invalid() {
 
 #[test]
 fn folders_of_files_are_made_as_fio_makes_them_and_go_again() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--name=a --filename=no/folder/f --size=1m --rw=write --no-report";
     workspace.run(&format!("fio {words}")).expect_finished();
     assert!(!workspace.join("no").exists());
@@ -93,7 +93,7 @@ fn folders_of_files_are_made_as_fio_makes_them_and_go_again() {
 
 #[test]
 fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let text = "[global]\nbs=4k\nsize=4m\nexitall\n[short]\nrw=read\nnumber_ios=50\n\
         [long]\nrw=randread\nthinktime=10000\nexit_what=all\n[never]\nstonewall\nrw=read\n";
     let file = workspace.write("jobs.fio", text);
@@ -167,7 +167,7 @@ fn requests(document: &Value) -> Vec<f64> {
 
 #[test]
 fn tied_jobs_issue_by_their_weights_as_in_fio() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let text = "[global]\nfilename=FILE\nsize=16m\nbs=4k\nioengine=libaio\ndirect=1\niodepth=4\n\
         norandommap\nrw=randread\ntime_based\nruntime=1\nflow_sleep=1000\n\
         [many]\nflow=8\n[few]\nflow=1\n[untied]\niodepth=1\n";
@@ -184,7 +184,7 @@ fn tied_jobs_issue_by_their_weights_as_in_fio() {
         let made = workspace.run(&format!("fio --output-format=json --no-report {jobs}"));
         check(&made.expect_finished().json(), target, (7.2, 8.8));
     }
-    if can("the same jobs in fio", &["fio"]) {
+    if has_tools("the same jobs in fio", &["fio"]) {
         let jobs = workspace.write("fio.fio", &text.replace("FILE", &file));
         let jobs = workspace.join(&jobs);
         let told = sh(&format!("fio --output-format=json {}", jobs.display())).unwrap();
@@ -218,7 +218,7 @@ fn flows_have_weights_and_one_file_a_job() {
 
 #[test]
 fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--name=a --size=32m --rw=randrw --rwmixread=75 --bs=4k,64k --ioengine=libaio \
                  --direct=1 --iodepth=4 --norandommap --rate_iops=600,200 --runtime=1 --time_based";
     let folder = workspace.path().display();
@@ -239,7 +239,7 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
     check(&serde_json::from_str(&document[..end + 2]).unwrap(), "ours");
     let header = "rw=randrw, bs=(R) 4096B-4096B, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB";
     assert!(made.out.contains(header), "{}", made.out);
-    if can("the same job in fio", &["fio"]) {
+    if has_tools("the same job in fio", &["fio"]) {
         let words = words.replace("--name=a", &format!("--name=a --filename={folder}/theirs"));
         let told = sh(&format!("fio --output-format=normal,json {words}")).unwrap();
         assert!(told.contains(header), "{told}");
@@ -251,10 +251,10 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
 
 #[test]
 fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
-    if !can("requests of who may not be first", &["setpriv"]) {
+    if !has_tools("requests of who may not be first", &["setpriv"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::write(workspace.join("area"), vec![1; 16 << 20]).unwrap();
     let drop = "setpriv --bounding-set=-sys_nice,-sys_admin";
     let program = program();
@@ -298,7 +298,7 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
 
 #[test]
 fn priorities_are_refused_where_nobody_would_keep_them() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let medium = "--name=a --filename=media\\:p3700-1600gb --size=1m --runtime=500ms --rw=randread";
     let made = workspace.run(&format!("fio --no-report {medium} --prioclass=2 --prio=3")).expect(2);
     assert!(made.err.contains("does not support priorities"), "{}", made.err);
@@ -318,7 +318,7 @@ fn priorities_are_refused_where_nobody_would_keep_them() {
 
 #[test]
 fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let slow = "--rw=randread --size=16m --thinktime=50ms --time_based --runtime=20";
     let words = format!("--name=a --filename=media\\:p3700-1600gb {slow}");
     let behind =
@@ -354,7 +354,7 @@ fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
 
 #[test]
 fn a_job_ends_once_it_is_steady_and_says_so_as_fio_does() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--name=a --filename=media\\:p3700-1600gb --rw=randread --size=16m --time_based \
                  --runtime=60 --rate_iops=1000";
     for (asked, ss, line) in [

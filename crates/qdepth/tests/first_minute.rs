@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Ended, Workspace, can, pause, points, sh};
+use crate::common::{Ended, Workspace, has_tools, pause, points, sh};
 
 #[cfg(test)]
 fn run_in(folder: &Path, columns: Option<&str>, words: &[&str]) -> Ended {
@@ -99,7 +99,7 @@ fn the_first_answer_is_one_screen_of_a_small_terminal() {
 #[test]
 fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
     let test = "alone_it_reads_what_is_there_where_nothing_can_be_made";
-    if !can(test, &["mount", "umount"]) {
+    if !has_tools(test, &["mount", "umount"]) {
         return;
     }
     let workspace = Workspace::new();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, alone, can, program, sh};
+use crate::common::{Workspace, exclusive_turn, has_tools, program, sh};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -20,7 +20,7 @@ fn files(workspace: &Workspace, name: &str) -> Vec<(String, u64)> {
 
 #[test]
 fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for name in ["0", "1"] {
         fs::create_dir(workspace.join(name)).unwrap();
     }
@@ -54,7 +54,7 @@ fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
 
 #[test]
 fn a_shared_file_holds_all_segments_of_all_ranks() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     // Like IO500's hard phase: transfers that are not aligned to blocks, in one file.
     let line = "-w -k -e -t 47008 -b 47008 -s 20 -N 4 -o shared";
     workspace.run(&format!("ior --no-report {line}")).expect_finished();
@@ -66,7 +66,7 @@ fn a_shared_file_holds_all_segments_of_all_ranks() {
 
 #[test]
 fn checks_read_everything_back_and_hold_it_against_what_was_written() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "-w -W -r -R -t 64k -b 1m -s 2 -N 2 -o f";
     let told = workspace.run(&format!("ior --no-report {line}")).expect_finished().out;
     let rows = |name: &str| told.lines().filter(|line| line.starts_with(name)).count();
@@ -77,7 +77,7 @@ fn checks_read_everything_back_and_hold_it_against_what_was_written() {
 
 #[test]
 fn the_summary_may_be_one_json_document() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "-t 256k -b 1m -i 2 -N 2 -F -z -O summaryFormat=JSON,summaryFile=out.json -o f";
     let ended = workspace.run(&format!("ior --no-report {line}")).expect_finished();
     assert_eq!(ended.out, "");
@@ -115,7 +115,7 @@ fn nothing_of_somebody_else_is_overwritten() {
 
 #[test]
 fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "-w -k -e -t 4k -b 8m -s 16 -i 40 -N 2 -F -o f";
     let mut run = workspace.start(&format!("ior --no-report {line}"));
     run.wait_for_err("MiB/s");
@@ -137,10 +137,10 @@ fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
 #[test]
 fn a_kept_file_that_became_somebody_elses_is_left() {
     let test = "a_kept_file_that_became_somebody_elses_is_left";
-    if !can(test, &["losetup"]) {
+    if !has_tools(test, &["losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "ior --no-report -- -w -k -t 64k -b 1m -o kept";
     workspace.run(line).expect_finished();
     workspace.run(line).expect_finished();
@@ -169,7 +169,7 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
 /// the data of the write phases, up to the number in the status file.
 #[test]
 fn the_phases_of_io500_run_as_they_are() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for name in ["results", "datafiles/ior-easy", "datafiles/ior-hard"] {
         fs::create_dir_all(workspace.join(name)).unwrap();
     }
@@ -232,7 +232,7 @@ fn the_phases_of_io500_run_as_they_are() {
 /// the POSIX interface, in order, through a link named `ior`.
 #[test]
 fn iors_own_tests_run_as_they_are() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     sh(&format!("ln -s {} {}", program(), workspace.join("ior").display())).unwrap();
     workspace.write(
         "nodes.conf",
@@ -273,7 +273,7 @@ fn iors_own_tests_run_as_they_are() {
 
 #[test]
 fn directories_of_tasks_and_files_of_repetitions_have_iors_names() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("d")).unwrap();
     workspace.run("ior --no-report -- -w -k -F -u -N 2 -t 64k -b 128k -o d/f").expect(0);
     assert_eq!(files(&workspace, "d/0"), [("f.00000000".to_owned(), 128 << 10)]);

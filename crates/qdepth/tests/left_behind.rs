@@ -4,7 +4,7 @@
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::common::{Workspace, can, codes, pause, points, program, sh};
+    use crate::common::{Workspace, codes, has_tools, pause, points, program, sh};
 
     /// Matches the whole command line, because the measuring process is a child of the started one.
     fn count(workspace: &Workspace) -> usize {
@@ -25,7 +25,7 @@ mod tests {
     #[test]
     fn whatever_engine_waits_for_a_server_that_never_answers_the_program_ends() {
         let test = "whatever_engine_waits_for_a_server_that_never_answers_the_program_ends";
-        if !can(test, &["nbdkit", "nbdfuse"]) {
+        if !has_tools(test, &["nbdkit", "nbdfuse"]) {
             return;
         }
         for engine in ["io_uring", "linux-aio", "threads", "sync"] {
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn second_request_to_stop_ends_what_a_server_holds() {
         let test = "second_request_to_stop_ends_what_a_server_holds";
-        if !can(test, &["nbdkit", "nbdfuse"]) {
+        if !has_tools(test, &["nbdkit", "nbdfuse"]) {
             return;
         }
         let workspace = Workspace::new();
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn killed_child_is_noticed_where_signals_of_children_are_ignored() {
         let test = "killed_child_is_noticed_where_signals_of_children_are_ignored";
-        if !can(test, &["nbdkit", "nbdfuse", "pkill"]) {
+        if !has_tools(test, &["nbdkit", "nbdfuse", "pkill"]) {
             return;
         }
         let workspace = Workspace::new();
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn process_that_measures_served_files_ends_with_the_one_that_was_started() {
         let test = "process_that_measures_served_files_ends_with_the_one_that_was_started";
-        if !can(test, &["nbdkit", "nbdfuse"]) {
+        if !has_tools(test, &["nbdkit", "nbdfuse"]) {
             return;
         }
         for (signal, status) in [("TERM", Some(143)), ("INT", Some(130)), ("KILL", None)] {

@@ -7,7 +7,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use crate::common::{Ended, Workspace, can, codes, points, program, sh};
+    use crate::common::{Ended, Workspace, codes, has_tools, points, program, sh};
 
     const POINT: &str = "--profile database --queue-depth 1 --duration 20ms";
 
@@ -300,7 +300,7 @@ mod tests {
 
     /// Mounts a file system of this size; `None` if that is not possible.
     fn small(workspace: &Workspace, size: &str) -> Option<PathBuf> {
-        if !can("a full file system", &["mount"]) {
+        if !has_tools("a full file system", &["mount"]) {
             return None;
         }
         let small = workspace.join("small");
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_terminal_that_obeys_nothing_gets_no_codes() {
         let workspace = Workspace::new();
-        if !can("a terminal", &["script"]) {
+        if !has_tools("a terminal", &["script"]) {
             return;
         }
         workspace.run("run quick media:p3700-800gb --no-report").expect_finished();

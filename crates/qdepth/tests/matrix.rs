@@ -17,7 +17,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{Ended, Workspace, can, pause};
+use crate::common::{Ended, Workspace, has_tools, pause};
 use common::{Bench, checksum, has};
 use matrix_cases::{CASES, Case, Prepared};
 use qdepth_host::consent;
@@ -114,7 +114,7 @@ struct Tried {
 
 #[test]
 fn whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name() {
-    if !can("matrix of commands", &["losetup", "mkfs.ext4"]) {
+    if !has_tools("matrix of commands", &["losetup", "mkfs.ext4"]) {
         return;
     }
     let workspace = Workspace::new();

@@ -1,6 +1,6 @@
 //! Monitors of a point: a second load on the same device, and heat in an emulated drive.
 
-use crate::common::{Workspace, alone, can, codes, figure, points};
+use crate::common::{Workspace, codes, exclusive_turn, figure, has_tools, points};
 
 /// Plan of 2000 random reads a second, to which another process adds 20.
 const PLAN: &str = r#"name = "NAME"
@@ -24,8 +24,8 @@ fn plan(workspace: &Workspace, name: &str, rate: u32, duration: &str) -> String 
 
 #[test]
 fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
-    let _alone = alone();
-    if !can("foreign I/O on a loop device", &["losetup"]) {
+    let _alone = exclusive_turn();
+    if !has_tools("foreign I/O on a loop device", &["losetup"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -91,7 +91,7 @@ const READS: &str = "name = \"still\"\noutstanding = [4]\nduration = \"6s\"\nwar
 /// A stopped load generator raises its own finding, not one about pauses of the storage.
 #[test]
 fn a_stopped_generator_does_not_blame_the_storage() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("still.toml", READS);
     let mut run = workspace.start("run still.toml . --json --no-report");
     run.wait_for_err("plan still");
@@ -113,7 +113,7 @@ fn a_stopped_generator_does_not_blame_the_storage() {
 
 #[test]
 fn an_undisturbed_generator_does_not_stand_still() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("still.toml", READS);
     let document = workspace.run("run still.toml . --json --no-report").expect_finished().json();
     let point = &points(&document)[0];

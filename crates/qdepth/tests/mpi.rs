@@ -6,7 +6,9 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, alone, can, counts, pause, points, program, sh, shim};
+use crate::common::{
+    Workspace, counts, exclusive_turn, has_tools, pause, points, program, sh, shim,
+};
 use serde_json::Value;
 
 /// The program under mpirun, with its shim compiled.
@@ -66,7 +68,7 @@ fn with_cache(workspace: &Workspace, cache: &str, launcher: &str, words: &str) -
 #[test]
 fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     let test = "the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there";
-    if !can(test, &["mpirun.openmpi", "mpicc.openmpi"]) {
+    if !has_tools(test, &["mpirun.openmpi", "mpicc.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -126,10 +128,13 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
 
 #[test]
 fn ranks_together_count_what_one_process_counts() {
-    if !can("ranks_together_count_what_one_process_counts", &["mpirun.openmpi", "mpirun.mpich"]) {
+    if !has_tools(
+        "ranks_together_count_what_one_process_counts",
+        &["mpirun.openmpi", "mpirun.mpich"],
+    ) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
     let single = counts(&workspace.run(words).expect_finished().json());
@@ -147,10 +152,10 @@ fn ranks_together_count_what_one_process_counts() {
 
 #[test]
 fn what_is_told_live_is_what_all_ranks_do() {
-    if !can("what_is_told_live_is_what_all_ranks_do", &["mpirun.openmpi"]) {
+    if !has_tools("what_is_told_live_is_what_all_ranks_do", &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 3 --transfer 16KiB --bytes-per-thread 48MiB \
                  --events e.jsonl --json";
@@ -192,7 +197,7 @@ fn counts_of(point: &Value) -> u64 {
 
 #[test]
 fn a_shared_file_is_shared_by_ranks() {
-    if !can("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
+    if !has_tools("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -237,10 +242,10 @@ fn written(pid: &str) -> u64 {
 
 #[test]
 fn a_rank_that_is_killed_ends_the_point_as_failed() {
-    if !can("a_rank_that_is_killed_ends_the_point_as_failed", &["mpirun.openmpi", "pgrep"]) {
+    if !has_tools("a_rank_that_is_killed_ends_the_point_as_failed", &["mpirun.openmpi", "pgrep"]) {
         return;
     }
-    let _alone = alone();
+    let _alone = exclusive_turn();
     // Most of its time mpirun waits for the ranks that are left.
     for moments in (0..20_u64).collect::<Vec<_>>().chunks(10) {
         std::thread::scope(|scope| {
@@ -280,7 +285,7 @@ fn kill_a_rank(moment: u64) {
 /// Interrupting all ranks is not a loss of ranks: the run is kept, and reports the interruption.
 #[test]
 fn an_interrupt_of_all_ranks_is_no_failure() {
-    if can("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+    if has_tools("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
         interrupted(3);
     }
 }
@@ -288,7 +293,7 @@ fn an_interrupt_of_all_ranks_is_no_failure() {
 /// For example if a user interrupts the one process that shows output.
 #[test]
 fn an_interrupt_of_the_leader_alone_is_no_failure() {
-    if can("an_interrupt_of_the_leader_alone_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+    if has_tools("an_interrupt_of_the_leader_alone_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
         interrupted(1);
     }
 }
@@ -296,7 +301,7 @@ fn an_interrupt_of_the_leader_alone_is_no_failure() {
 /// Run of three ranks, of which the first `ranks` are interrupted.
 #[cfg(test)]
 fn interrupted(ranks: usize) {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &reading(4).replace("bytes_per_stream = \"4MiB\"\n", ""));
     fs::write(workspace.join("file"), vec![1; 16 << 20]).unwrap();
     let words = "run plan.toml file --no-report --logbook stopped.db";
@@ -315,10 +320,10 @@ fn interrupted(ranks: usize) {
 /// A problem on the machine of a rank without the logbook becomes a finding with the rank's name.
 #[test]
 fn a_rank_that_stands_still_is_found_and_named() {
-    if !can("a_rank_that_stands_still_is_found_and_named", &["mpirun.openmpi", "pgrep"]) {
+    if !has_tools("a_rank_that_stands_still_is_found_and_named", &["mpirun.openmpi", "pgrep"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 96MiB --json";
     let mut job = under_mpi(&workspace, "openmpi", 2, words);
@@ -349,7 +354,7 @@ fn a_rank_that_stands_still_is_found_and_named() {
 #[test]
 fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     let name = "what_the_guards_of_another_rank_refuse_is_refused_by_all";
-    if !can(name, &["mpirun.openmpi"]) {
+    if !has_tools(name, &["mpirun.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -386,7 +391,7 @@ fn reading(streams: u32) -> String {
 #[test]
 fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
     let name = "a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not";
-    if !can(name, &["mpirun.openmpi"]) {
+    if !has_tools(name, &["mpirun.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -421,7 +426,7 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
 
 #[test]
 fn virtual_time_is_one_whatever_the_number_of_ranks() {
-    if !can("virtual_time_is_one_whatever_the_number_of_ranks", &["mpirun.openmpi"]) {
+    if !has_tools("virtual_time_is_one_whatever_the_number_of_ranks", &["mpirun.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -437,7 +442,7 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
 #[test]
 fn an_mpi_that_its_launcher_does_not_know_is_refused() {
     let name = "an_mpi_that_its_launcher_does_not_know_is_refused";
-    if !can(name, &["mpirun.openmpi", "mpicc.mpich"]) {
+    if !has_tools(name, &["mpirun.openmpi", "mpicc.mpich"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -466,7 +471,7 @@ struct Nodes {
 impl Nodes {
     /// `None`, with the reason printed, if this system does not support them.
     fn new(test: &str, workspace: &Workspace) -> Option<Self> {
-        if !can(test, &["mpirun.openmpi", "ip", "unshare"]) {
+        if !has_tools(test, &["mpirun.openmpi", "ip", "unshare"]) {
             return None;
         }
         static PAIRS: AtomicU32 = AtomicU32::new(0);

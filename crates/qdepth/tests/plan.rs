@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Workspace, alone, can, consent_lines, sh, token};
+use crate::common::{Workspace, consent_lines, exclusive_turn, has_tools, sh, token};
 
 #[cfg(test)]
 #[track_caller]
@@ -51,10 +51,10 @@ fn a_directory_is_foreseen_and_left_alone() {
 fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
     let test = "a_large_file_system_that_is_nearly_full_has_room_until_little_is_left";
     let tools = ["losetup", "mkfs.ext4", "mount", "fallocate"];
-    if !can(test, &tools) {
+    if !has_tools(test, &tools) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let node = workspace.device("image", 400 << 30).display().to_string();
     let mount = workspace.join("mount").display().to_string();
     let make = "mkfs.ext4 -q -m 0 -O ^has_journal -E lazy_itable_init=1";
@@ -74,10 +74,10 @@ fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
 #[test]
 fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let test = "a_device_is_foreseen_with_every_verdict_and_left_alone";
-    if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
+    if !has_tools(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let node = workspace.device("image", 64 << 20).display().to_string();
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let zeros = sum();

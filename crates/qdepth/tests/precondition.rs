@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Workspace, alone, can, codes, points, token};
+use crate::common::{Workspace, codes, exclusive_turn, has_tools, points, token};
 use serde_json::{Value, json};
 
 #[cfg(test)]
@@ -81,10 +81,10 @@ fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
 #[test]
 fn a_device_is_written_through_as_announced() {
     let test = "a_device_is_written_through_as_announced";
-    if !can(test, &["losetup"]) {
+    if !has_tools(test, &["losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let device = workspace.device("image", 66 * MIB);
     let toml = workspace.write("plan.toml", READS);
     let words = format!("{toml} {} --precondition steady", device.display());
@@ -126,7 +126,7 @@ fn a_device_is_written_through_as_announced() {
 
 #[test]
 fn an_interruption_ends_it_before_the_first_point() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
     workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
     let mut run = workspace.start("run plan.toml . --no-report");
@@ -168,7 +168,7 @@ fn rounds_text(document: &Value) -> (String, bool) {
 
 #[test]
 fn rounds_end_with_a_verdict_and_not_with_an_error() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", READS);
     let words = "plan.toml . --precondition until-steady --round 300ms";
     let shown = workspace.run(&format!("plan {words}")).expect(0).out;
@@ -281,7 +281,7 @@ fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
 
 #[test]
 fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", READS);
     let words = "plan.toml . --until steady --duration 5s --warm-up 100ms";
     let shown = workspace.run(&format!("plan {words}")).expect(0).out;

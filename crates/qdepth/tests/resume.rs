@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 
-use crate::common::{Workspace, alone, codes, pause, points};
+use crate::common::{Workspace, codes, exclusive_turn, pause, points};
 
 #[cfg(test)]
 fn plan(outstanding: &str, duration: &str) -> String {
@@ -16,7 +16,7 @@ fn plan(outstanding: &str, duration: &str) -> String {
 
 #[test]
 fn a_run_that_is_alive_is_not_resumed() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan("1, 2", "1s"));
     let mut run = workspace.start("run plan.toml . --json --no-report");
     run.wait_for_err("MiB/s");
@@ -35,7 +35,7 @@ fn a_run_that_is_alive_is_not_resumed() {
 
 #[test]
 fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan("1, 2", "700ms"));
     for folder in ["stays", "goes"] {
         fs::create_dir(workspace.join(folder)).unwrap();
@@ -80,7 +80,7 @@ fn threads_above(workspace: &Workspace, few: usize) -> usize {
 
 #[test]
 fn a_resumed_run_keeps_to_its_engine() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan("40, 41", "700ms"));
     let mut run = workspace.start("run plan.toml . --engine threads");
     run.wait_for_err("plan resume");
@@ -101,7 +101,7 @@ fn a_resumed_run_keeps_to_its_engine() {
 /// A file that shrinks during reads returns no bytes, like a device that was removed.
 #[cfg(test)]
 fn loses_its_target(outstanding: &str, status: i32) {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan(outstanding, "600ms"));
     fs::write(workspace.join("file"), vec![1; 8 << 20]).unwrap();
     let mut run = workspace.start("run plan.toml file --no-report");
@@ -163,7 +163,7 @@ fn replaced(file: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 #[test]
 fn an_altered_plan_is_not_resumed() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let whole = stopped(&workspace);
     for (from, to) in [
         ("\"offset_bytes\": 0", "\"offset_bytes\": 9"),

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Ended, Workspace, can, pause, points, sh};
+use crate::common::{Ended, Workspace, has_tools, pause, points, sh};
 
 const MIB: u64 = 1 << 20;
 
@@ -109,7 +109,7 @@ fn a_run_does_not_go_on_in_a_file_that_was_emptied_moved_or_exchanged() {
 #[test]
 fn a_run_does_not_go_on_on_another_loop_device_or_mount() {
     let test = "a_run_does_not_go_on_on_another_loop_device_or_mount";
-    if !can(test, &["losetup", "mkfs.ext4"]) {
+    if !has_tools(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
     let workspace = Workspace::new();

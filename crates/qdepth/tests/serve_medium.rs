@@ -6,7 +6,7 @@
 mod tests {
     use serde_json::Value;
 
-    use crate::common::{Workspace, can, sh};
+    use crate::common::{Workspace, has_tools, sh};
 
     /// fio's figures: rate, mean latency in µs, errors that verifying found.
     fn fio(workspace: &Workspace, options: &str) -> (f64, f64, i64) {
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn fio_sees_the_mediums_time_and_its_own_data() {
-        if !can("a served medium under fio", &["fio"]) {
+        if !has_tools("a served medium under fio", &["fio"]) {
             return;
         }
         let workspace = Workspace::new();

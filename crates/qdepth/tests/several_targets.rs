@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Workspace, alone, can, sh, token};
+use crate::common::{Workspace, exclusive_turn, has_tools, sh, token};
 
 const SHORT: &str = "--area 8MiB --duration 100ms --profile database --queue-depth 1";
 
@@ -28,10 +28,10 @@ fn refusal_of_a_later_file_comes_before_the_first_is_made() {
 #[test]
 fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
     let test = "refusal_of_a_later_target_comes_before_the_first_device_is_labelled";
-    if !can(test, &["losetup", "sha256sum"]) {
+    if !has_tools(test, &["losetup", "sha256sum"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let node = workspace.device("image", 64 << 20).display().to_string();
     workspace.write("precious", &"the only copy\n".repeat(1 << 20));
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
@@ -55,10 +55,10 @@ fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
 #[test]
 fn room_is_counted_for_all_targets_together() {
     let test = "room_is_counted_for_all_targets_together";
-    if !can(test, &["mount"]) {
+    if !has_tools(test, &["mount"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("small")).unwrap();
     let at = workspace.join("small").display().to_string();
     sh(&format!("mount -t tmpfs -o size=40M qdepth-test {at}")).unwrap();

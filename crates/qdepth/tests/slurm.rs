@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, can, counts, pause, program, sh, shim};
+use crate::common::{Workspace, counts, has_tools, pause, program, sh, shim};
 
 const PAGE: &str = include_str!("../../../docs/recipes/cluster.md");
 const NODES: [&str; 2] = ["node1", "node2"];
@@ -126,7 +126,7 @@ fn script(workspace: &Workspace) -> String {
 fn the_job_of_the_page_counts_what_one_process_counts() {
     let test = "the_job_of_the_page_counts_what_one_process_counts";
     let tools = ["munged", "slurmctld", "slurmd", "sbatch", "mpicc.openmpi", "mpicc.mpich"];
-    if !can(test, &tools) {
+    if !has_tools(test, &tools) {
         return;
     }
     let workspace = Workspace::new();

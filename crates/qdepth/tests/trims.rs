@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::common::{Workspace, alone, can, consent_lines, points, sh, token};
+use crate::common::{Workspace, consent_lines, exclusive_turn, has_tools, points, sh, token};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -37,10 +37,10 @@ fn consent(workspace: &Workspace, words: &str, device: &Path, size: u64) -> Stri
 
 #[test]
 fn a_device_is_trimmed_as_often_as_by_fio() {
-    if !can("trims of a device", &["fio", "losetup"]) {
+    if !has_tools("trims of a device", &["fio", "losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let (theirs, ours) = (workspace.device("theirs", 64 * MIB), workspace.device("ours", 64 * MIB));
     let job = "--name=a --bs=16k --size=4m --ioengine=libaio --iodepth=8 --direct=1";
     let on = |device: &Path| format!("{job} --filename={}", device.display());
@@ -73,10 +73,10 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
 
 #[test]
 fn what_is_trimmed_takes_no_room_any_more() {
-    if !can("room of a trimmed device", &["losetup"]) {
+    if !has_tools("room of a trimmed device", &["losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let device = workspace.device("image", 64 * MIB);
     let job = format!("--bs=64k --size=32m --offset=8m --direct=1 --filename={}", device.display());
     let words = format!("fio --no-report --name=w --rw=write {job}");
@@ -97,7 +97,7 @@ fn what_is_trimmed_takes_no_room_any_more() {
 
 #[test]
 fn trims_are_guarded_as_writes_are() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     std::fs::write(workspace.join("precious"), vec![7; 4 << 20]).unwrap();
     let job = "--name=t --rw=randtrim --bs=4k --filename=precious";
     let refused = workspace.run(&format!("fio --no-report {job}")).expect(3);
@@ -118,7 +118,7 @@ fn trims_are_guarded_as_writes_are() {
 
 #[test]
 fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let plan = |read: u32, trim: &str| {
         format!(
             "name = \"t\"\noutstanding = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n\
@@ -155,7 +155,7 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
 
 #[test]
 fn every_form_tells_of_trims() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let job = "fio --no-report --name=t --rw=trimwrite --bs=4k --size=1m \
                --filename=media\\:p3700-1600gb --log_avg_msec=100 --write_iops_log=t";
     let made =
@@ -188,7 +188,7 @@ fn every_form_tells_of_trims() {
 
 #[test]
 fn so_many_blocks_are_stored_twice_as_a_job_says() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let job = "size=4m\nrw=write\nbs=4k\niodepth=16\nioengine=libaio\ndedupe_mode=working_set\n\
                dedupe_percentage=50\ndedupe_working_set_percentage=50\n";
     for (common, least, most) in [(1, 780, 990), (0, 560, 780)] {

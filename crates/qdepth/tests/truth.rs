@@ -1,7 +1,7 @@
 //! Known truth: storage that answers every request after a fixed delay has the rate outstanding ÷
 //! delay at every number of outstanding I/Os. What cannot run here says `SKIPPED`.
 
-use crate::common::{Workspace, alone, can, codes, points, sh};
+use crate::common::{Workspace, codes, exclusive_turn, has_tools, points, sh};
 
 /// Delay, s: long enough that the overhead of FUSE, the socket and a busy machine (0.2 ms; 1.5 ms
 /// on 2 cores with three compilers) stays below the tolerance.
@@ -24,10 +24,10 @@ request_size = "4KiB"
 #[test]
 fn fixed_delays_give_the_closed_form_rate() {
     let test = "fixed_delays_give_the_closed_form_rate";
-    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+    if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
     // Read-ahead is disabled: the kernel would add its own requests, each with the delay.
     let device = workspace.attach(&served.file);
@@ -82,10 +82,10 @@ fn fixed_delays_give_the_closed_form_rate() {
 #[test]
 fn a_visit_is_as_long_as_its_queue_needs() {
     let test = "a_visit_is_as_long_as_its_queue_needs";
-    if !can(test, &["nbdkit", "nbdfuse"]) {
+    if !has_tools(test, &["nbdkit", "nbdfuse"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
     let plan = PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\nvisits = 5");
     workspace.write("visits.toml", &plan);

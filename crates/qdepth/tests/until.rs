@@ -1,12 +1,12 @@
 //! Points that end once their rate is known, on emulated media: the same on every machine.
 
-use crate::common::{Workspace, alone, codes, figure, points};
+use crate::common::{Workspace, codes, exclusive_turn, figure, points};
 
 const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --queue-depth 1,8";
 
 #[test]
 fn a_point_ends_by_its_precision_and_says_so() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = format!("{RUN} --until ±2% --duration 10min --no-report");
     let document = workspace.run(&format!("{words} --json")).expect(0).json();
     for point in points(&document) {
@@ -28,7 +28,7 @@ fn a_point_ends_by_its_precision_and_says_so() {
 
 #[test]
 fn a_precision_that_is_not_reached_is_a_finding() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = format!("{RUN} --until 0.1% --duration 6s --no-report --json");
     let document = workspace.run(&words).expect(0).json();
     for point in points(&document) {
@@ -47,7 +47,7 @@ fn a_precision_that_is_not_reached_is_a_finding() {
 
 #[test]
 fn loads_that_run_together_end_when_the_last_is_known() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write(
         "plan.toml",
         "name = \"pair\"\n[[profile]]\nname = \"quick\"\nrandom = 100\nread = 100\n\
@@ -76,7 +76,7 @@ fn loads_that_run_together_end_when_the_last_is_known() {
 
 #[test]
 fn what_cannot_be_precise_is_refused_before_anything_is_made() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for words in ["run --until 2", "run --until 0%", "run --until 90%", "run --until fast"] {
         let refused = workspace.run(words).expect(2);
         assert!(refused.err.contains("0.05% to 50%"), "{}", refused.err);
@@ -87,7 +87,7 @@ fn what_cannot_be_precise_is_refused_before_anything_is_made() {
 
 #[test]
 fn the_generator_is_calibrated_with_the_engine_that_is_used() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for engine in ["auto", "linux-aio", "threads"] {
         let text = workspace.run(&format!("host calibrate --engine {engine}")).expect(0).out;
         let cost = |line: &str| {
@@ -111,7 +111,7 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
 /// Real time: two points of four visits of half a second.
 #[test]
 fn visits_give_each_point_of_a_directory_an_interval() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "run quick . --profile database --queue-depth 1,8 --duration 2s --area 16MiB";
     let planned = workspace.run(&words.replace("run", "plan")).expect(0).out;
     assert!(planned.contains("2s in 4 interleaved segments"), "{planned}");
@@ -142,7 +142,7 @@ fn visits_give_each_point_of_a_directory_an_interval() {
 
 #[test]
 fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "run quick . --profile database --queue-depth 1,8 --duration 4s --area 16MiB";
     let mut run = workspace.start(&format!("{words} --no-report --json --logbook v.db"));
     run.wait_for_err("seed");

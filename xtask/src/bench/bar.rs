@@ -30,13 +30,13 @@ impl std::fmt::Display for Goal {
 /// Figure with its goal. The name is the key of the figure's history, so its meaning must never
 /// change.
 #[derive(Clone, Debug)]
-pub struct Bar {
+pub struct Benchmark {
     pub name: String,
     pub goal: Goal,
     values: Vec<f64>,
 }
 
-impl Bar {
+impl Benchmark {
     pub fn new(name: impl Into<String>, goal: Goal, values: Vec<f64>) -> Self {
         Self { name: name.into(), goal, values }
     }
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn a_bar_is_held_against_the_median_of_its_rounds() {
-        let bar = |goal, values: &[f64]| Bar::new("rate", goal, values.to_vec());
-        assert!(bar(Goal::AtLeast(1.0), &[0.9, 1.0, 1.2]).is_met());
-        assert!(!bar(Goal::AtLeast(1.0), &[0.9, 0.99, 1.2]).is_met());
-        assert!(bar(Goal::AtMost(20.0), &[19.0, 25.0, 18.0]).is_met());
-        assert!(!bar(Goal::AtMost(20.0), &[]).is_met(), "what was not measured is not met");
+        let benchmark = |goal, values: &[f64]| Benchmark::new("rate", goal, values.to_vec());
+        assert!(benchmark(Goal::AtLeast(1.0), &[0.9, 1.0, 1.2]).is_met());
+        assert!(!benchmark(Goal::AtLeast(1.0), &[0.9, 0.99, 1.2]).is_met());
+        assert!(benchmark(Goal::AtMost(20.0), &[19.0, 25.0, 18.0]).is_met());
+        assert!(!benchmark(Goal::AtMost(20.0), &[]).is_met(), "what was not measured is not met");
     }
 }

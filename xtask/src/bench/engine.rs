@@ -8,7 +8,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::bar::{Bar, Goal};
+use super::bar::{Benchmark, Goal};
 use super::examples::{self, ONE_POINT};
 use super::programs::{
     Figure, Load, fio, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file,
@@ -70,18 +70,18 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
 ///
 /// # Errors
 /// If fio or zram is not available.
-pub fn engine(rounds: usize) -> Result<Vec<Bar>> {
+pub fn engine(rounds: usize) -> Result<Vec<Benchmark>> {
     fio_is_there()?;
     examples::build()?;
     let zram = Zram::new()?;
     println!(
         "one core, {SECONDS} s each, {rounds} rounds; rate ours / theirs (median, least to most)"
     );
-    let mut bars = Vec::new();
+    let mut benchmarks = Vec::new();
     for row in rows(&zram.path()) {
-        bars.extend(measure(&row, rounds)?);
+        benchmarks.extend(measure(&row, rounds)?);
     }
-    Ok(bars)
+    Ok(benchmarks)
 }
 
 fn rows(zram: &str) -> Vec<Row> {
@@ -113,7 +113,7 @@ fn rows(zram: &str) -> Vec<Row> {
     rows
 }
 
-fn measure(row: &Row, rounds: usize) -> Result<Vec<Bar>> {
+fn measure(row: &Row, rounds: usize) -> Result<Vec<Benchmark>> {
     let mut ours = Vec::new();
     let mut theirs: Vec<Vec<Figure>> = vec![Vec::new(); row.peers.len()];
     let mut ceiling = std::env::var("T_IO_URING").ok().filter(|_| row.engine == "io_uring");
@@ -141,11 +141,11 @@ fn measure(row: &Row, rounds: usize) -> Result<Vec<Bar>> {
     if ceiling.is_some() {
         peers.push((CEILING, ceilings));
     }
-    Ok(bars(row, &ours, &peers))
+    Ok(benchmarks(row, &ours, &peers))
 }
 
 /// Prints the row, and returns its figures with goals.
-fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
+fn benchmarks(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Benchmark> {
     let Row { name, outstanding, engine, .. } = row;
     let middle =
         |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
@@ -157,33 +157,33 @@ fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
         middle(ours, |f| f.user_ns),
         middle(ours, |f| f.system_ns),
     );
-    let mut bars = Vec::new();
+    let mut benchmarks = Vec::new();
     for (peer, figures) in peers {
         let ratios = |pick: fn(&Figure) -> f64| -> Vec<f64> {
             ours.iter().zip(figures).map(|(a, b)| pick(a) / pick(b)).collect()
         };
         let goal = goal(row, peer);
-        let bar = Bar::new(
+        let benchmark = Benchmark::new(
             format!("{name} {outstanding} {engine}: rate / {peer}"),
             goal.unwrap_or(Goal::AtLeast(0.0)),
             ratios(|f| f.io_per_s),
         );
-        let [least, most] = bar.spread();
+        let [least, most] = benchmark.spread();
         println!(
             "    {:.2} × {peer} ({least:.2} to {most:.2}; {:.0} IO/s), user CPU per I/O 1/{:.1}",
-            bar.value(),
+            benchmark.value(),
             middle(figures, |f| f.io_per_s),
             1.0 / median(ratios(|f| f.user_ns)),
         );
-        bars.extend(goal.map(|_| bar));
+        benchmarks.extend(goal.map(|_| benchmark));
     }
     if *engine == "io_uring" {
         let most = if *outstanding == 1 { 60.0 } else { 20.0 };
         let user = ours.iter().map(|figure| figure.user_ns).collect();
         let name = format!("{name} {outstanding}: user CPU [ns]");
-        bars.push(Bar::new(name, Goal::AtMost(most), user));
+        benchmarks.push(Benchmark::new(name, Goal::AtMost(most), user));
     }
-    bars
+    benchmarks
 }
 
 /// Goal against a peer; `None` for fio's default configuration, which is shown for information.
@@ -283,7 +283,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
 ///
 /// # Errors
 /// If fio is not available.
-pub fn file(rounds: usize) -> Result<Vec<Bar>> {
+pub fn file(rounds: usize) -> Result<Vec<Benchmark>> {
     ready()?;
     let folder = root().join("target/bench-engine");
     fs::create_dir_all(&folder)?;
@@ -303,13 +303,14 @@ pub fn file(rounds: usize) -> Result<Vec<Bar>> {
         ratios.push(ours.mean_ns / fio(&load)?.mean_ns);
     }
     fs::remove_dir_all(&folder)?;
-    let bar = Bar::new("file 8 KiB 1: mean latency / fio best", Goal::AtMost(1.0), ratios);
+    let benchmark =
+        Benchmark::new("file 8 KiB 1: mean latency / fio best", Goal::AtMost(1.0), ratios);
     println!(
         "file, 8 KiB, 67 % read, 1 outstanding: mean latency {:.3} × fio best {:.3?}",
-        bar.value(),
-        bar.spread()
+        benchmark.value(),
+        benchmark.spread()
     );
-    Ok(vec![bar])
+    Ok(vec![benchmark])
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 
-use super::bar::{Bar, Goal};
+use super::bar::{Benchmark, Goal};
 use super::examples::{self, ECHO_LOOP, ONE_EMULATED, ONE_POINT};
 use super::media;
 use crate::command::{output, output_and_errors, there_is};
@@ -28,18 +28,18 @@ const EMULATED: [(&str, u32, u32, f64); 4] = [
 ///
 /// # Errors
 /// If valgrind is not installed.
-pub fn instructions() -> Result<Vec<Bar>> {
+pub fn instructions() -> Result<Vec<Benchmark>> {
     if !there_is("valgrind") {
         bail!("valgrind is not installed");
     }
     examples::build()?;
     let echo = examples::program(ECHO_LOOP);
-    let mut bars = Vec::new();
+    let mut benchmarks = Vec::new();
     for (outstanding, budget) in LOOP {
         let depth = outstanding.to_string();
         let per_io = per_io(&echo, |ms| vec![depth.clone(), ms.to_string()], 10)?;
         let name = format!("loop, {outstanding} outstanding: instructions per I/O");
-        bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
+        benchmarks.push(Benchmark::new(name, Goal::AtMost(budget), vec![per_io]));
     }
     for (expression, outstanding, ms, budget) in EMULATED {
         let words = |ms: u32| -> Vec<String> {
@@ -49,12 +49,12 @@ pub fn instructions() -> Result<Vec<Bar>> {
         };
         let per_io = per_io(&examples::program(ONE_EMULATED), words, ms)?;
         let name = format!("emulated {expression} {outstanding}: instructions per I/O");
-        bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
+        benchmarks.push(Benchmark::new(name, Goal::AtMost(budget), vec![per_io]));
     }
-    for bar in &bars {
-        println!("{}: {:.1} ({})", bar.name, bar.value(), bar.goal);
+    for benchmark in &benchmarks {
+        println!("{}: {:.1} ({})", benchmark.name, benchmark.value(), benchmark.goal);
     }
-    Ok(bars)
+    Ok(benchmarks)
 }
 
 /// Result as a test: `None` if valgrind is not installed.
@@ -65,8 +65,9 @@ pub fn budget() -> Result<Option<()>> {
     if !there_is("valgrind") {
         return Ok(None);
     }
-    let over = instructions()?.into_iter().filter(|bar| !bar.is_met());
-    let over: Vec<String> = over.map(|bar| format!("{}: {:.1}", bar.name, bar.value())).collect();
+    let over = instructions()?.into_iter().filter(|benchmark| !benchmark.is_met());
+    let over: Vec<String> =
+        over.map(|benchmark| format!("{}: {:.1}", benchmark.name, benchmark.value())).collect();
     if !over.is_empty() {
         bail!("over their budgets: {}", over.join("; "));
     }

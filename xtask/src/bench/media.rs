@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 
-use super::bar::{Bar, Goal};
+use super::bar::{Benchmark, Goal};
 use super::examples::{self, ONE_EMULATED};
 use crate::command::output;
 
@@ -18,7 +18,7 @@ const LOADS: [(&str, &str, u32, u32, f64); 4] = [
 
 /// # Errors
 /// If it cannot be built or run.
-pub fn media(rounds: usize) -> Result<Vec<Bar>> {
+pub fn media(rounds: usize) -> Result<Vec<Benchmark>> {
     examples::build()?;
     let mut rates = vec![Vec::new(); LOADS.len()];
     for _ in 0..rounds {
@@ -27,14 +27,14 @@ pub fn media(rounds: usize) -> Result<Vec<Bar>> {
             rates.push(run.issued / run.cpu_s / 1e6);
         }
     }
-    let bar =
+    let benchmark =
         |((expression, _, outstanding, _, goal), rates): (&(&str, &str, u32, u32, f64), _)| {
             let name = format!("emulated {expression} {outstanding}: M/s");
-            let bar = Bar::new(name, Goal::AtLeast(*goal), rates);
-            println!("{}: {:.1} {:.1?}", bar.name, bar.value(), bar.spread());
-            bar
+            let benchmark = Benchmark::new(name, Goal::AtLeast(*goal), rates);
+            println!("{}: {:.1} {:.1?}", benchmark.name, benchmark.value(), benchmark.spread());
+            benchmark
         };
-    Ok(LOADS.iter().zip(rates).map(bar).collect())
+    Ok(LOADS.iter().zip(rates).map(benchmark).collect())
 }
 
 /// One emulated point.

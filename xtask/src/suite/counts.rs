@@ -12,7 +12,7 @@ const STOLEN: &str = " % stolen";
 const STOLEN_MAX: f64 = 0.5;
 
 /// Failed test of figures, with the steal time during it, per cent.
-pub struct OfFigures {
+pub struct TimingTest {
     pub name: String,
     pub stolen: f64,
 }
@@ -26,7 +26,7 @@ pub struct Counts {
     /// Output of failed tests, repeated at the end.
     pub failures: Vec<String>,
     /// Failed tests that compare figures with a known truth.
-    pub of_figures: Vec<OfFigures>,
+    pub timing_tests: Vec<TimingTest>,
 }
 
 impl Counts {
@@ -35,7 +35,7 @@ impl Counts {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.failures.extend(other.failures);
-        self.of_figures.extend(other.of_figures);
+        self.timing_tests.extend(other.timing_tests);
     }
 
     /// Counts a check that is not a cargo test; `None` if it cannot run here.
@@ -59,9 +59,9 @@ impl Counts {
 
     /// Reclassifies tests of figures that failed under steal time as skipped; returns a line for
     /// each.
-    pub fn void_stolen(&mut self) -> Vec<String> {
-        let void = self.of_figures.drain(..).filter(|test| test.stolen > STOLEN_MAX);
-        let line = |OfFigures { name, stolen }| {
+    pub fn skip_under_steal_time(&mut self) -> Vec<String> {
+        let void = self.timing_tests.drain(..).filter(|test| test.stolen > STOLEN_MAX);
+        let line = |TimingTest { name, stolen }| {
             format!("SKIPPED: {name}: its figures are void, {stolen:.1} % of the CPUs was stolen")
         };
         let lines: Vec<String> = void.map(line).collect();
@@ -105,7 +105,7 @@ impl Counts {
             }
             let stolen = line.strip_prefix(OF_FIGURES).and_then(|rest| rest.strip_suffix(STOLEN));
             if let Some(stolen) = stolen.and_then(|share| share.parse().ok()) {
-                self.of_figures.push(OfFigures { name: failing.name.clone(), stolen });
+                self.timing_tests.push(TimingTest { name: failing.name.clone(), stolen });
             }
         }
         if let Some(result) = line.strip_prefix("test result: ") {
@@ -151,9 +151,9 @@ mod tests {
              TEST OF FIGURES: 0.4 % stolen\n\
              test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured\n",
         );
-        let names: Vec<&str> = counts.of_figures.iter().map(|test| &*test.name).collect();
+        let names: Vec<&str> = counts.timing_tests.iter().map(|test| &*test.name).collect();
         assert_eq!(names, ["s::c", "s::d"]);
-        assert_eq!(counts.void_stolen().len(), 1);
+        assert_eq!(counts.skip_under_steal_time().len(), 1);
         assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 2, 1));
     }
 }

@@ -26,19 +26,19 @@ const OUTLINES: [&str; 6] = [
 ];
 
 /// Width and content of kuva's SVG without the root element, with ids made unique.
-pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
+pub(super) fn svg_body(svg: &str, id: &str) -> (f64, String) {
     let Some((root, body)) = svg.split_once('>') else { return (WIDTH, String::new()) };
     let width = root.split_once(" width=\"").and_then(|(_, rest)| rest.split_once('"'));
     let width = width.and_then(|(width, _)| width.parse().ok()).unwrap_or(WIDTH);
     let body = body.split_once("-->").map_or(body, |(_, rest)| rest);
-    let body = short_numbers(&own_names(body, id).replace(HOVER_STYLE, ""));
+    let body = short_numbers(&with_unique_ids(body, id).replace(HOVER_STYLE, ""));
     (width, body.trim_end().trim_end_matches("</svg>").to_owned())
 }
 
 /// Moves the name of the vertical axis left, clear of the axis numbers, and returns the new left
 /// edge. kuva reserves room for its own number format only.
-pub(super) fn cleared(body: String) -> (String, f64) {
-    const TURNED: &str = "transform=\"rotate(-90,";
+pub(super) fn with_axis_name_moved(body: String) -> (String, f64) {
+    const ROTATION: &str = "transform=\"rotate(-90,";
     let begins = |text: &str| {
         let x = text.split_once("x=\"")?.1.split('"').next()?.parse::<f64>().ok()?;
         let content = text.split_once('>')?.1.split('<').next()?;
@@ -46,15 +46,15 @@ pub(super) fn cleared(body: String) -> (String, f64) {
     };
     let numbers = body.split("<text ").filter(|text| text.contains("text-anchor=\"end\""));
     let least = numbers.filter_map(begins).fold(f64::INFINITY, f64::min);
-    let x = body.split_once(TURNED).and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
+    let x = body.split_once(ROTATION).and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
     // The rotated name extends 4 units to the right of its position, and 11 to the left.
     let Some(x) = x.filter(|x: &f64| *x > least - 6.0) else { return (body, 0.0) };
     let moved = format!("transform=\"translate({:.2} 0) rotate(-90,", least - 6.0 - x);
-    (body.replacen(TURNED, &moved, 1), (least - 17.0).floor().min(0.0))
+    (body.replacen(ROTATION, &moved, 1), (least - 17.0).floor().min(0.0))
 }
 
 /// Complete SVG: a view box instead of a fixed size, a role, a title and a description.
-pub(super) fn framed(
+pub(super) fn complete_svg(
     body: &str,
     left: f64,
     width: f64,
@@ -78,7 +78,8 @@ pub(super) fn framed(
 /// short to distinguish dashes from dots.
 pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
     // Names wider than the diagram are shortened in the middle.
-    let names: Vec<String> = named.iter().map(|series| within(&series.name, NAME)).collect();
+    let names: Vec<String> =
+        named.iter().map(|series| shorten_to_width(&series.name, NAME)).collect();
     let longest = names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
     let width = 40.0 + longest + 14.0;
     let columns = ((WIDTH / width) as usize).max(1);
@@ -122,7 +123,7 @@ pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
 }
 
 /// Longest shortened form of a name that fits the width.
-fn within(name: &str, width: f64) -> String {
+fn shorten_to_width(name: &str, width: f64) -> String {
     let forms = (1..=name.chars().count()).rev().map(|letters| middle_out(name, letters));
     forms.into_iter().find(|form| text_width(form) <= width).unwrap_or_default()
 }
@@ -172,7 +173,7 @@ fn short_numbers(svg: &str) -> String {
 
 /// Renames clip paths. kuva numbers them with a global counter, so equal pictures would differ
 /// between renderings, and two pictures on a page could share a name.
-fn own_names(svg: &str, id: &str) -> String {
+fn with_unique_ids(svg: &str, id: &str) -> String {
     const PREFIX: &str = "kuva-clip-";
     let mut parts = svg.split(PREFIX);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -185,13 +186,13 @@ fn own_names(svg: &str, id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::series::Label;
-    use super::{cleared, framed};
+    use super::{complete_svg, with_axis_name_moved};
 
     #[test]
     fn no_line_strikes_out_the_mark_of_a_picture() {
         let picture = |mark| {
             let label = Label { id: "a", title: "", description: "", mark };
-            framed("<path/>", -3.0, 500.0, 300.0, &label)
+            complete_svg("<path/>", -3.0, 500.0, 300.0, &label)
         };
         let marked = picture("EMULATED");
         // The mark lies above y = 0, where the plot begins, and inside the view box.
@@ -208,8 +209,8 @@ mod tests {
             format!("{number}<text x=\"{x}\" transform=\"rotate(-90,{x},145)\">Rate</text>")
         };
         let clear = axis(16.6, "20");
-        assert_eq!(cleared(clear.clone()), (clear, 0.0));
-        let (moved, left) = cleared(axis(16.6, "250,000"));
+        assert_eq!(with_axis_name_moved(clear.clone()), (clear, 0.0));
+        let (moved, left) = with_axis_name_moved(axis(16.6, "250,000"));
         assert!(
             moved.contains("translate(-17") && (-14.0..-10.0).contains(&left),
             "{moved}: {left}"

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::text::{escaped, middle_out};
 
 /// Private-use character before a group's number, marking where kuva reserved room for its name.
-const HOLD: char = '\u{e000}';
+const PLACEHOLDER: char = '\u{e000}';
 /// Gap between two names, SVG units.
 const GAP: f64 = 5.0;
 /// Height of a line.
@@ -17,13 +17,13 @@ const LINES: usize = 4;
 /// Width above which a name stays horizontal, even if it must be shortened.
 const WIDE: f64 = 64.0;
 /// Horizontal distance between names rotated by 45°.
-const TURNED: f64 = 18.0;
+const ROTATED_SPACING: f64 = 18.0;
 /// Maximum length of a rotated name.
 const LONGEST: f64 = 170.0;
 
 /// Placeholder for the name of a group.
 pub(super) fn placeholder(index: usize) -> String {
-    format!("{HOLD}{index}")
+    format!("{PLACEHOLDER}{index}")
 }
 
 /// Group of bars: position of its name, the name, and its index.
@@ -36,15 +36,15 @@ struct Group<'a> {
 
 /// Replaces the placeholders by names, adds the name of the axis, and returns the drawing with its
 /// lower edge.
-pub(super) fn named(body: &str, names: &[String], axis: &str) -> (String, f64) {
-    let (mut out, groups) = taken_out(body, names);
+pub(super) fn with_names(body: &str, names: &[String], axis: &str) -> (String, f64) {
+    let (mut out, groups) = split_placeholders(body, names);
     let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return (out, 0.0) };
     let between = groups.windows(2).map(|two| two[1].x - two[0].x).fold(f64::INFINITY, f64::min);
     let slot = if between.is_finite() { between } else { 2.0 * LONGEST };
-    let level = |shorten| levelled(&groups, slot - GAP, shorten);
+    let level = |shorten| horizontal_lines(&groups, slot - GAP, shorten);
     let mut bottom = match level(false).or_else(|| level(slot >= WIDE)) {
-        Some(lines) => draw_level(&mut out, &groups, &lines),
-        None => draw_turned(&mut out, &groups, slot),
+        Some(lines) => draw_horizontal(&mut out, &groups, &lines),
+        None => draw_rotated(&mut out, &groups, slot),
     };
     if !axis.is_empty() {
         bottom += LINE;
@@ -60,7 +60,7 @@ pub(super) fn named(body: &str, names: &[String], axis: &str) -> (String, f64) {
 }
 
 /// Removes the placeholders, and returns the groups from left to right.
-fn taken_out<'a>(body: &str, names: &'a [String]) -> (String, Vec<Group<'a>>) {
+fn split_placeholders<'a>(body: &str, names: &'a [String]) -> (String, Vec<Group<'a>>) {
     const END: &str = "</text>";
     let (mut out, mut groups) = (String::with_capacity(body.len()), Vec::new());
     for part in body.split_inclusive(END) {
@@ -78,7 +78,7 @@ fn taken_out<'a>(body: &str, names: &'a [String]) -> (String, Vec<Group<'a>>) {
 }
 
 fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
-    let index = text.split_once(HOLD)?.1.split('<').next()?.trim().parse().ok()?;
+    let index = text.split_once(PLACEHOLDER)?.1.split('<').next()?.trim().parse().ok()?;
     let number = |name: &str| text.split_once(name)?.1.split('"').next()?.parse().ok();
     let name = names.get::<usize>(index)?;
     Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, index })
@@ -86,13 +86,13 @@ fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
 
 /// Lines of each name in this width; `None` if a name does not fit. If shortened names would be
 /// equal, the numbers of their groups distinguish them.
-fn levelled(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<String>>> {
-    let whole: Option<Vec<_>> = groups.iter().map(|group| broken(group.name, width)).collect();
+fn horizontal_lines(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<String>>> {
+    let whole: Option<Vec<_>> = groups.iter().map(|group| wrap_lines(group.name, width)).collect();
     if whole.is_some() || !shorten {
         return whole;
     }
     let own = |group: &Group<'_>| {
-        broken(group.name, width).unwrap_or_else(|| shortened_lines(group.name, width, ""))
+        wrap_lines(group.name, width).unwrap_or_else(|| shortened_lines(group.name, width, ""))
     };
     let lines: Vec<Vec<String>> = groups.iter().map(own).collect();
     let numbered = |(group, own): (&Group<'_>, &Vec<String>)| {
@@ -109,13 +109,14 @@ fn number(group: &Group<'_>) -> String {
 /// Longest shortened form of a name with a suffix that fits into the lines of this width.
 fn shortened_lines(name: &str, width: f64, behind: &str) -> Vec<String> {
     let count = name.chars().count();
-    let form = |letters: usize| broken(&format!("{}{behind}", middle_out(name, letters)), width);
+    let form =
+        |letters: usize| wrap_lines(&format!("{}{behind}", middle_out(name, letters)), width);
     (1..=count).rev().find_map(form).unwrap_or_else(|| vec![behind.trim().to_owned()])
 }
 
 /// Breaks a name after blanks and punctuation, and between Japanese letters. Returns `None` if a
 /// part is too wide, or if there are too many lines.
-fn broken(name: &str, width: f64) -> Option<Vec<String>> {
+fn wrap_lines(name: &str, width: f64) -> Option<Vec<String>> {
     let mut lines = vec![String::new()];
     for part in parts(name) {
         let last = lines.last_mut()?;
@@ -176,7 +177,7 @@ fn width_of(name: &str) -> f64 {
 }
 
 /// Draws horizontal names below their groups, and returns their lower edge.
-fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> f64 {
+fn draw_horizontal(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> f64 {
     // Smaller type for Japanese, so that a katakana word of seven letters fits below one of five
     // groups.
     let japanese = groups.iter().any(|group| group.name.chars().any(is_japanese));
@@ -200,7 +201,7 @@ fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> 
 
 /// Draws names rotated by 45° that end below their groups, and returns their lower edge. If groups
 /// are narrower than a line, some names are omitted.
-fn draw_turned(out: &mut String, groups: &[Group<'_>], slot: f64) -> f64 {
+fn draw_rotated(out: &mut String, groups: &[Group<'_>], slot: f64) -> f64 {
     let Some(first) = groups.first() else { return 0.0 };
     let short = |group: &Group<'_>, behind: &str| {
         let room = ((group.x - 2.0) * std::f64::consts::SQRT_2).min(LONGEST);
@@ -208,7 +209,8 @@ fn draw_turned(out: &mut String, groups: &[Group<'_>], slot: f64) -> f64 {
         let form = |letters: usize| middle_out(group.name, letters) + behind;
         (1..=group.name.chars().count()).rev().map(form).find(fits)
     };
-    let shown: Vec<&Group<'_>> = groups.iter().step_by((TURNED / slot).ceil() as usize).collect();
+    let shown: Vec<&Group<'_>> =
+        groups.iter().step_by((ROTATED_SPACING / slot).ceil() as usize).collect();
     let own: Vec<Option<String>> = shown.iter().map(|group| short(group, "")).collect();
     let mut longest = 0.0_f64;
     for (group, text) in shown.iter().zip(&own) {
@@ -381,10 +383,10 @@ mod tests {
 
     #[test]
     fn names_are_broken_where_words_end() {
-        let lines = broken("測定対象の、長い名前（仮）", 60.0).unwrap();
+        let lines = wrap_lines("測定対象の、長い名前（仮）", 60.0).unwrap();
         assert_eq!(lines, ["測定対象", "の、長い名", "前（仮）"]);
-        assert_eq!(broken("Random 8 KiB, read", 60.0).unwrap(), ["Random", "8 KiB,", "read"]);
-        assert_eq!(broken("unbreakable", 20.0), None);
+        assert_eq!(wrap_lines("Random 8 KiB, read", 60.0).unwrap(), ["Random", "8 KiB,", "read"]);
+        assert_eq!(wrap_lines("unbreakable", 20.0), None);
         assert_eq!(middle_out("/mnt/storage/scratch", 10), "/mnt/…ratch");
     }
 }

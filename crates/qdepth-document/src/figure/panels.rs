@@ -9,7 +9,7 @@ use kuva::prelude::{Layout, LinePlot, Plot, SvgBackend};
 use kuva::render::layout::TickFormat;
 use kuva::render::render::render_multiple;
 
-use super::frame::{body_of, framed, legend};
+use super::frame::{complete_svg, legend, svg_body};
 use super::plots::power_of_two;
 use super::series::{Figure, Horizontal, Label, Scale, Series, Stroke};
 use super::text::{escaped, text_width};
@@ -40,7 +40,7 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
     let drawn = |plots: Vec<Plot>| {
         let layout = alike(figure, figure.layout(&plots)).with_width(width).with_height(height);
         let drawn = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-        body_of(&drawn, label.id).1
+        svg_body(&drawn, label.id).1
     };
     let mut body = format!("<defs><g id=\"{}-all\">{}</g></defs>", label.id, drawn(grey(figure)));
     for (index, name) in figure.panels.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
         escaped(&figure.x_label),
         escaped(&figure.y_label),
     );
-    framed(&body, 0.0, all_wide, all_high + AXIS + below, label)
+    complete_svg(&body, 0.0, all_wide, all_high + AXIS + below, label)
 }
 
 /// Layout with shared axes and fewer tick labels.
@@ -109,10 +109,10 @@ fn colours(figure: &Figure) -> Vec<usize> {
 /// Grey copies of all lines, as one series.
 fn grey(figure: &Figure) -> Vec<Plot> {
     let solid = figure.series.iter().filter(|series| series.stroke == Stroke::Solid);
-    let stretches = solid.flat_map(|series| figure.stretches(&series.marks));
+    let known_runs = solid.flat_map(|series| figure.known_runs(&series.marks));
     let line =
         |stretch| LinePlot::new().with_data(stretch).with_color(OTHERS).with_stroke_width(1.2);
-    stretches.map(|stretch| Plot::Line(line(stretch))).collect()
+    known_runs.map(|stretch| Plot::Line(line(stretch))).collect()
 }
 
 fn own(figure: &Figure, index: usize) -> Vec<Plot> {

@@ -137,9 +137,9 @@ impl Figure {
                 .with_y_tick_step(tick_step(self.largest())),
             Scale::Log => layout.with_log_y(),
             Scale::AroundOne => {
-                let reach = self.reach().max(REACH_MIN);
-                let step = tick_step(reach);
-                let end = (reach * 1.02 / step).ceil().max(1.0) * step;
+                let extent = self.extent_around_one().max(REACH_MIN);
+                let step = tick_step(extent);
+                let end = (extent * 1.02 / step).ceil().max(1.0) * step;
                 layout
                     .with_y_axis_min((1.0 - end).max(0.0))
                     .with_y_axis_max(1.0 + end)
@@ -149,7 +149,7 @@ impl Figure {
     }
 
     /// Largest distance of values and intervals from 1.
-    fn reach(&self) -> f64 {
+    fn extent_around_one(&self) -> f64 {
         let marks = self.series.iter().flat_map(|series| &series.marks);
         let far = marks.map(|mark| match mark.value {
             MarkValue::Known(value, interval) => {
@@ -176,9 +176,9 @@ impl Figure {
     pub(super) fn draw(&self, series: &Series, plots: &mut Vec<Plot>) {
         let colour = colour(series.colour);
         if let Some(style) = series.stroke.style() {
-            for stretch in self.stretches(&series.marks) {
+            for run in self.known_runs(&series.marks) {
                 let line = LinePlot::new()
-                    .with_data(stretch)
+                    .with_data(run)
                     .with_color(colour)
                     .with_stroke_width(1.8)
                     .with_line_style(style.clone());
@@ -198,7 +198,7 @@ impl Figure {
     }
 
     /// Runs of consecutive known values: a line never bridges a missing point.
-    pub(super) fn stretches(&self, marks: &[Mark]) -> Vec<Vec<(f64, f64)>> {
+    pub(super) fn known_runs(&self, marks: &[Mark]) -> Vec<Vec<(f64, f64)>> {
         let mut all = vec![Vec::new()];
         for mark in marks {
             match (mark.value, all.last_mut()) {
@@ -219,7 +219,7 @@ impl Figure {
             [const { Vec::<((f64, f64), String)>::new() }; 5];
         for mark in &series.marks {
             let x = self.horizontal(mark);
-            let label = if say_what_they_are { self.hover(series, mark) } else { String::new() };
+            let label = if say_what_they_are { self.tooltip(series, mark) } else { String::new() };
             match mark.value {
                 MarkValue::Known(y, Some((low, high))) => {
                     solid.push(((x, y), label));
@@ -271,7 +271,7 @@ impl Figure {
 
 impl Figure {
     /// Tooltip of a mark: series, position, value, interval.
-    fn hover(&self, series: &Series, mark: &Mark) -> String {
+    fn tooltip(&self, series: &Series, mark: &Mark) -> String {
         let unit = self.y_label.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         // A label of one word, for example `IOPS`, is its own unit.
         let whole = if self.y_label.contains(' ') { "" } else { self.y_label.as_str() };

@@ -22,7 +22,7 @@ pub enum OutputFormat {
 
 /// Information to print instead of measuring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inform {
+pub enum InfoCommand {
     /// Version.
     Version,
     /// Usage of fio.
@@ -54,7 +54,7 @@ pub struct CommandLine {
     /// True to exit after parsing (`--parse-only`).
     pub parse_only: bool,
     /// Information command, if any.
-    pub inform: Option<Inform>,
+    pub info: Option<InfoCommand>,
     /// Differences from fio.
     pub remarks: Vec<FioRemark>,
 }
@@ -120,13 +120,13 @@ impl CommandLine {
             "minimal" => output_options.forms = "terse".to_owned(),
             "append-terse" => output_options.and_terse = true,
             "terse-version" => output_options.version = value,
-            "version" => self.inform = Some(Inform::Version),
-            "help" => self.inform = Some(Inform::Help),
+            "version" => self.info = Some(InfoCommand::Version),
+            "help" => self.info = Some(InfoCommand::Help),
             "cmdhelp" => {
-                self.inform = Some(Inform::Options(value.filter(|name| name != "all")));
+                self.info = Some(InfoCommand::Options(value.filter(|name| name != "all")));
             }
-            "enghelp" => self.inform = Some(Inform::Engines),
-            "showcmd" => self.inform = Some(Inform::CommandLine),
+            "enghelp" => self.info = Some(InfoCommand::Engines),
+            "showcmd" => self.info = Some(InfoCommand::CommandLine),
             "status-interval" => self.remark(name, Remark::OneResultAtEnd),
             "debug" => self.remark(name, Remark::NoSuchOutput),
             "idle-prof" => self.remark(name, Remark::IdleTimeNotReported),

@@ -8,7 +8,7 @@ use qdepth_workload::PlanFile;
 
 use super::JobSet;
 use super::job::Job;
-use super::job_parts::Ends;
+use super::job_parts::ExitScope;
 use super::load::{Load, Origin};
 use super::plan::plan;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
@@ -23,7 +23,7 @@ const LOADS_MAX: usize = 4096;
 
 /// Handling of a missing file without a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Absent {
+pub enum MissingFile {
     /// Refuse the job.
     Refused,
     /// Assume that it will exist when the plan runs.
@@ -80,7 +80,7 @@ impl JobSet {
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Converted, FioRefusals> {
-        self.convert_with(name, fresh, whole, Absent::Refused)
+        self.convert_with(name, fresh, whole, MissingFile::Refused)
     }
 
     /// Like [`convert`](Self::convert); `absent` selects what happens to a missing file without a
@@ -93,12 +93,12 @@ impl JobSet {
         name: &str,
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
-        absent: Absent,
+        absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
-        let mut made = Making {
-            absent: absent != Absent::Refused,
-            any_length: absent == Absent::AnyLength,
-            ..Making::default()
+        let mut made = PlanBuilder {
+            absent: absent != MissingFile::Refused,
+            any_length: absent == MissingFile::AnyLength,
+            ..PlanBuilder::default()
         };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
@@ -189,7 +189,7 @@ impl JobSet {
             step.iter_mut().for_each(|load| load.duration_ns = shortest);
         } else if !alone {
             let groups = step.iter().any(|load| load.origin.group != by.origin.group);
-            if groups && step.iter().all(|load| ends(&load) == Some(Ends::Group)) {
+            if groups && step.iter().all(|load| ends(&load) == Some(ExitScope::Group)) {
                 return Err(refuse(
                     &self.jobs[by.origin.job],
                     "exitall: refused: a job always ends all jobs between two stonewalls; use \
@@ -203,7 +203,7 @@ impl JobSet {
 
     /// `steadystate` ends a job that is alone in its step. Other jobs run to their end, and only
     /// report if they became steady.
-    fn settle_alone(&self, step: &mut [Load], made: &mut Making) {
+    fn settle_alone(&self, step: &mut [Load], made: &mut PlanBuilder) {
         match step {
             [load] if !load.reads_back && self.jobs[load.origin.job].goal.is_none() => {
                 load.settling = self.jobs[load.origin.job].settling;
@@ -235,9 +235,9 @@ impl JobSet {
     }
 
     /// `exit_what=all`: drops the steps after that of such a job.
-    fn end_run(&self, steps: &mut Vec<Vec<Load>>, made: &mut Making) {
+    fn end_run(&self, steps: &mut Vec<Vec<Load>>, made: &mut PlanBuilder) {
         let ends_run = |step: &Vec<Load>| {
-            step.iter().any(|load| self.jobs[load.origin.job].ends_all == Some(Ends::Run))
+            step.iter().any(|load| self.jobs[load.origin.job].ends_all == Some(ExitScope::Run))
         };
         if let Some(last) = steps.iter().position(ends_run) {
             for load in steps.drain(last + 1..).flatten() {
@@ -297,7 +297,7 @@ fn same_option(a: &FioRemark, b: &FioRemark) -> bool {
 
 /// Targets in order of appearance, and areas in measurement files to be created.
 #[derive(Default)]
-struct Making {
+struct PlanBuilder {
     targets: Vec<String>,
     areas: Vec<Area>,
     counters: Counters,
@@ -308,7 +308,7 @@ struct Making {
     remarks: Vec<FioRemark>,
 }
 
-impl Making {
+impl PlanBuilder {
     /// Places the areas of each measurement file one after the other. Returns the length of the
     /// longest file, which is used for all.
     fn lay_out<'a>(&self, loads: impl Iterator<Item = &'a mut Load>) -> Option<u64> {
@@ -495,7 +495,7 @@ impl Making {
     }
 }
 
-impl Making {
+impl PlanBuilder {
     fn remark(&mut self, job: &Job, path: &str, what: impl Into<Remarked>) {
         let location = format!("{}:{}: [{}] {path}", job.file, job.line, job.name);
         let remark = FioRemark { location, what: what.into() };

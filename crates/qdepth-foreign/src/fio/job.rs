@@ -7,7 +7,7 @@ use qdepth_workload::{Durability, FlowSpec, Operation, Priorities};
 
 use super::access::Access;
 use super::getopt::SUGGESTIONS_MAX;
-use super::job_parts::{Duplicates, Ends, Goal, Least, Reporting, Span};
+use super::job_parts::{Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span};
 use super::number::Base;
 use super::option_reader::OptionReader;
 use super::options::{Rule, canonical, nearest, rule};
@@ -80,7 +80,7 @@ pub struct Job {
     /// Steady-state rule that ends the job.
     pub settling: Option<Settling>,
     /// Minimum rate.
-    pub least: Option<Least>,
+    pub least: Option<MinimumRate>,
     /// Coupling with other jobs.
     pub flow: Option<FlowSpec>,
     /// Name of the job to wait for.
@@ -116,7 +116,7 @@ pub struct Job {
     /// Pattern for unnamed files, with `$jobname`, `$jobnum`, `$filenum`.
     pub file_format: String,
     /// Jobs that end together with this one.
-    pub ends_all: Option<Ends>,
+    pub ends_all: Option<ExitScope>,
     /// CPU list of the workers in the kernel's format; `None` for any CPU.
     pub cpus: Option<String>,
     /// True if each worker gets a CPU of its own.
@@ -128,7 +128,7 @@ pub struct Job {
     /// Reporting options.
     pub report: Reporting,
     /// Latency goal of a search for the queue depth.
-    pub goal: Option<Goal>,
+    pub goal: Option<LatencyGoal>,
 }
 
 impl Job {

@@ -15,7 +15,7 @@ pub struct Duplicates {
 
 /// Minimum rate of a job, per second: reads, writes, trims; 0 for no minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Least {
+pub struct MinimumRate {
     /// Minimum throughput, bytes per second.
     pub bytes: [f64; 3],
     /// Minimum requests per second.
@@ -24,7 +24,7 @@ pub struct Least {
     pub cycle_ns: u64,
 }
 
-impl Least {
+impl MinimumRate {
     /// Share of the minimum for each file.
     pub(super) fn shared(self, files: usize) -> Self {
         let share = |rates: [f64; 3]| rates.map(|rate| rate / files as f64);
@@ -34,7 +34,7 @@ impl Least {
 
 /// Latency goal of a queue depth search: a share of the requests must meet a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Goal {
+pub struct LatencyGoal {
     /// Latency limit, ns.
     pub target_ns: u64,
     /// Duration of the measurement of each depth, ns.
@@ -45,7 +45,7 @@ pub struct Goal {
 
 /// Jobs that `exitall` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub enum ExitScope {
     /// The jobs of its reporting group.
     Group,
     /// The concurrent jobs up to the next stonewall.

@@ -9,7 +9,7 @@ use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
 
 use super::disk::FioDisk;
-use super::job_parts::{Goal, Unified};
+use super::job_parts::{LatencyGoal, Unified};
 pub(super) use latency::FioLatency;
 use latency::shares;
 pub(super) use parts::Pairs;
@@ -58,7 +58,7 @@ pub struct FioEntry {
     /// Reporting of reads and writes.
     pub unified: Unified,
     /// Latency goal of the queue depth search.
-    pub goal: Option<Goal>,
+    pub goal: Option<LatencyGoal>,
     /// Steady-state rule of the job.
     pub settling: Option<Settling>,
     /// Counters of the workers: context switches, major page faults, minor page faults.

@@ -2,7 +2,7 @@
 
 use qdepth_measure::Settling;
 
-use super::job_parts::Least;
+use super::job_parts::MinimumRate;
 
 /// Origin of a point of the plan. Points are in the order of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct Load {
     /// The file's share of the job's rate.
     pub(super) rate: Option<f64>,
     /// The file's share of the job's minimum rate.
-    pub(super) least: Option<Least>,
+    pub(super) least: Option<MinimumRate>,
     /// Steady-state rule that ends the load.
     pub(super) settling: Option<Settling>,
     /// True if it reads back the data of its job.

@@ -5,11 +5,11 @@
 //! of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
 
 mod access;
-mod as_fio;
 mod blktrace;
 mod command_line;
 mod convert;
 mod disk;
+mod export_job;
 mod figure;
 mod getopt;
 pub(crate) mod import_json;
@@ -34,12 +34,12 @@ mod terse;
 mod values;
 mod variables;
 
-pub use as_fio::as_fio;
-pub use command_line::{CommandLine, Inform, OutputFormat};
-pub use convert::{Absent, Converted};
+pub use command_line::{CommandLine, InfoCommand, OutputFormat};
+pub use convert::{Converted, MissingFile};
 pub use disk::FioDisk;
+pub use export_job::as_fio;
 pub use job::Job;
-pub use job_parts::{Duplicates, Ends, Goal, Least, Reporting, Span, Unified};
+pub use job_parts::{Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span, Unified};
 pub use json::{FioEntry, FioMoment, export_fio_json};
 pub use load::Origin;
 pub use log::{FioLog, export_fio_histograms, export_fio_log};

@@ -1,7 +1,7 @@
 //! Typed values of a section's options.
 
+mod dependent;
 mod least;
-mod more;
 mod priority;
 mod settling;
 
@@ -15,7 +15,7 @@ use super::job_parts::{Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting, each_once};
-use super::values::{Amount, SizePart, Sizes, Trims, by_way, number, sizes, texts};
+use super::values::{Amount, SizePart, Sizes, Trims, by_direction, number, sizes, texts};
 
 /// fio's default percentiles.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
@@ -221,7 +221,7 @@ impl OptionReader<'_> {
         let [reads, writes, trims] =
             self.value(name, [usual(), usual(), usual()], |text| sizes(name, text, self.base))?;
         let aligned =
-            self.value("ba", [0; 3], |text| by_way(text, |part| size_of(part, self.base)))?;
+            self.value("ba", [0; 3], |text| by_direction(text, |part| size_of(part, self.base)))?;
         let with = |parts: Vec<SizePart>, asked: u64| {
             let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
             (parts, if asked > 0 { asked } else { smallest })
@@ -397,5 +397,5 @@ pub(super) fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> 
             },
         }
     };
-    by_way(text, rate)
+    by_direction(text, rate)
 }

@@ -298,7 +298,7 @@ pub(super) fn texts(text: &str) -> Vec<String> {
 
 /// One value for reads, writes and trims, or one for each; the last one also applies to the
 /// following ones.
-pub(super) fn by_way<T>(
+pub(super) fn by_direction<T>(
     text: &str,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<[T; 3], String> {

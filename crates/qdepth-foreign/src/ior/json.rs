@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::options::SWITCHES;
 use super::result::{
-    FORM, FileSystem, IorPhase, IorRun, IorTest, MIB, maximum, of_all, options, space,
+    FORM, FileSystem, IorPhase, IorRun, IorTest, MIB, maximum, options, phase_summary, space,
 };
 use super::{Hog, Packet};
 
@@ -136,7 +136,7 @@ fn access(test: &IorTest, phase: &IorPhase) -> Value {
 }
 
 fn summary(test: &IorTest, name: &str) -> Option<Value> {
-    let (totals, ior) = (of_all(test, name)?, &test.ior);
+    let (totals, ior) = (phase_summary(test, name)?, &test.ior);
     let mut all = json!({
         "operation": name,
         "API": "POSIX",

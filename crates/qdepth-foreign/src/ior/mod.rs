@@ -161,7 +161,7 @@ pub struct Ior {
     /// file.
     pub pairs: Option<u64>,
     /// Existing bytes per task, for reads with `-z -z`.
-    pub there: Option<u64>,
+    pub existing_bytes: Option<u64>,
     /// Threshold for reporting outliers (`-j`), s; 0 for none.
     pub outlier_s: u32,
     /// Memory to occupy (`-M`).
@@ -215,8 +215,8 @@ impl Ior {
     /// Bytes of the files for each task: more than it transfers if the transfers end within a
     /// segment, and all existing ones if it draws random offsets among them.
     pub fn room_per_task(&self) -> u64 {
-        match self.there {
-            Some(there) => there,
+        match self.existing_bytes {
+            Some(existing_bytes) => existing_bytes,
             None if self.file_per_process => self.bytes_per_task(),
             None => self.block.saturating_mul(u64::from(self.segments_used())),
         }

@@ -84,7 +84,7 @@ impl Ior {
             1 => 100.0,
             _ => 100.0 * self.transfer as f64 / self.block as f64,
         };
-        let apart = self.file_per_process || self.there.is_some();
+        let apart = self.file_per_process || self.existing_bytes.is_some();
         let size = self.room_per_task().saturating_mul(u64::from(tasks));
         Profile {
             name: format!("ior-{phase}-{target}"),

@@ -361,7 +361,7 @@ fn spread(values: &[f64]) -> Spread {
 }
 
 /// Summary of all phases of one kind.
-pub(super) struct OfAll {
+pub(super) struct PhaseSummary {
     /// Bandwidth, MiB/s.
     pub(super) rate: Spread,
     /// Transfers per second, derived from the bandwidth.
@@ -373,7 +373,7 @@ pub(super) struct OfAll {
     pub(super) wall: Option<(f64, f64)>,
 }
 
-pub(super) fn of_all(test: &IorTest, access: &str) -> Option<OfAll> {
+pub(super) fn phase_summary(test: &IorTest, access: &str) -> Option<PhaseSummary> {
     let phases: Vec<&IorPhase> =
         test.phases.iter().filter(|phase| phase.access == access).collect();
     let rates: Vec<f64> = phases.iter().map(|phase| phase.figures().mib_per_s).collect();
@@ -384,7 +384,7 @@ pub(super) fn of_all(test: &IorTest, access: &str) -> Option<OfAll> {
         (time + wall.0, bytes + wall.1)
     });
     let wall = (wall_s / phases.len().max(1) as f64, per(bytes / MIB, wall_s));
-    Some(OfAll {
+    Some(PhaseSummary {
         mib: phases.first()?.bytes() as f64 / MIB,
         rate: spread(&rates),
         ops: spread(&ops),
@@ -404,7 +404,7 @@ fn summary(run: &IorRun) -> String {
     );
     for test in &run.tests {
         for access in ["write", "read"] {
-            if let Some(totals) = of_all(test, access) {
+            if let Some(totals) = phase_summary(test, access) {
                 summary_line(&mut out, test, access, &totals);
             }
         }
@@ -412,7 +412,7 @@ fn summary(run: &IorRun) -> String {
     out
 }
 
-fn summary_line(out: &mut String, test: &IorTest, access: &str, totals: &OfAll) {
+fn summary_line(out: &mut String, test: &IorTest, access: &str, totals: &PhaseSummary) {
     let ior = &test.ior;
     let _ = write!(out, "{access:<9} ");
     for value in

@@ -203,7 +203,7 @@ fn iors_own_test_lines_are_read_and_become_plans() {
     for (tasks, line) in OWN_TESTS {
         let mut ior = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
         if ior.random > 1 {
-            ior.there = Some(ior.block);
+            ior.existing_bytes = Some(ior.block);
         }
         for part in ior.parts() {
             let plan = plan(&part, tasks);

@@ -158,7 +158,7 @@ fn in_virtual_time(
         .collect();
     let mut all = media.iter().map(|(emulation, _)| &emulation.medium).zip(&options);
     let (first, options) = all.next().ok_or_else(bug)?;
-    let mut target = first.open_beside(options, &all.collect::<Vec<_>>())?;
+    let mut target = first.open_together(options, &all.collect::<Vec<_>>())?;
     let points: Vec<&Point> = media.iter().flat_map(|(_, points)| points.clone()).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let (outcomes, wear, throttles) = std::thread::scope(|scope| {

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
-use qdepth_logbook::{Logbook, Sign};
+use qdepth_logbook::{EventFile, Logbook};
 use qdepth_measure::{Finding, Nanos, percentile_name};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{
@@ -58,7 +58,7 @@ struct Written {
 pub(crate) struct Publisher<'a> {
     observer: &'a dyn Observer,
     file: Option<Kept>,
-    sign: RefCell<Sign>,
+    event_file: RefCell<EventFile>,
     written: RefCell<Written>,
 }
 
@@ -69,13 +69,13 @@ impl<'a> Publisher<'a> {
     /// If the event file is not one.
     pub(crate) fn new(lab: Lab<'a>) -> Result<Self> {
         let file = lab.request.events.as_deref().map(events_file).transpose()?;
-        let (sign, written) = Default::default();
-        Ok(Self { observer: lab.observer, file, sign, written })
+        let (event_file, written) = Default::default();
+        Ok(Self { observer: lab.observer, file, event_file, written })
     }
 
     /// From now on, also writes events to the marker of the run that the logbook holds.
     pub(crate) fn follow(&self, logbook: &Logbook) {
-        self.sign.replace(logbook.sign());
+        self.event_file.replace(logbook.event_file());
     }
 
     /// Warns if lines of the event file were lost.
@@ -93,7 +93,7 @@ impl<'a> Publisher<'a> {
 impl Observer for Publisher<'_> {
     fn event(&self, event: &RunEvent) {
         let line = event.line();
-        self.sign.borrow().publish(&line, matches!(event, RunEvent::RunStarted(_)));
+        self.event_file.borrow().publish(&line, matches!(event, RunEvent::RunStarted(_)));
         if let Some(file) = &self.file {
             // The disk may be full; the measurement continues.
             let answer = file.add_line(&line);

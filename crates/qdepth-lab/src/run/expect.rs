@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_linux::keep_freed;
-use qdepth_media::fit::{FitError, below, predict};
+use qdepth_media::fit::{FitError, alarm_threshold, predict};
 use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_record::ExpectedRecord;
 use qdepth_workload::{Plan, Point};
@@ -115,7 +115,7 @@ fn known_below(
     stop: &AtomicBool,
 ) -> Result<Option<f64>> {
     match predict(medium, point, stop) {
-        Ok(predicted) => Ok(predicted.map(|predicted| below(&predicted, points))),
+        Ok(predicted) => Ok(predicted.map(|predicted| alarm_threshold(&predicted, points))),
         Err(FitError::Interrupted) => Ok(None),
         Err(error) => Err(error.into()),
     }

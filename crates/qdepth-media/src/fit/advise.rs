@@ -35,7 +35,7 @@ pub struct Determined {
 
 /// Unmeasured load and the information that it would add.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Teaches {
+pub struct InformativePoint {
     /// Label for the user.
     pub label: String,
     /// Relative decrease of the joint uncertainty of all parameters.
@@ -62,7 +62,7 @@ pub(crate) fn determined(
                 let with = covariance.at(other, index) / covariance.at(index, index).max(1e-12);
                 *ln += far * with;
             }
-            let risen = problem.loss_above(ln, solution)? / (scatter * scatter);
+            let risen = problem.loss_increase(ln, solution)? / (scatter * scatter);
             // The loss at 1.96 standard deviations should be higher by 1.96² ÷ 2 = 1.92.
             let expected = NORMAL_95 * NORMAL_95 / 2.0;
             let wider = if risen < expected / 4.0 { 2.0 } else { 1.0 };
@@ -111,12 +111,12 @@ pub(crate) fn directions(
 }
 
 /// Unmeasured loads that would reduce the uncertainty of the parameters most, best first.
-pub(crate) fn teaches(
+pub(crate) fn informative_points(
     used: &[Observed],
     problem: &Problem<'_>,
     solution: &Solution,
     information: &Symmetric,
-) -> Result<Vec<Teaches>, FitError> {
+) -> Result<Vec<InformativePoint>, FitError> {
     let candidates = candidates(used);
     let (Some(covariance), false) = (information.inverse(), candidates.is_empty()) else {
         return Ok(Vec::new());
@@ -128,10 +128,13 @@ pub(crate) fn teaches(
         let information = libm::log(1.0 + covariance.form(slope) / noise) / 2.0;
         1.0 - libm::exp(-information / slope.len().max(1) as f64)
     };
-    let mut all: Vec<Teaches> = candidates
+    let mut all: Vec<InformativePoint> = candidates
         .iter()
         .zip(&slopes)
-        .map(|(load, slope)| Teaches { label: load.point.profile.clone(), gain: gain(slope) })
+        .map(|(load, slope)| InformativePoint {
+            label: load.point.profile.clone(),
+            gain: gain(slope),
+        })
         .filter(|candidate| candidate.gain > WORTH)
         .collect();
     all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
@@ -146,16 +149,17 @@ fn rate_slopes(
     solution: &Solution,
 ) -> Result<Vec<Vec<f64>>, FitError> {
     let emulator = problem.emulator.under(loads, problem.pace);
-    let center = emulator.seen(&problem.values(&solution.ln))?;
+    let center = emulator.results(&problem.values(&solution.ln))?;
     let mut slopes = vec![Vec::new(); loads.len()];
     for (index, free) in problem.model.free.iter().enumerate() {
         let mut ln = solution.ln.clone();
         let step = if ln[index] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
         ln[index] += step;
         let values = problem.values(&ln);
-        for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
+        for ((slope, moved), center) in
+            slopes.iter_mut().zip(emulator.results(&values)?).zip(&center)
         {
-            let derivative = (beside.rate - center.rate) / step;
+            let derivative = (moved.rate - center.rate) / step;
             slope.push(if derivative.is_finite() { derivative } else { 0.0 });
         }
     }
@@ -163,7 +167,7 @@ fn rate_slopes(
 }
 
 /// Error at these loads that is due to uncertain parameters: root mean square, as a logarithm.
-pub(crate) fn of_parameters(
+pub(crate) fn parameter_error(
     loads: &[Observed],
     problem: &Problem<'_>,
     solution: &Solution,
@@ -185,7 +189,7 @@ struct Load {
 }
 
 impl Load {
-    fn far_from(self, observed: &Observed) -> f64 {
+    fn distance_to(self, observed: &Observed) -> f64 {
         let times = |a: u32, b: u32| libm::log(f64::from(a) / f64::from(b)).abs();
         (observed.point.random_share - self.random).abs() * 8.0
             + (observed.point.read_share - self.read).abs() * 8.0
@@ -195,9 +199,10 @@ impl Load {
 
     /// Point of this load with a rate guessed from the nearest measured one; `None` if it was
     /// measured.
-    fn beside(self, used: &[Observed]) -> Option<Observed> {
-        let near = used.iter().min_by(|a, b| self.far_from(a).total_cmp(&self.far_from(b)))?;
-        if self.far_from(near) < 1e-9 {
+    fn unmeasured_point(self, used: &[Observed]) -> Option<Observed> {
+        let near =
+            used.iter().min_by(|a, b| self.distance_to(a).total_cmp(&self.distance_to(b)))?;
+        if self.distance_to(near) < 1e-9 {
             return None;
         }
         let mut guessed = near.clone();
@@ -229,5 +234,5 @@ fn candidates(used: &[Observed]) -> Vec<Observed> {
             [1, 8, 128].map(|outstanding| Load { bytes, random, read, outstanding })
         })
     });
-    loads.filter_map(|load| load.beside(used)).collect()
+    loads.filter_map(|load| load.unmeasured_point(used)).collect()
 }

@@ -31,7 +31,7 @@ pub(crate) const NAME: &str = "fitted.toml";
 
 /// Logarithms of the rate and the mean service times of a point; NaN if there is none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct LogResult {
     pub(crate) rate: f64,
     pub(crate) read: f64,
     pub(crate) write: f64,
@@ -39,7 +39,7 @@ pub(crate) struct Seen {
     pub(crate) late: f64,
 }
 
-impl Seen {
+impl LogResult {
     const NOTHING: Self = Self { rate: f64::NAN, read: f64::NAN, write: f64::NAN, late: f64::NAN };
 
     pub(crate) fn from_observed(observed: &Observed) -> Self {
@@ -92,17 +92,20 @@ impl<'s> Emulator<'s> {
     }
 
     /// Result of every point with these parameter values.
-    pub(crate) fn seen(&self, values: &BTreeMap<String, f64>) -> Result<Vec<Seen>, FitError> {
+    pub(crate) fn results(
+        &self,
+        values: &BTreeMap<String, f64>,
+    ) -> Result<Vec<LogResult>, FitError> {
         let mut medium = self.medium.clone();
         for (name, value) in values {
             medium.set_parameter(name, *value);
         }
-        let mut all = vec![Seen::NOTHING; self.points.len()];
+        let mut all = vec![LogResult::NOTHING; self.points.len()];
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = self.points.len().div_ceil(threads).max(1);
-        let some = |points: &[Point], out: &mut [Seen]| {
+        let some = |points: &[Point], out: &mut [LogResult]| {
             for (point, out) in points.iter().zip(out) {
-                *out = emulate_load(&medium, point, self.stop).unwrap_or(Seen::NOTHING);
+                *out = emulate_load(&medium, point, self.stop).unwrap_or(LogResult::NOTHING);
             }
         };
         std::thread::scope(|scope| {
@@ -171,7 +174,7 @@ pub(crate) fn emulate_load(
     medium: &TargetExpression,
     point: &Point,
     stop: &AtomicBool,
-) -> Option<Seen> {
+) -> Option<LogResult> {
     let mut target = medium.open(&OpenMedia::for_point(point)).ok()?;
     let outcome = target.measure(point, stop)?;
     let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
@@ -183,5 +186,5 @@ pub(crate) fn emulate_load(
     let mut all = outcome.directions[0].service_time.clone();
     all.merge(&outcome.directions[1].service_time);
     let late = late_ns(&all).map_or(f64::NAN, libm::log);
-    (rate > 0.0).then(|| Seen { rate: libm::log(rate), read: mean(0), write: mean(1), late })
+    (rate > 0.0).then(|| LogResult { rate: libm::log(rate), read: mean(0), write: mean(1), late })
 }

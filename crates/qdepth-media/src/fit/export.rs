@@ -8,7 +8,7 @@ use qdepth_workload::{Choices, PlanFile, TargetShape, resolve};
 
 use crate::TargetExpression;
 use crate::fit::error::FitError;
-use crate::fit::predict::{Standing, predict};
+use crate::fit::predict::{Basis, predict};
 
 /// Block size of the loads that count I/Os, if it was measured: a page of the kernel, bytes.
 const SMALL: f64 = 4096.0;
@@ -71,7 +71,7 @@ pub fn maximum_rates(
     stop: &AtomicBool,
 ) -> Result<MaximumRates, FitError> {
     let unusable = |why: String| FitError::NoMedium { kind: medium.text().to_owned(), why };
-    let (fitted, _) = medium.known();
+    let (fitted, _) = medium.error_models();
     let Some((_, known)) = fitted.first() else {
         return Err(unusable("it was not fitted to measurements".to_owned()));
     };
@@ -99,7 +99,7 @@ pub fn maximum_rates(
     let mut rates = Vec::new();
     for point in &plan.points {
         let predicted = predict(medium, point, stop)?;
-        let known = predicted.filter(|p| !matches!(p.standing, Standing::NotKnown(_)));
+        let known = predicted.filter(|p| !matches!(p.basis, Basis::NotKnown(_)));
         let in_bytes = point.profile.starts_with("bps");
         rates.push(known.map(|p| if in_bytes { p.bytes_per_s } else { p.io_per_s }));
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use crate::fit::advise::{
-    Determined, NORMAL_95, Teaches, determined, directions, of_parameters, teaches,
+    Determined, InformativePoint, NORMAL_95, determined, directions, informative_points,
+    parameter_error,
 };
-use crate::fit::emulate::{Emulator, Seen};
+use crate::fit::emulate::{Emulator, LogResult};
 use crate::fit::error::FitError;
 use crate::fit::model::{Kind, Model, template};
-use crate::fit::observed::{Observed, kept_back};
+use crate::fit::observed::{Observed, held_out_folds};
 use crate::fit::search::{Problem, ROUNDS, ROUNDS_FIRST, Solution};
 use crate::fit::start::model_of;
 
@@ -21,11 +22,11 @@ const POINTS_MIN: usize = 8;
 const ASKED_FOR: f64 = 4.0;
 /// Relative error above which a point is unexplained, if the error is also more than three times
 /// the usual one.
-const ODD: f64 = 0.1;
+const UNEXPLAINED_ERROR: f64 = 0.1;
 
 /// Measured and emulated rate of a point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Missed {
+pub struct PointError {
     /// Profile and queue depth.
     pub label: String,
     /// Measured rate, I/Os per second.
@@ -33,10 +34,10 @@ pub struct Missed {
     /// Emulated rate, I/Os per second.
     pub emulated: f64,
     /// True if the point was held out of the fit.
-    pub kept_back: bool,
+    pub held_out: bool,
 }
 
-impl Missed {
+impl PointError {
     /// Relative error: emulated ÷ measured − 1.
     pub fn error(&self) -> f64 {
         self.emulated / self.measured - 1.0
@@ -54,42 +55,42 @@ pub struct Fitted {
     pub computer: Vec<(String, f64, String)>,
     /// Determination of each free parameter by the points.
     pub determined: Vec<Determined>,
-    /// Uncertain directions of the parameters: see [`crate::Known::direction`].
+    /// Uncertain directions of the parameters: see [`crate::ErrorModel::direction`].
     pub directions: Vec<BTreeMap<String, f64>>,
     /// All points, fitted and held-out.
-    pub points: Vec<Missed>,
+    pub points: Vec<PointError>,
     /// Points that the model does not explain, out of `points`.
-    pub unexplained: Vec<Missed>,
+    pub unexplained: Vec<PointError>,
     /// Most informative unmeasured loads, best first.
-    pub teaches: Vec<Teaches>,
+    pub informative_points: Vec<InformativePoint>,
     /// Root mean square of ln(emulated ÷ measured) at the held-out points.
     pub error: f64,
     /// Part of `error` that is due to uncertain parameters.
-    pub of_parameters: f64,
+    pub parameter_error: f64,
 }
 
 impl Fitted {
     /// Mean absolute relative error of the held-out points, or of the fitted ones.
-    pub fn mean_error(&self, kept_back: bool) -> f64 {
+    pub fn mean_error(&self, held_out: bool) -> f64 {
         let errors: Vec<f64> = self
             .points
             .iter()
-            .filter(|point| point.kept_back == kept_back)
+            .filter(|point| point.held_out == held_out)
             .map(|point| point.error().abs())
             .collect();
         errors.iter().sum::<f64>() / errors.len().max(1) as f64
     }
 
     /// True if the error was cross-validated: each held-out point is also a fitted one.
-    pub(crate) fn in_turns(&self) -> bool {
+    pub(crate) fn is_cross_validated(&self) -> bool {
         let fitted =
-            |label: &str| self.points.iter().any(|point| !point.kept_back && point.label == label);
-        self.points.iter().any(|point| point.kept_back && fitted(&point.label))
+            |label: &str| self.points.iter().any(|point| !point.held_out && point.label == label);
+        self.points.iter().any(|point| point.held_out && fitted(&point.label))
     }
 
     /// Number of held-out points.
-    pub fn kept_back(&self) -> usize {
-        self.points.iter().filter(|point| point.kept_back).count()
+    pub fn held_out(&self) -> usize {
+        self.points.iter().filter(|point| point.held_out).count()
     }
 }
 
@@ -105,15 +106,15 @@ pub fn fit(
     capacity_bytes: u64,
     stop: &AtomicBool,
 ) -> Result<Fitted, FitError> {
-    let turns = kept_back(observed);
+    let folds = held_out_folds(observed);
     let have = observed.len();
     if have < POINTS_MIN {
         return Err(FitError::TooFew { have, need: POINTS_MIN });
     }
-    if turns.is_empty() {
+    if folds.is_empty() {
         return Err(FitError::NoneBetween { have });
     }
-    let attempt = |kind| of_kind(observed, &turns, Drive { kind, capacity_bytes, stop });
+    let attempt = |kind| of_kind(observed, &folds, Drive { kind, capacity_bytes, stop });
     if let Some(kind) = kind {
         return attempt(kind);
     }
@@ -136,11 +137,11 @@ pub fn fit(
 /// quarter of the error.
 fn simplest(fitted: Vec<Fitted>) -> Option<Fitted> {
     let best = fitted.iter().min_by(|a, b| a.error.total_cmp(&b.error))?;
-    let by_chance = (NORMAL_95 / (best.kept_back().max(1) as f64).sqrt()).exp();
-    let (kept_back, of_fitted) = (best.error * by_chance, best.mean_error(false));
+    let by_chance = (NORMAL_95 / (best.held_out().max(1) as f64).sqrt()).exp();
+    let (held_out, of_fitted) = (best.error * by_chance, best.mean_error(false));
     let as_good = fitted
         .into_iter()
-        .filter(|medium| medium.error <= kept_back && medium.mean_error(false) <= of_fitted);
+        .filter(|medium| medium.error <= held_out && medium.mean_error(false) <= of_fitted);
     // An empty list means that the information matrix is singular: rank the kind last.
     let parameters = |medium: &Fitted| match medium.determined.len() {
         0 => usize::MAX,
@@ -162,48 +163,50 @@ struct Drive<'s> {
 struct Loads<'o> {
     used: &'o [Observed],
     held_out: &'o [Observed],
-    turns: bool,
+    is_cross_validated: bool,
 }
 
 fn of_kind(
     observed: &[Observed],
-    turns: &[Vec<bool>],
+    folds: &[Vec<bool>],
     drive: Drive<'_>,
 ) -> Result<Fitted, FitError> {
     let pick = |back: &[bool], wanted: bool| -> Vec<Observed> {
         let each = observed.iter().zip(back).filter(|(_, back)| **back == wanted);
         each.map(|(load, _)| load.clone()).collect()
     };
-    if let [back] = turns {
+    if let [back] = folds {
         let (used, held_out) = (pick(back, false), pick(back, true));
-        return searched(&used, drive, |problem, solution| {
-            let kept = missed(problem, solution, &held_out, true)?;
-            let loads = Loads { used: &used, held_out: &held_out, turns: false };
-            finished(problem, solution, drive.kind, loads, kept)
+        return search_and(&used, drive, |problem, solution| {
+            let kept = point_errors(problem, solution, &held_out, true)?;
+            let loads = Loads { used: &used, held_out: &held_out, is_cross_validated: false };
+            summarize(problem, solution, drive.kind, loads, kept)
         });
     }
     // Conservative: the model of a fold was fitted to fewer points than the final one.
     let (mut kept, mut all_held) = (Vec::new(), Vec::new());
-    for back in turns {
+    for back in folds {
         let (used, held_out) = (pick(back, false), pick(back, true));
-        kept.extend(searched(&used, drive, |p, solution| missed(p, solution, &held_out, true))?);
+        kept.extend(search_and(&used, drive, |p, solution| {
+            point_errors(p, solution, &held_out, true)
+        })?);
         all_held.extend(held_out);
     }
-    searched(observed, drive, |problem, solution| {
-        let loads = Loads { used: observed, held_out: &all_held, turns: true };
-        finished(problem, solution, drive.kind, loads, kept)
+    search_and(observed, drive, |problem, solution| {
+        let loads = Loads { used: observed, held_out: &all_held, is_cross_validated: true };
+        summarize(problem, solution, drive.kind, loads, kept)
     })
 }
 
 /// Searches the alternatives briefly and the best one fully, then passes the solution to `then`.
-fn searched<T>(
+fn search_and<T>(
     used: &[Observed],
     drive: Drive<'_>,
     then: impl FnOnce(&Problem<'_>, &Solution) -> Result<T, FitError>,
 ) -> Result<T, FitError> {
     let Drive { kind, capacity_bytes, stop } = drive;
     let model = model_of(kind, used);
-    let measured: Vec<Seen> = used.iter().map(Seen::from_observed).collect();
+    let measured: Vec<LogResult> = used.iter().map(LogResult::from_observed).collect();
     let spread: Vec<f64> = used.iter().map(|load| load.spread).collect();
     let text = template(kind, &model, capacity_bytes);
     let emulator = Emulator::new(&text, used, kind.pace(), stop)?;
@@ -222,7 +225,7 @@ fn searched<T>(
     let (more, on_path) = (model.with_mechanism(), on_path(problem.alternative));
     if !model.mechanism.is_empty() && solution.is_off() {
         let asked = solution.loss - ASKED_FOR * model.mechanism.len() as f64;
-        let found = more.beside(&solution.ln);
+        let found = more.with_added_starts(&solution.ln);
         for alternative in [problem.alternative, &on_path] {
             let other = Problem { model: &more, alternative, ..problem };
             let trial = other.best_from([found.clone(), other.fresh()])?;
@@ -231,7 +234,7 @@ fn searched<T>(
             }
         }
     }
-    let solution = problem.shaken(solution)?;
+    let solution = problem.escape_local_optimum(solution)?;
     let solution = problem.search(solution.ln, ROUNDS)?;
     then(&problem, &solution)
 }
@@ -287,34 +290,34 @@ fn on_path(alternative: &BTreeMap<&'static str, f64>) -> BTreeMap<&'static str, 
     alternative
 }
 
-/// Compares measured and emulated rates of the points. `kept_back` marks them as held out.
-fn missed(
+/// Compares measured and emulated rates of the points. `held_out` marks them as held out.
+fn point_errors(
     problem: &Problem<'_>,
     solution: &Solution,
     observed: &[Observed],
-    kept_back: bool,
-) -> Result<Vec<Missed>, FitError> {
+    held_out: bool,
+) -> Result<Vec<PointError>, FitError> {
     let emulator = problem.emulator.under(observed, problem.pace);
-    let all = emulator.seen(&problem.values(&solution.ln))?;
-    let miss = |(load, seen): (&Observed, &Seen)| {
-        let emulated = libm::exp(seen.rate);
+    let all = emulator.results(&problem.values(&solution.ln))?;
+    let point_error = |(load, result): (&Observed, &LogResult)| {
+        let emulated = libm::exp(result.rate);
         let emulated = if emulated.is_finite() { emulated } else { 0.0 };
-        Missed { label: load.label(), measured: load.io_per_s, emulated, kept_back }
+        PointError { label: load.label(), measured: load.io_per_s, emulated, held_out }
     };
-    Ok(observed.iter().zip(&all).map(miss).collect())
+    Ok(observed.iter().zip(&all).map(point_error).collect())
 }
 
 /// Fitted model with parameters, uncertainties and errors, from the solution of a search.
-fn finished(
+fn summarize(
     problem: &Problem<'_>,
     solution: &Solution,
     kind: Kind,
     loads: Loads<'_>,
-    kept: Vec<Missed>,
+    kept: Vec<PointError>,
 ) -> Result<Fitted, FitError> {
     let values = problem.values(&solution.ln);
-    let Loads { used, held_out, turns } = loads;
-    let mut points = missed(problem, solution, used, false)?;
+    let Loads { used, held_out, is_cross_validated } = loads;
+    let mut points = point_errors(problem, solution, used, false)?;
     points.extend(kept);
     let slopes = problem.slopes(solution)?;
     // Residuals are in standard errors of their points, so their scatter is at least 1.
@@ -322,11 +325,11 @@ fn finished(
     let squares: f64 = solution.residuals.iter().map(|r| r.clamp(-5.0, 5.0).powi(2)).sum();
     let scatter = (squares / degrees).sqrt().max(1.0);
     let information = problem.information(solution, &slopes, scatter);
-    let error = if turns { robust(&points) } else { root_mean_square(&points, true) };
+    let error = if is_cross_validated { robust(&points) } else { root_mean_square(&points, true) };
     let usual = root_mean_square(&points, false).min(error);
-    let odd = |point: &&Missed| {
+    let odd = |point: &&PointError| {
         let error = libm::log(point.emulated.max(1e-9) / point.measured).abs();
-        error > ODD && error > 3.0 * usual.min(ODD)
+        error > UNEXPLAINED_ERROR && error > 3.0 * usual.min(UNEXPLAINED_ERROR)
     };
     let (parameters, computer) = numbers(problem.model, &values);
     Ok(Fitted {
@@ -337,18 +340,18 @@ fn finished(
         directions: directions(problem, solution, &information),
         unexplained: points.iter().filter(odd).cloned().collect(),
         points,
-        teaches: teaches(used, problem, solution, &information)?,
+        informative_points: informative_points(used, problem, solution, &information)?,
         error,
-        of_parameters: of_parameters(held_out, problem, solution, &information)?,
+        parameter_error: parameter_error(held_out, problem, solution, &information)?,
     })
 }
 
 /// Root mean square error of cross-validated points, each error limited to three times the robust
 /// standard deviation (1.48 × median). A point that alone shows some effect has a large error in
 /// the fold that holds it out, although the final fit includes it.
-fn robust(points: &[Missed]) -> f64 {
-    let distance = |point: &Missed| libm::log(point.emulated.max(1e-9) / point.measured).abs();
-    let kept = points.iter().filter(|point| point.kept_back);
+fn robust(points: &[PointError]) -> f64 {
+    let distance = |point: &PointError| libm::log(point.emulated.max(1e-9) / point.measured).abs();
+    let kept = points.iter().filter(|point| point.held_out);
     let mut errors: Vec<f64> = kept.map(distance).collect();
     errors.sort_by(f64::total_cmp);
     let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
@@ -357,10 +360,10 @@ fn robust(points: &[Missed]) -> f64 {
     (squares / errors.len().max(1) as f64).sqrt().max(root_mean_square(points, false))
 }
 
-fn root_mean_square(points: &[Missed], kept_back: bool) -> f64 {
+fn root_mean_square(points: &[PointError], held_out: bool) -> f64 {
     let squares: Vec<f64> = points
         .iter()
-        .filter(|point| point.kept_back == kept_back)
+        .filter(|point| point.held_out == held_out)
         .map(|point| libm::log(point.emulated.max(1e-9) / point.measured).powi(2))
         .collect();
     (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
@@ -393,31 +396,31 @@ mod tests {
     use super::*;
 
     /// A fit with this many parameters and these relative errors at held-out and fitted points.
-    fn fitted(kind: Kind, parameters: usize, kept_back: f64, of_fitted: f64) -> Fitted {
+    fn fitted(kind: Kind, parameters: usize, held_out: f64, of_fitted: f64) -> Fitted {
         let parameter = |at: usize| Determined {
             name: format!("parameter {at}"),
             value: 1.0,
             interval: (0.9, 1.1),
             how: "well",
         };
-        let missed = |at: usize, by: f64, kept_back| Missed {
+        let point_error = |at: usize, by: f64, held_out| PointError {
             label: format!("load at {at}"),
             measured: 1000.0,
             emulated: 1000.0 * (1.0 + by),
-            kept_back,
+            held_out,
         };
-        let fitted = (0..38).map(|at| missed(at, of_fitted, false));
+        let fitted = (0..38).map(|at| point_error(at, of_fitted, false));
         Fitted {
             kind,
             parameters: Vec::new(),
             computer: Vec::new(),
             determined: (0..parameters).map(parameter).collect(),
             directions: Vec::new(),
-            points: fitted.chain((38..45).map(|at| missed(at, kept_back, true))).collect(),
+            points: fitted.chain((38..45).map(|at| point_error(at, held_out, true))).collect(),
             unexplained: Vec::new(),
-            teaches: Vec::new(),
-            error: kept_back,
-            of_parameters: 0.0,
+            informative_points: Vec::new(),
+            error: held_out,
+            parameter_error: 0.0,
         }
     }
 

@@ -17,11 +17,11 @@ mod search;
 mod start;
 mod written;
 
-pub use advise::{Determined, Teaches};
+pub use advise::{Determined, InformativePoint};
 pub use error::FitError;
 pub use export::{Export, MaximumRates, maximum_rates};
-pub use fitting::{Fitted, Missed, fit};
+pub use fitting::{Fitted, PointError, fit};
 pub use model::Kind;
 pub use observed::{Observed, late_ns};
-pub use predict::{Prediction, Standing, below, predict};
+pub use predict::{Basis, Prediction, alarm_threshold, predict};
 pub use written::{Provenance, description};

@@ -158,7 +158,7 @@ impl Model {
 
     /// Start values: a solution without the mechanism, then the start of the mechanism's
     /// parameters.
-    pub(crate) fn beside(&self, ln: &[f64]) -> Vec<f64> {
+    pub(crate) fn with_added_starts(&self, ln: &[f64]) -> Vec<f64> {
         let added = self.free.iter().skip(ln.len()).map(|free| libm::log(free.start));
         ln.iter().copied().chain(added).collect()
     }

@@ -66,7 +66,7 @@ impl Observed {
 /// Minimum number of points for a fixed held-out set; smaller tables are cross-validated.
 const DENSE: usize = 24;
 /// Number of folds of a cross-validation.
-const TURNS: usize = 4;
+const FOLDS: usize = 4;
 
 /// Held-out points of a fit, for each fold.
 ///
@@ -74,7 +74,7 @@ const TURNS: usize = 4;
 /// there are at least four profiles, and every fourth inner point of the others. In a sparse table
 /// each inner point is in one of several folds, because a single point off the curve (a drive that
 /// reads ahead for one stream) may be the only one that shows an effect.
-pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
+pub(crate) fn held_out_folds(observed: &[Observed]) -> Vec<Vec<bool>> {
     let mut profiles: Vec<&str> = Vec::new();
     for load in observed {
         if !profiles.contains(&load.point.profile.as_str()) {
@@ -99,11 +99,11 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
         inner.iter().skip(1).step_by(4).for_each(|index| back[*index] = true);
         return if back.contains(&true) { vec![back] } else { Vec::new() };
     }
-    let turns = 0..TURNS.min(inner.len());
-    turns
-        .map(|turn| {
+    let folds = 0..FOLDS.min(inner.len());
+    folds
+        .map(|fold| {
             let mut back = back.clone();
-            inner.iter().skip(turn).step_by(TURNS).for_each(|index| back[*index] = true);
+            inner.iter().skip(fold).step_by(FOLDS).for_each(|index| back[*index] = true);
             back
         })
         .collect()
@@ -157,10 +157,10 @@ mod tests {
     fn of_a_sparse_table_each_inner_point_is_kept_back_once() {
         let mut sparse = observed("[1, 16, 256]");
         sparse.truncate(21);
-        let turns = kept_back(&sparse);
-        assert_eq!(turns.len(), TURNS);
+        let folds = held_out_folds(&sparse);
+        assert_eq!(folds.len(), FOLDS);
         for (index, load) in sparse.iter().enumerate() {
-            let times = turns.iter().filter(|back| back[index]).count();
+            let times = folds.iter().filter(|back| back[index]).count();
             assert_eq!(times, usize::from(load.point.outstanding == 16), "{}", load.label());
         }
     }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn where_no_point_lies_between_others_it_is_said_and_no_number_that_is_enough() {
         let (two, stop) = (observed("[1, 4]"), AtomicBool::new(false));
-        assert!(kept_back(&two).is_empty() && two.len() > 8);
+        assert!(held_out_folds(&two).is_empty() && two.len() > 8);
         let refused =
             crate::fit::fit(&two, Some(crate::fit::Kind::Memory), 1 << 30, &stop).unwrap_err();
         let text = refused.to_string();
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn of_a_dense_table_a_whole_profile_is_never_fitted() {
         let dense = observed("[1, 4, 16, 64, 256]");
-        let turns = kept_back(&dense);
-        let [back] = turns.as_slice() else { panic!("{} turns", turns.len()) };
+        let folds = held_out_folds(&dense);
+        let [back] = folds.as_slice() else { panic!("{} turns", folds.len()) };
         let kept = |profile: &str| {
             let of_profile =
                 dense.iter().zip(back).filter(|(load, _)| load.point.profile == profile);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Checked, Known, LoadCharacteristics, Outside, TargetExpression, Unmeasured};
+use crate::{Checked, ErrorModel, LoadCharacteristics, OutOfRange, TargetExpression, Unmeasured};
 use qdepth_measure::Seed;
 use qdepth_workload::Point;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::fit::emulate::{Pace, Seen, emulate_load, filling, shortened};
+use crate::fit::emulate::{LogResult, Pace, emulate_load, filling, shortened};
 use crate::fit::error::FitError;
 use crate::fit::model::is_whole;
 
@@ -30,13 +30,13 @@ const DIRECTION_MAX: f64 = 1.0;
 /// Standard deviation of the rate's logarithm if the model is based only on a data sheet or a
 /// class: a factor of two. This is an assumption; the deviation of drives from their data sheets
 /// was not measured.
-const OF_PAPER: f64 = std::f64::consts::LN_2;
+const DATA_SHEET_DEVIATION: f64 = std::f64::consts::LN_2;
 /// Degrees of freedom of an assumed deviation: practically a normal distribution.
 const ASSUMED_DEGREES: f64 = 1e6;
 
 /// Basis of a prediction.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
+pub enum Basis {
     /// The load is within the measured range.
     Inside,
     /// The load is outside the measured range: the CI may not hold.
@@ -66,7 +66,7 @@ pub struct Prediction {
     /// comparisons with a measurement of another day.
     pub day_to_day: f64,
     /// Basis of the prediction.
-    pub standing: Standing,
+    pub basis: Basis,
 }
 
 impl Prediction {
@@ -79,8 +79,8 @@ impl Prediction {
 
 /// Alarm threshold, I/Os per second: in a night of `points` points, an unchanged drive has a point
 /// below it with a probability of 1 %. 0 if the prediction would be an extrapolation.
-pub fn below(prediction: &Prediction, points: usize) -> f64 {
-    if matches!(prediction.standing, Standing::Extrapolated(_) | Standing::NotKnown(_)) {
+pub fn alarm_threshold(prediction: &Prediction, points: usize) -> f64 {
+    if matches!(prediction.basis, Basis::Extrapolated(_) | Basis::NotKnown(_)) {
         return 0.0;
     }
     let quantile = 1.0 - FALSE_ALARMS / points.max(1) as f64;
@@ -104,48 +104,49 @@ pub fn predict(
     point: &Point,
     stop: &AtomicBool,
 ) -> Result<Option<Prediction>, FitError> {
-    let (fitted, others) = medium.known();
+    let (fitted, others) = medium.error_models();
     let Some((name, known)) = fitted.first().filter(|_| !others) else {
         return assumed(medium, point, stop);
     };
-    let mut standing = standing(known, medium, point);
+    let mut basis = basis(known, medium, point);
     if fitted.len() > 1 {
-        standing = match standing {
-            Standing::Inside => Standing::Extrapolated(vec![Unmeasured::SeveralMedia]),
+        basis = match basis {
+            Basis::Inside => Basis::Extrapolated(vec![Unmeasured::SeveralMedia]),
             other => other,
         };
     }
-    let nothing = |standing| Prediction {
+    let nothing = |basis| Prediction {
         io_per_s: 0.0,
         bytes_per_s: 0.0,
         mean_ns: 0.0,
         deviation: 0.0,
         degrees: 1.0,
         day_to_day: 0.0,
-        standing,
+        basis,
     };
-    if matches!(standing, Standing::NotKnown(_)) {
-        return Ok(Some(nothing(standing)));
+    if matches!(basis, Basis::NotKnown(_)) {
+        return Ok(Some(nothing(basis)));
     }
     let timed = medium.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
     let pace = if timed { Pace::Timed } else { Pace::Ordinary };
     let (short, center) = emulated(medium, name, point, pace, stop)?;
     let error = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
-    let mut of_parameters = 0.0;
+    let mut parameter_variance = 0.0;
     for direction in &known.direction {
         let value = |parameter: &String| medium.parameter(name, parameter);
         let times = whole_steps(direction, &value);
-        let mut beside = medium.clone();
+        let mut moved_medium = medium.clone();
         for (parameter, step) in direction {
             if let Some(value) = value(parameter) {
                 let to = value * libm::exp(step * times);
                 let to = if is_whole(parameter) { to.round().max(1.0) } else { to };
-                beside.set_parameter(parameter, to);
+                moved_medium.set_parameter(parameter, to);
             }
         }
-        let moved = emulate_load(&beside, &short, stop).map_or(0.0, |seen| seen.rate - center.rate);
+        let moved = emulate_load(&moved_medium, &short, stop)
+            .map_or(0.0, |result| result.rate - center.rate);
         let moved = moved / times;
-        of_parameters += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
+        parameter_variance += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
     }
     let (center, apart) = over_seeds(medium, &short, center, stop);
     if stop.load(Ordering::Relaxed) {
@@ -154,18 +155,18 @@ pub fn predict(
     // The error at held-out points already includes the uncertainty of the parameters there. Of 72
     // drives of four kinds, 93 to 97 % were inside the CI with this correction, 97 to 100 % with
     // the plain sum.
-    let of_parameters = (of_parameters - known.of_parameters.powi(2)).max(0.0);
+    let parameter_variance = (parameter_variance - known.of_parameters.powi(2)).max(0.0);
     // The rates of all seeds are taken as the range of ± 2 standard deviations.
-    let variance = error + of_parameters + (apart / 2.0).powi(2);
+    let variance = error + parameter_variance + (apart / 2.0).powi(2);
     let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
         io_per_s,
         bytes_per_s: io_per_s * point.request_size.mean(),
         mean_ns: mean_ns(&center, point),
         deviation: variance.sqrt(),
-        degrees: f64::from(known.kept_back),
+        degrees: f64::from(known.held_out),
         day_to_day: known.day_to_day,
-        standing,
+        basis,
     }))
 }
 
@@ -174,9 +175,9 @@ pub fn predict(
 fn over_seeds(
     medium: &TargetExpression,
     short: &Point,
-    center: Seen,
+    center: LogResult,
     stop: &AtomicBool,
-) -> (Seen, f64) {
+) -> (LogResult, f64) {
     if short.random_share > 0.0 {
         return (center, 0.0);
     }
@@ -184,10 +185,10 @@ fn over_seeds(
         let seed = Seed(short.seed).derive(&format!("seed {number}")).0;
         emulate_load(medium, &Point { seed, ..short.clone() }, stop)
     };
-    let mut all: Vec<Seen> = (1..SEEDS).filter_map(under).chain([center]).collect();
+    let mut all: Vec<LogResult> = (1..SEEDS).filter_map(under).chain([center]).collect();
     all.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     let middle = all[all.len() / 2];
-    let far = |seen: &Seen| (seen.rate - middle.rate).abs();
+    let far = |result: &LogResult| (result.rate - middle.rate).abs();
     (middle, all.iter().map(far).fold(0.0, f64::max))
 }
 
@@ -198,7 +199,7 @@ fn emulated(
     point: &Point,
     pace: Pace,
     stop: &AtomicBool,
-) -> Result<(Point, Seen), FitError> {
+) -> Result<(Point, LogResult), FitError> {
     let missing = || {
         if stop.load(Ordering::Relaxed) {
             return FitError::Interrupted;
@@ -210,8 +211,8 @@ fn emulated(
     let filling = filling(medium, name, point);
     let guess = guessed(medium, point, filling, stop).ok_or_else(missing)?;
     let short = shortened(point, guess, pace, filling);
-    let seen = emulate_load(medium, &short, stop).ok_or_else(missing)?;
-    Ok((short, seen))
+    let result = emulate_load(medium, &short, stop).ok_or_else(missing)?;
+    Ok((short, result))
 }
 
 /// Prediction for a target whose models are all based on data sheets or classes; `None` for any
@@ -222,7 +223,7 @@ fn assumed(
     stop: &AtomicBool,
 ) -> Result<Option<Prediction>, FitError> {
     let media = medium.checked();
-    if !media.iter().all(|(_, checked)| checked.rests_on_paper()) {
+    if !media.iter().all(|(_, checked)| checked.is_unmeasured()) {
         return Ok(None);
     }
     let name = media.first().map_or("", |(name, _)| name);
@@ -232,10 +233,10 @@ fn assumed(
         io_per_s,
         bytes_per_s: io_per_s * point.request_size.mean(),
         mean_ns: mean_ns(&center, point),
-        deviation: OF_PAPER,
+        deviation: DATA_SHEET_DEVIATION,
         degrees: ASSUMED_DEGREES,
         day_to_day: 0.0,
-        standing: Standing::Assumed(media),
+        basis: Basis::Assumed(media),
     }))
 }
 
@@ -254,9 +255,9 @@ fn whole_steps(direction: &BTreeMap<String, f64>, value: &dyn Fn(&String) -> Opt
     if (times * longest).abs() > STEP_MAX { 1.0 } else { times }
 }
 
-fn mean_ns(seen: &Seen, point: &Point) -> f64 {
+fn mean_ns(result: &LogResult, point: &Point) -> f64 {
     let part = |ln: f64, share: f64| if ln.is_nan() { 0.0 } else { libm::exp(ln) * share };
-    part(seen.read, point.read_share) + part(seen.write, 1.0 - point.read_share)
+    part(result.read, point.read_share) + part(result.write, 1.0 - point.read_share)
 }
 
 /// Rate estimated from a few requests, I/Os per second. The `filling` requests that fill write
@@ -272,7 +273,8 @@ fn guessed(
     short.warm_up_ns = 0;
     short.stop.duration_ns = GUESS_NS;
     short.stop.bytes = requests * u64::from(point.request_size.max());
-    let rate = |short: &Point| emulate_load(medium, short, stop).map(|seen| libm::exp(seen.rate));
+    let rate =
+        |short: &Point| emulate_load(medium, short, stop).map(|result| libm::exp(result.rate));
     let at_first = rate(&short)?;
     if filling == 0 {
         return Some(at_first);
@@ -281,7 +283,7 @@ fn guessed(
     rate(&short)
 }
 
-fn standing(known: &Known, medium: &TargetExpression, point: &Point) -> Standing {
+fn basis(known: &ErrorModel, medium: &TargetExpression, point: &Point) -> Basis {
     let drives = medium.drives().max(1) as f64;
     let load = LoadCharacteristics {
         request_bytes: f64::from(point.request_size.max()),
@@ -293,16 +295,16 @@ fn standing(known: &Known, medium: &TargetExpression, point: &Point) -> Standing
     let (mut not, mut beyond) = (Vec::new(), Vec::new());
     for outside in known.outside(&load) {
         match outside {
-            Outside::NotKnown(why) => not.push(why),
-            Outside::Extrapolated(why) => beyond.push(why),
+            OutOfRange::NotKnown(why) => not.push(why),
+            OutOfRange::Extrapolated(why) => beyond.push(why),
         }
     }
     if point.offered_io_per_s().is_some() {
         beyond.push(Unmeasured::Schedule);
     }
     match (not.is_empty(), beyond.is_empty()) {
-        (false, _) => Standing::NotKnown(not),
-        (true, false) => Standing::Extrapolated(beyond),
-        (true, true) => Standing::Inside,
+        (false, _) => Basis::NotKnown(not),
+        (true, false) => Basis::Extrapolated(beyond),
+        (true, true) => Basis::Inside,
     }
 }

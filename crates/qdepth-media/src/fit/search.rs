@@ -8,14 +8,14 @@
 use std::collections::BTreeMap;
 
 use crate::fit::algebra::Symmetric;
-use crate::fit::emulate::{Emulator, Pace, Seen};
+use crate::fit::emulate::{Emulator, LogResult, Pace};
 use crate::fit::error::FitError;
 use crate::fit::model::{Free, Model, START_CHUNK_KIB};
 
 /// Model resolution: relative error of the rate that no parameters can remove.
 pub(crate) const GRAIN: f64 = 0.02;
 /// Weight of latency residuals relative to that of the rate.
-const OF_TIMES: f64 = 0.5;
+const LATENCY_WEIGHT: f64 = 0.5;
 /// Residual at which Huber's loss becomes linear, in standard errors.
 const KNEE: f64 = 2.5;
 /// Residual of a point that the trial model cannot serve.
@@ -23,15 +23,15 @@ const NOT_SERVED: f64 = 50.0;
 /// Step of the finite differences, as a logarithm.
 const STEP: f64 = 0.06;
 /// Maximum step of the search, as a logarithm.
-const FAR: f64 = 0.8;
+const STEP_MAX: f64 = 0.8;
 /// Relative decrease of the loss below which the search ends.
-const ENOUGH: f64 = 0.004;
+const CONVERGED: f64 = 0.004;
 
 /// Maximum rounds (one set of slopes each) of a brief search and of a full one.
 pub(crate) const ROUNDS_FIRST: usize = 3;
 pub(crate) const ROUNDS: usize = 6;
 /// Expected loss of a residual of one standard error.
-const OFF: f64 = 0.5;
+const EXPECTED_LOSS: f64 = 0.5;
 
 /// Data and model of one fit.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) emulator: &'a Emulator<'a>,
     pub(crate) model: &'a Model,
     pub(crate) alternative: &'a BTreeMap<&'static str, f64>,
-    pub(crate) measured: &'a [Seen],
+    pub(crate) measured: &'a [LogResult],
     /// Relative standard error of each point.
     pub(crate) spread: &'a [f64],
     /// True if the 90th percentile of service times is fitted in addition to the means.
@@ -59,7 +59,7 @@ pub(crate) struct Solution {
 impl Solution {
     /// True if the residuals exceed the standard errors of the points.
     pub(crate) fn is_off(&self) -> bool {
-        self.loss > OFF * self.residuals.len() as f64
+        self.loss > EXPECTED_LOSS * self.residuals.len() as f64
     }
 }
 
@@ -95,18 +95,18 @@ impl Problem<'_> {
     }
 
     fn residuals(&self, ln: &[f64]) -> Result<Vec<f64>, FitError> {
-        let seen = self.emulator.seen(&self.values(ln))?;
-        let mut all = Vec::with_capacity(seen.len() * 2);
-        for ((seen, measured), spread) in seen.iter().zip(self.measured).zip(self.spread) {
+        let emulated = self.emulator.results(&self.values(ln))?;
+        let mut all = Vec::with_capacity(emulated.len() * 2);
+        for ((emulated, measured), spread) in emulated.iter().zip(self.measured).zip(self.spread) {
             let scale = spread.hypot(GRAIN);
             let residual = |a: f64, b: f64| if a.is_nan() { NOT_SERVED } else { (a - b) / scale };
-            all.push(residual(seen.rate, measured.rate));
+            all.push(residual(emulated.rate, measured.rate));
             if measured.read.is_finite() && measured.write.is_finite() {
-                all.push(residual(seen.read, measured.read) * OF_TIMES);
-                all.push(residual(seen.write, measured.write) * OF_TIMES);
+                all.push(residual(emulated.read, measured.read) * LATENCY_WEIGHT);
+                all.push(residual(emulated.write, measured.write) * LATENCY_WEIGHT);
             }
             if self.drawn && measured.late.is_finite() {
-                all.push(residual(seen.late, measured.late) * OF_TIMES);
+                all.push(residual(emulated.late, measured.late) * LATENCY_WEIGHT);
             }
         }
         Ok(all)
@@ -124,7 +124,7 @@ impl Problem<'_> {
     }
 
     /// Increase of the loss at `ln` compared with the solution.
-    pub(crate) fn loss_above(&self, ln: Vec<f64>, solution: &Solution) -> Result<f64, FitError> {
+    pub(crate) fn loss_increase(&self, ln: Vec<f64>, solution: &Solution) -> Result<f64, FitError> {
         let ln = ln.into_iter().enumerate().map(|(index, ln)| self.within(index, ln)).collect();
         Ok(self.at(ln)?.loss - solution.loss)
     }
@@ -135,7 +135,7 @@ impl Problem<'_> {
     }
 
     /// Neighbouring value: one step away, or at least ± 1 for a whole-number parameter.
-    fn beside(&self, index: usize, ln: f64, step: f64) -> f64 {
+    fn neighbour(&self, index: usize, ln: f64, step: f64) -> f64 {
         let free = &self.free()[index];
         let mut to = ln + step;
         if free.whole && (free.value(to) - free.value(ln)).abs() < 1.0 {
@@ -149,8 +149,8 @@ impl Problem<'_> {
         let mut slopes = Vec::with_capacity(from.ln.len());
         for (index, ln) in from.ln.iter().enumerate() {
             // At the upper end of a range, step down.
-            let up = self.beside(index, *ln, STEP);
-            let to = if up - ln > STEP / 4.0 { up } else { self.beside(index, *ln, -STEP) };
+            let up = self.neighbour(index, *ln, STEP);
+            let to = if up - ln > STEP / 4.0 { up } else { self.neighbour(index, *ln, -STEP) };
             let mut trial = from.ln.clone();
             trial[index] = to;
             let length = match self.free()[index].whole {
@@ -161,11 +161,11 @@ impl Problem<'_> {
                 slopes.push(vec![0.0; from.residuals.len()]);
                 continue;
             }
-            let beside = self.residuals(&trial)?;
+            let neighbour = self.residuals(&trial)?;
             let slope = |(a, b): (&f64, &f64)| {
                 if a.abs() >= NOT_SERVED || b.abs() >= NOT_SERVED { 0.0 } else { (a - b) / length }
             };
-            slopes.push(beside.iter().zip(&from.residuals).map(slope).collect());
+            slopes.push(neighbour.iter().zip(&from.residuals).map(slope).collect());
         }
         Ok(slopes)
     }
@@ -204,7 +204,7 @@ impl Problem<'_> {
         }
         let step = matrix.solve(&right)?;
         let to = |(index, step): (usize, f64)| {
-            self.within(index, from.ln[index] + step.clamp(-FAR, FAR))
+            self.within(index, from.ln[index] + step.clamp(-STEP_MAX, STEP_MAX))
         };
         Some(step.into_iter().enumerate().map(to).collect())
     }
@@ -226,7 +226,7 @@ impl Problem<'_> {
                 }
                 damping *= 5.0;
             }
-            if before - best.loss < ENOUGH * before {
+            if before - best.loss < CONVERGED * before {
                 break;
             }
         }
@@ -235,7 +235,7 @@ impl Problem<'_> {
 
     /// Tries whole-number parameters at ± 1 and ± 2 with the others adjusted: there is no slope
     /// between whole numbers.
-    fn counted(&self, from: Solution) -> Result<Solution, FitError> {
+    fn try_integers(&self, from: Solution) -> Result<Solution, FitError> {
         let slopes = self.slopes(&from)?;
         let Some(covariance) = self.information(&from, &slopes, 1.0).inverse() else {
             return Ok(from);
@@ -257,12 +257,12 @@ impl Problem<'_> {
 
     /// Tries large steps of each single parameter, to leave a local optimum where one bottleneck
     /// hides another.
-    pub(crate) fn shaken(&self, from: Solution) -> Result<Solution, FitError> {
-        let mut best = self.counted(from)?;
+    pub(crate) fn escape_local_optimum(&self, from: Solution) -> Result<Solution, FitError> {
+        let mut best = self.try_integers(from)?;
         for index in 0..best.ln.len() {
             for step in [0.7, -0.7, 0.25, -0.25] {
                 let mut ln = best.ln.clone();
-                ln[index] = self.beside(index, ln[index], step);
+                ln[index] = self.neighbour(index, ln[index], step);
                 let trial = self.at(ln)?;
                 if trial.loss < best.loss {
                     best = trial;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Known;
+use crate::ErrorModel;
 
 use crate::fit::fitting::Fitted;
 use crate::fit::model::capacity;
@@ -55,7 +55,7 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     let about = format!(
         "Fitted as {} to {} points of {} ({}), measured {}; {}.",
         fitted.kind,
-        fitted.points.len() - fitted.kept_back(),
+        fitted.points.len() - fitted.held_out(),
         if from.runs.len() == 1 { "run" } else { "runs" },
         from.runs.join(", "),
         from.measured_at,
@@ -63,8 +63,8 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     );
     let compared = format!(
         "{} held-out points of the same runs{}: mean error {:.1} %",
-        fitted.kept_back(),
-        if fitted.in_turns() { " in turns" } else { "" },
+        fitted.held_out(),
+        if fitted.is_cross_validated() { " in turns" } else { "" },
         fitted.mean_error(true) * 100.0
     );
     let missed: Vec<String> = fitted
@@ -115,17 +115,17 @@ fn entries(text: &mut String, numbers: &[(String, f64, String)], fitted: &Fitted
 }
 
 /// Error model of a fit, with the measured ranges.
-fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> Known {
+fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> ErrorModel {
     let range = |figure: fn(&Observed) -> f64| {
         observed
             .iter()
             .map(figure)
             .fold([f64::MAX, 0.0], |[low, high]: [f64; 2], v| [low.min(v), high.max(v)])
     };
-    Known {
+    ErrorModel {
         error: rounded(fitted.error),
-        of_parameters: rounded(fitted.of_parameters),
-        kept_back: fitted.kept_back() as u32,
+        of_parameters: rounded(fitted.parameter_error),
+        held_out: fitted.held_out() as u32,
         day_to_day: rounded(from.day_to_day.0),
         request_bytes: range(|load| f64::from(load.bytes())),
         in_flight: range(|load| f64::from(load.in_flight())),

@@ -47,7 +47,7 @@ impl Divisor {
 
 /// Progress of a slot's request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Open {
+struct PendingRequest {
     parts: u32,
     end: Tick,
     errno: i32,
@@ -65,9 +65,9 @@ pub(crate) struct Array<M> {
     by_members: Divisor,
     /// Offset of the area within a stripe, bytes.
     start: u64,
-    open: Vec<Open>,
-    /// Bit set of the members in use by each slot. Separate from `open`, because most requests need
-    /// only this.
+    pending: Vec<PendingRequest>,
+    /// Bit set of the members in use by each slot. Separate from `pending`, because most requests
+    /// need only this.
     on: Vec<u64>,
     in_flight: Vec<u32>,
     /// Second phases of parity writes (time, slot), the earliest first.
@@ -114,7 +114,7 @@ impl<M: Member> Array<M> {
             members,
             stripe,
             start,
-            open: vec![Open::default(); 4096],
+            pending: vec![PendingRequest::default(); 4096],
             on: vec![0; 4096],
             in_flight,
             second: BinaryHeap::with_capacity(4096),
@@ -149,14 +149,14 @@ impl<M: Member> Array<M> {
 
     /// Submits any request, in as many parts as necessary.
     fn in_parts(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
-        self.open[slot as usize] = Open { parts: 1, ..Open::default() };
+        self.pending[slot as usize] = PendingRequest { parts: 1, ..PendingRequest::default() };
         self.on[slot as usize] = 0;
         match self.layout {
             Layout::Striped => self.striped(now, slot, io),
             Layout::Mirrored => self.mirrored(now, slot, io),
             Layout::Parity => self.parity(now, slot, io),
         }
-        self.closed(slot, End { slot, at: now, errno: 0 })
+        self.finish_part(slot, End { slot, at: now, errno: 0 })
     }
 
     /// Number of physical requests beyond the first.
@@ -186,7 +186,7 @@ impl<M: Member> Array<M> {
     }
 
     /// Fast path for a single physical request, the most frequent case. Same result as
-    /// [`send`](Self::send) and [`closed`](Self::closed).
+    /// [`send`](Self::send) and [`finish_part`](Self::finish_part).
     #[inline]
     fn single(&mut self, now: Tick, member: usize, slot: u32, io: Io) -> Option<End> {
         self.in_flight[member] += 1;
@@ -197,7 +197,8 @@ impl<M: Member> Array<M> {
             None => member.submit(now, slot, io),
         };
         let Some(end) = sent else {
-            self.open[slot as usize] = Open { parts: 1, end: now, ..Open::default() };
+            self.pending[slot as usize] =
+                PendingRequest { parts: 1, end: now, ..PendingRequest::default() };
             return None;
         };
         Some(End { slot, at: end.at.max(now), errno: end.errno })
@@ -240,7 +241,7 @@ impl<M: Member> Array<M> {
             return self.parity_parts(now, slot, io, false);
         }
         if !io.read {
-            self.open[slot as usize].write_after = Some((io.offset, io.size));
+            self.pending[slot as usize].write_after = Some((io.offset, io.size));
         }
         self.parity_parts(now, slot, Io { read: true, ..io }, !io.read);
     }
@@ -277,30 +278,30 @@ impl<M: Member> Array<M> {
     fn send(&mut self, now: Tick, member: usize, slot: u32, io: Io) {
         self.in_flight[member] += 1;
         self.on[slot as usize] |= 1 << member;
-        let open = &mut self.open[slot as usize];
+        let pending = &mut self.pending[slot as usize];
         match self.members[member].submit(now, slot, io) {
             Some(end) => {
-                open.end = open.end.max(end.at);
-                open.errno = if open.errno == 0 { end.errno } else { open.errno };
+                pending.end = pending.end.max(end.at);
+                pending.errno = if pending.errno == 0 { end.errno } else { pending.errno };
             }
-            None => open.parts += 1,
+            None => pending.parts += 1,
         }
     }
 
     /// Counts a finished part. Returns the completion of the request after the last part.
-    fn closed(&mut self, slot: u32, part: End) -> Option<End> {
-        let open = &mut self.open[slot as usize];
-        open.parts = open.parts.saturating_sub(1);
-        open.end = open.end.max(part.at);
-        open.errno = if open.errno == 0 { part.errno } else { open.errno };
-        if open.parts > 0 {
+    fn finish_part(&mut self, slot: u32, part: End) -> Option<End> {
+        let pending = &mut self.pending[slot as usize];
+        pending.parts = pending.parts.saturating_sub(1);
+        pending.end = pending.end.max(part.at);
+        pending.errno = if pending.errno == 0 { part.errno } else { pending.errno };
+        if pending.parts > 0 {
             return None;
         }
-        if open.write_after.is_some() && open.errno == 0 {
-            self.second.push(Reverse((open.end, slot)));
+        if pending.write_after.is_some() && pending.errno == 0 {
+            self.second.push(Reverse((pending.end, slot)));
             return None;
         }
-        Some(End { slot, at: open.end, errno: open.errno })
+        Some(End { slot, at: pending.end, errno: pending.errno })
     }
 
     pub(crate) fn next(&self) -> Tick {
@@ -320,17 +321,17 @@ impl<M: Member> Array<M> {
             member.step(&mut found);
         }
         for part in found.drain(..) {
-            ends.extend(self.closed(part.slot, part));
+            ends.extend(self.finish_part(part.slot, part));
         }
         self.scratch = found;
     }
 
     fn second_phase(&mut self, now: Tick, slot: u32, ends: &mut Vec<End>) {
         self.release(slot);
-        let Some((offset, size)) = self.open[slot as usize].write_after.take() else { return };
-        self.open[slot as usize] = Open { parts: 1, ..Open::default() };
+        let Some((offset, size)) = self.pending[slot as usize].write_after.take() else { return };
+        self.pending[slot as usize] = PendingRequest { parts: 1, ..PendingRequest::default() };
         self.parity_parts(now, slot, Io { read: false, trim: false, offset, size }, true);
-        ends.extend(self.closed(slot, End { slot, at: now, errno: 0 }));
+        ends.extend(self.finish_part(slot, End { slot, at: now, errno: 0 }));
     }
 
     /// Notes that the slot's physical requests were completed on all its members.

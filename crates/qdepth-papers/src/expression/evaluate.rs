@@ -20,7 +20,7 @@ pub trait Figures {
 
 /// Result of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Outcome {
     /// True for every element with known figures, and at least one is known.
     Holds,
     /// False for at least one element.
@@ -42,7 +42,7 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
     /// Result.
-    pub standing: Standing,
+    pub outcome: Outcome,
     /// True if every required figure is known.
     pub complete: bool,
     /// Sides of the deciding comparison: at its first failing element, or its first element if none
@@ -68,13 +68,13 @@ impl Condition {
     pub fn evaluate(&self, figures: &impl Figures) -> Evaluated {
         let truths = self.test.truths(figures);
         let fails = truths.contains(&Some(false));
-        let standing = match (fails, truths.contains(&Some(true))) {
-            (true, _) => Standing::Fails,
-            (false, true) => Standing::Holds,
-            (false, false) => Standing::Unknown,
+        let outcome = match (fails, truths.contains(&Some(true))) {
+            (true, _) => Outcome::Fails,
+            (false, true) => Outcome::Holds,
+            (false, false) => Outcome::Unknown,
         };
         let complete = !truths.contains(&None) && !truths.is_empty();
-        Evaluated { standing, complete, sides: self.test.sides(figures) }
+        Evaluated { outcome, complete, sides: self.test.sides(figures) }
     }
 }
 
@@ -105,7 +105,7 @@ impl Node {
             }
             Self::Binary { operator, left, right } => {
                 let (left, right) = (left.values(figures), right.values(figures));
-                joined(&left, &right, |a, b| Some(operator.apply(a?, b?)))
+                zip_values(&left, &right, |a, b| Some(operator.apply(a?, b?)))
             }
         }
     }
@@ -124,7 +124,7 @@ impl Node {
 
 /// Combines two lists element by element; a single value combines with every element. Lists of
 /// different lengths give an empty result.
-fn joined<T: Copy, R>(left: &[T], right: &[T], join: impl Fn(T, T) -> R) -> Vec<R> {
+fn zip_values<T: Copy, R>(left: &[T], right: &[T], join: impl Fn(T, T) -> R) -> Vec<R> {
     match (left, right) {
         ([single], many) => many.iter().map(|other| join(*single, *other)).collect(),
         (many, [single]) => many.iter().map(|other| join(*other, *single)).collect(),
@@ -180,7 +180,7 @@ impl Test {
                     _ => None,
                 };
                 let all = tests.iter().map(|test| test.truths(figures));
-                all.reduce(|a, b| joined(&a, &b, both)).unwrap_or_default()
+                all.reduce(|a, b| zip_values(&a, &b, both)).unwrap_or_default()
             }
             Self::Rises(node) => {
                 let values = node.values(figures);
@@ -192,7 +192,7 @@ impl Test {
             }
             Self::Chain { sides, relators, within } => {
                 let values: Vec<Values> = sides.iter().map(|side| side.values(figures)).collect();
-                chain(&values, relators, *within)
+                evaluate_chain(&values, relators, *within)
             }
         }
     }
@@ -221,7 +221,7 @@ impl Test {
             }
             Self::Chain { sides, relators, within } => {
                 let values: Vec<Values> = sides.iter().map(|side| side.values(figures)).collect();
-                let truths = chain(&values, relators, *within);
+                let truths = evaluate_chain(&values, relators, *within);
                 let failing = truths.iter().position(|truth| *truth == Some(false));
                 let index = failing.or(truths.iter().position(Option::is_some)).unwrap_or(0);
                 let symbols = std::iter::once("").chain(relators.iter().map(|r| r.symbol()));
@@ -235,9 +235,9 @@ impl Test {
 
 /// Evaluates a chain of comparisons. Sides joined by `=` are compared pairwise, not only with their
 /// neighbours: three curves that drift apart step by step are not equal.
-fn chain(values: &[Values], relators: &[Relator], within: f64) -> Truths {
+fn evaluate_chain(values: &[Values], relators: &[Relator], within: f64) -> Truths {
     let compare = |left: usize, right: usize, relator: Relator| {
-        joined(&values[left], &values[right], |a, b| Some(relator.holds(a?, b?, within)))
+        zip_values(&values[left], &values[right], |a, b| Some(relator.holds(a?, b?, within)))
     };
     let mut all: Vec<Truths> = Vec::new();
     for (left, relator) in relators.iter().enumerate() {

@@ -21,7 +21,7 @@ mod tree;
 use std::collections::BTreeSet;
 
 pub use error::ParseError;
-pub use evaluate::{Evaluated, Figures, Side, Standing};
+pub use evaluate::{Evaluated, Figures, Outcome, Side};
 use tree::{Function, Node, Test};
 pub use tree::{PointName, Quantity};
 

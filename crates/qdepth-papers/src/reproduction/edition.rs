@@ -4,7 +4,7 @@
 use crate::{Comparison, Errors, Use, Verdict};
 use qdepth_document::document::{Block, Cover, Document, Section, numbered};
 use qdepth_document::number;
-use qdepth_words::{Lang, aside, counted, fill_in, words};
+use qdepth_words::{Lang, counted, fill_in, in_brackets, words};
 
 use super::tables::{figures, load, relations, shading, stated};
 use super::view::{View, titled};
@@ -140,7 +140,7 @@ fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
         let text = compared.relation.text_in(view.lang.tag());
         let title = format!("{}: {}", compared.relation.document, compared.relation.section);
         let says = text.says.trim_end_matches(['.', '。']);
-        let statement = format!("{says}{}", aside(view.lang, text.circumstances));
+        let statement = format!("{says}{}", in_brackets(view.lang, text.circumstances));
         match all.iter_mut().find(|(other, _)| *other == title) {
             Some((_, of_kinds)) => of_kinds[kind].push(statement),
             None => {

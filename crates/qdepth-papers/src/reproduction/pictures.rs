@@ -7,7 +7,7 @@ use qdepth_document::figure::{
 };
 use qdepth_document::number;
 use qdepth_document::number::MIB_PER_S;
-use qdepth_words::{aside, fill_in, words};
+use qdepth_words::{fill_in, in_brackets, words};
 
 use crate::phrases::translated;
 
@@ -191,7 +191,8 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
     let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);
     Picture {
         id: format!("diagram-{}", index + 1),
-        title: translated(view.lang, &diagram.title) + &aside(view.lang, view.words.emulated[0]),
+        title: translated(view.lang, &diagram.title)
+            + &in_brackets(view.lang, view.words.emulated[0]),
         description: fill_in(
             view.words.description,
             &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
@@ -227,7 +228,7 @@ fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -
     });
     let caption = words(view.lang).tables.data_caption;
     Table {
-        caption: format!("{caption}{}", aside(view.lang, view.words.emulated[0])),
+        caption: format!("{caption}{}", in_brackets(view.lang, view.words.emulated[0])),
         columns,
         rows: rows.collect(),
         note: String::new(),

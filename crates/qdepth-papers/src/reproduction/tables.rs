@@ -1,12 +1,12 @@
 //! Tables of the page.
 
 use crate::{
-    Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
-    Quantity, RelationText, ShareResult, Standing, Use, Verdict,
+    Class, ComparedFigure, ComparedRelation, Errors, Maxima, Outcome, PointName, Precision,
+    Published, Quantity, RelationText, ShareResult, Use, Verdict,
 };
 use qdepth_document::document::{Cell, Column, Mark, Row, Table, number_in, text};
 use qdepth_document::number::thousands;
-use qdepth_words::{Lang, about, aside, counted, fill_in, words};
+use qdepth_words::{Lang, counted, fill_in, in_brackets, with_subject, words};
 
 use crate::phrases::{heading, translated};
 
@@ -127,7 +127,7 @@ pub(super) fn plans(view: &View<'_>) -> Table {
     let [caption, note, columns] = view.words.plans;
     let heads = vec![text(view.words.section), text(view.words.command), text(columns)];
     let rows = view.comparison.plans.iter().map(|plan| {
-        let section = about(view.lang, &plan.document, &heading(view.lang, &plan.section));
+        let section = with_subject(view.lang, &plan.document, &heading(view.lang, &plan.section));
         let cells = vec![
             Cell::head(section),
             Cell::plain(plan.command()),
@@ -163,7 +163,7 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
             )
         });
         let caption =
-            translated(view.lang, &maxima.title) + &aside(view.lang, view.words.emulated[0]);
+            translated(view.lang, &maxima.title) + &in_brackets(view.lang, view.words.emulated[0]);
         let section = format!("{}: {}", maxima.document, maxima.section);
         (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
     };
@@ -188,7 +188,11 @@ pub(super) fn sections(view: &View<'_>) -> Table {
         let opens = summary.document != last;
         last.clone_from(&summary.document);
         let cells = vec![
-            Cell::head(about(view.lang, &summary.document, &heading(view.lang, &summary.section))),
+            Cell::head(with_subject(
+                view.lang,
+                &summary.document,
+                &heading(view.lang, &summary.section),
+            )),
             Cell::plain(view.use_name(summary.used)),
             Cell::plain(count.to_string()),
             if *missing > 0 { Cell::alarm(missing.to_string()) } else { Cell::unknown("–") },
@@ -405,11 +409,11 @@ fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     let RelationText { says, circumstances, expected, why } = relation.text_in(view.lang.tag());
     let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
     let verdict = match compared.verdict {
-        Verdict::Holds => Cell::plain(about(view.lang, holds, &sides(view, compared))),
-        Verdict::Fails => Cell::alarm(about(view.lang, fails, &sides(view, compared))),
+        Verdict::Holds => Cell::plain(with_subject(view.lang, holds, &sides(view, compared))),
+        Verdict::Fails => Cell::alarm(with_subject(view.lang, fails, &sides(view, compared))),
         Verdict::Missing => Cell::alarm(missing),
-        Verdict::Inconsistent => Cell::unknown(about(view.lang, inconsistent, why)),
-        Verdict::Given => Cell::unknown(about(view.lang, given, why)),
+        Verdict::Inconsistent => Cell::unknown(with_subject(view.lang, inconsistent, why)),
+        Verdict::Given => Cell::unknown(with_subject(view.lang, given, why)),
     };
     let cells = vec![
         Cell::head(&*relation.id),
@@ -423,7 +427,7 @@ fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
 
 /// Values of the comparison that decides a relation.
 fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
-    let failing = compared.emulated.iter().find(|e| e.standing == Standing::Fails);
+    let failing = compared.emulated.iter().find(|e| e.outcome == Outcome::Fails);
     let Some(evaluated) = failing.or(compared.emulated.first()) else { return String::new() };
     let side = |side: &crate::Side| {
         let shown = side.value.map_or_else(|| "–".to_owned(), value);
@@ -432,7 +436,7 @@ fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
     let text = evaluated.sides.iter().map(side).collect::<Vec<_>>().join(" ");
     let more = match compared.emulated.len() {
         0 | 1 => String::new(),
-        n => aside(view.lang, &counted(view.words.more_conditions, n - 1)),
+        n => in_brackets(view.lang, &counted(view.words.more_conditions, n - 1)),
     };
     format!("{}{more}", text.trim())
 }

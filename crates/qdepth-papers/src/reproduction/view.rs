@@ -1,7 +1,7 @@
 //! Inputs of the parts of the page.
 
 use crate::{Comparison, Use};
-use qdepth_words::{Lang, ReproductionWords, about};
+use qdepth_words::{Lang, ReproductionWords, with_subject};
 
 use crate::phrases::heading;
 
@@ -31,7 +31,7 @@ impl View<'_> {
 /// Document and section as a heading.
 pub(super) fn titled(lang: Lang, section: &str) -> String {
     match section.split_once(": ") {
-        Some((document, section)) => about(lang, document, &heading(lang, section)),
+        Some((document, section)) => with_subject(lang, document, &heading(lang, section)),
         None => heading(lang, section),
     }
 }

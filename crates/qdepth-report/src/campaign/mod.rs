@@ -25,7 +25,7 @@ use crate::section::paper::{self, conclusion};
 use crate::section::sweep::tables::grades;
 use crate::section::{date, naming, summary};
 use crate::view::View;
-use crate::words::{aside, counted, fill_in, words};
+use crate::words::{counted, fill_in, in_brackets, words};
 use runs::Campaign;
 
 /// Number of characters of a run's id that `qdepth list` shows.
@@ -75,7 +75,7 @@ impl<'a> Campaign<'_, 'a> {
         };
         let title = match (own, self.mark()) {
             ("", "") => fill_in(words.title, &[("targets", targets)]),
-            ("", mark) => fill_in(words.title, &[("targets", targets)]) + &aside(lang, mark),
+            ("", mark) => fill_in(words.title, &[("targets", targets)]) + &in_brackets(lang, mark),
             (own, _) => own.to_owned(),
         };
         let opening = self.presentation.paper.opening.in_lang(lang);

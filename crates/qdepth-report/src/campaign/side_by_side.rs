@@ -9,7 +9,7 @@ use crate::document::{Align, Block, Column, Origin, Picture, Table};
 use crate::section::sweep::pictures;
 use crate::section::sweep::tables::key_figures;
 use crate::view::{Load, View};
-use crate::words::{aside, fill_in};
+use crate::words::{fill_in, in_brackets};
 
 /// Largest number of curves in one diagram: with more, every colour and marker is used twice.
 const CURVES: usize = 12;
@@ -106,7 +106,7 @@ fn joined(
 fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     picture.id = format!("runs-{}", picture.id);
     let mark = campaign.mark();
-    let mark = aside(campaign.presentation.lang, mark);
+    let mark = in_brackets(campaign.presentation.lang, mark);
     if !campaign.mark().is_empty() && !picture.title.ends_with(&mark) {
         picture.title.push_str(&mark);
     }

@@ -10,7 +10,7 @@ use crate::document::{
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::percent;
-use crate::words::{self, CompareWords, Lang, aside, fact_value, fill_in, words};
+use crate::words::{self, CompareWords, Lang, fact_value, fill_in, in_brackets, words};
 
 /// Colour of lines that are not figures of a run.
 const GREY: usize = 5;
@@ -41,7 +41,7 @@ impl Page<'_> {
         let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
         let title = match mark {
             "" => fill_in(words.question, &names),
-            mark => fill_in(words.question, &names) + &aside(self.lang, mark),
+            mark => fill_in(words.question, &names) + &in_brackets(self.lang, mark),
         };
         let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let loads = self.loads();
@@ -148,7 +148,7 @@ impl Page<'_> {
     }
 
     fn marked(&self, text: String) -> String {
-        if self.versus.emulated { text + &aside(self.lang, "EMULATED") } else { text }
+        if self.versus.emulated { text + &in_brackets(self.lang, "EMULATED") } else { text }
     }
 
     /// Ratios of one load over queue depth, a line for each figure.

@@ -13,7 +13,7 @@ use crate::compare::{Side, VersusSchema, VersusSide, is_rate, side};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
 use crate::presentation::Measured;
-use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
+use crate::words::{Lang, fill_in, in_brackets, load_in_words, span, words};
 
 /// Version of the JSON form of [`Repeated`].
 const VERSION: u32 = 1;
@@ -186,7 +186,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
 /// Table with one row per figure.
 pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let words = words(lang).compare;
-    let mark = if repeated.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let mark = if repeated.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
     let row = |row: &RepeatedRow| {
         let load = load_in_words(lang, &row.profile, &row.profile_title, &row.step);

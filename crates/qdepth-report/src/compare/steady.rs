@@ -13,7 +13,7 @@ use crate::compare::tables::shown;
 use crate::compare::trend::picture;
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::words::{Lang, aside, fill_in, load_in_words, words};
+use crate::words::{Lang, fill_in, in_brackets, load_in_words, words};
 
 /// Version of the JSON form of [`SteadyReport`].
 const VERSION: u32 = 1;
@@ -188,7 +188,7 @@ impl SteadyReport {
 /// Table with one row per point: its rounds as a sparkline, and both rules.
 pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     let words = words(lang).compare;
-    let mark = if report.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let mark = if report.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
     let values =
         [("run", report.run.chars().take(13).collect()), ("round", seconds(report.round_ns))];

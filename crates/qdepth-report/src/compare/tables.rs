@@ -5,7 +5,7 @@ use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{percent, thousands};
 use crate::words::{
-    CompareWords, Lang, aside, counted, fact_value, fill_in, load_in_words, span, words,
+    CompareWords, Lang, counted, fact_value, fill_in, in_brackets, load_in_words, span, words,
 };
 
 /// Largest number of differences and unmatched loads that are printed; the JSON has all.
@@ -96,7 +96,7 @@ fn headline(lang: Lang, row: &VersusRow) -> String {
 pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let [a, b] = called(versus, lang);
-    let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let mark = if versus.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let caption = fill_in(words.caption, &[("a", a), ("b", b)]);
     let targets = listed.iter().any(|row| row.target > 0);
     let columns = [
@@ -216,7 +216,7 @@ pub(super) fn unmatched(lang: Lang, alone: &VersusUnmatched) -> String {
     let load = load_in_words(lang, &alone.profile, &alone.profile_title, &alone.step);
     let index = [("index", (alone.target + 1).to_string())];
     let target = fill_in(words(lang).tables.target_fallback, &index);
-    format!("{load} × {}{}", alone.outstanding, aside(lang, &target))
+    format!("{load} × {}{}", alone.outstanding, in_brackets(lang, &target))
 }
 
 /// Verdict over all figures, and its index among the words.

@@ -10,7 +10,7 @@ use crate::compare::tables::{figure, shown};
 use crate::compare::{VersusSchema, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::words::{CompareWords, Lang, aside, counted, fill_in, load_in_words, words};
+use crate::words::{CompareWords, Lang, counted, fill_in, in_brackets, load_in_words, words};
 
 /// Version of the JSON form of [`Trend`].
 const VERSION: u32 = 1;
@@ -182,7 +182,7 @@ pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
 pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let targets = rows.iter().any(|row| row.target > 0);
-    let mark = if trend.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let mark = if trend.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [
         ("plan", trend.plan.clone()),
         ("target", trend.target.clone()),

@@ -11,7 +11,7 @@ use crate::document::{
     Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
-use crate::words::{self, CompareWords, Lang, aside, fill_in, words};
+use crate::words::{self, CompareWords, Lang, fill_in, in_brackets, words};
 
 /// Composes the page of a trend, in this language.
 pub fn compose_trend(trend: &Trend, lang: Lang) -> Document {
@@ -55,7 +55,7 @@ impl Page<'_> {
     }
 
     fn marked(&self, text: String) -> String {
-        if self.trend.emulated { text + &aside(self.lang, "EMULATED") } else { text }
+        if self.trend.emulated { text + &in_brackets(self.lang, "EMULATED") } else { text }
     }
 
     /// Figures with a persistent change: those whose last change was for the worse, and all others.

@@ -6,7 +6,7 @@ use qdepth_measure::{Code, Finding, Severity};
 
 use crate::document::{Block, FindingCase, FindingGroup};
 use crate::view::{Load, Point, View};
-use crate::words::{about, fill_in, finding_text, findings_text};
+use crate::words::{fill_in, finding_text, findings_text, with_subject};
 use crate::{number, trace};
 
 /// Largest number of separate cases of a kind; more are merged, with ranges of figures.
@@ -89,10 +89,10 @@ pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
         ];
         let severity = if remark { words.remark } else { words.invalid };
         let title = all.first().map(|(first, _)| finding_text(first, view.lang).title);
-        about(
+        with_subject(
             view.lang,
             severity,
-            &about(view.lang, &title.unwrap_or_default(), &fill_in(form, &values)),
+            &with_subject(view.lang, &title.unwrap_or_default(), &fill_in(form, &values)),
         )
     };
     kinds.into_iter().map(line).collect()

@@ -3,7 +3,7 @@
 
 use crate::section::published::published_name;
 use crate::view::View;
-use crate::words::about;
+use crate::words::with_subject;
 
 /// Largest total length of two names that need no letters.
 const SHORT: usize = 24;
@@ -38,7 +38,7 @@ impl<'v, 'a> Letters<'v, 'a> {
     /// Heading of a column of values, which introduces the letter.
     pub(crate) fn head(&self, name: &str) -> String {
         match self.letter(name) {
-            Some(letter) => about(self.view.lang, &letter, name),
+            Some(letter) => with_subject(self.view.lang, &letter, name),
             None => name.to_owned(),
         }
     }

@@ -8,8 +8,8 @@ use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number;
 use crate::section::observed::observed;
 use crate::words::{
-    HostWords, Lang, about, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
-    words as all_words,
+    HostWords, Lang, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
+    with_subject, words as all_words,
 };
 
 /// Subjects of facts about the machine itself; all other subjects are devices or file systems.
@@ -211,7 +211,7 @@ fn every(facts: &[Observation], lang: Lang) -> Table {
     let rows = facts.iter().map(|fact| {
         let value = match &fact.value {
             Ok(value) => Cell::plain(fact_value(lang, &observed(fact, value))),
-            Err(why) => Cell::unknown(about(lang, words.unknown, &reason_text(why, lang))),
+            Err(why) => Cell::unknown(with_subject(lang, words.unknown, &reason_text(why, lang))),
         };
         row(vec![
             Cell::head(fact_subject(lang, &fact.subject)),

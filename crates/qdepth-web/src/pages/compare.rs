@@ -8,7 +8,7 @@ use qdepth_report::{
 };
 
 use crate::answer::html;
-use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, Trouble, fill};
+use crate::pages::{Frame, PageError, PageRequest, PageResult, THRESHOLD, fill};
 use crate::query::Query;
 use crate::source::Compared;
 
@@ -44,12 +44,12 @@ struct Pair {
     whole: String,
 }
 
-pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let ids: Vec<&str> = request.query.all("run").filter(|id| !id.is_empty()).collect();
     if ids.len() > MOST {
         let why = fill(request.words.too_many_why, "n", &ids.len().to_string());
         let why = fill(&why, "most", &MOST.to_string());
-        return Err(Trouble::Refused { title: request.words.too_many, why });
+        return Err(PageError::Refused { title: request.words.too_many, why });
     }
     let (runs, earlier) =
         if ids.is_empty() { Default::default() } else { request.source.compared(&ids)? };
@@ -104,7 +104,7 @@ fn pair(
     [a, b]: [&Compared; 2],
     earlier: &[Document],
     alone: bool,
-) -> Result<Pair, Trouble> {
+) -> Result<Pair, PageError> {
     let name = |(run, _): &Compared| run.id.chars().take(SHORT).collect::<String>();
     let (name_a, name_b) = (name(a), name(b));
     let (of_a, of_b) = (std::slice::from_ref(&a.1), std::slice::from_ref(&b.1));

@@ -7,7 +7,7 @@ use http::StatusCode;
 
 use crate::answer::{METRICS, file, html};
 use crate::metrics::{Known, exposition};
-use crate::pages::{Answer, Frame, PageRequest};
+use crate::pages::{Frame, PageRequest, PageResult};
 
 #[derive(Template)]
 #[template(path = "live.html")]
@@ -21,7 +21,7 @@ struct LivePage<'a> {
 }
 
 /// Page of the run in progress that began last, or of the named run.
-pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let alive = request.source.alive()?;
     let shown = match request.query.first("run") {
         Some(named) => {
@@ -46,10 +46,10 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
 }
 
 /// Metrics of all runs in progress, in Prometheus' text format.
-pub(crate) fn metrics(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn metrics(request: &PageRequest<'_>) -> PageResult {
     let mut runs: BTreeMap<String, Known> = BTreeMap::new();
     for id in request.source.alive()? {
-        let Ok(Some(mut events)) = request.source.live(&id) else { continue };
+        let Ok(Some(mut events)) = request.source.live_events(&id) else { continue };
         let mut known = Known::default();
         for line in events.more().unwrap_or_default() {
             if let Ok(event) = serde_json::from_str(&line) {

@@ -5,7 +5,7 @@ use http::StatusCode;
 use qdepth_report::{host_tables, html_table};
 
 use crate::answer::html;
-use crate::pages::{Answer, Frame, PageRequest, Trouble, fill};
+use crate::pages::{Frame, PageError, PageRequest, PageResult, fill};
 use crate::query::Query;
 
 #[derive(Template)]
@@ -22,7 +22,7 @@ struct Machine {
     tables: Vec<String>,
 }
 
-pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let machine = |((run, _), count): &(qdepth_report::Measured, usize)| {
         let name = run.host().unwrap_or_default().to_owned();
         let mut query = Query::default().with("host", name.clone());
@@ -44,7 +44,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
         })
     };
     let machines = request.source.machines()?;
-    let machines = machines.iter().map(machine).collect::<Result<_, Trouble>>()?;
+    let machines = machines.iter().map(machine).collect::<Result<_, PageError>>()?;
     let page = MachinesPage { frame: request.frame(request.words.machines), machines };
     Ok(html(StatusCode::OK, page.render()?))
 }

@@ -8,7 +8,7 @@ use qdepth_media::{Description, parameters};
 use qdepth_report::{Align, Cell, Column, Row, Table, html_table};
 
 use crate::answer::html;
-use crate::pages::{Answer, Frame, PageRequest, Trouble};
+use crate::pages::{Frame, PageError, PageRequest, PageResult};
 
 #[derive(Template)]
 #[template(path = "media.html")]
@@ -35,11 +35,11 @@ struct MediumPage<'a> {
     tables: Vec<String>,
 }
 
-fn bug(error: impl std::fmt::Display) -> Trouble {
-    Trouble::Unknown(error.to_string())
+fn bug(error: impl std::fmt::Display) -> PageError {
+    PageError::Unknown(error.to_string())
 }
 
-pub(crate) fn list(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn list(request: &PageRequest<'_>) -> PageResult {
     let medium = |(name, description): (&'static str, Description)| {
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
         let address = request.link(&format!("/media/{name}"));
@@ -52,7 +52,7 @@ pub(crate) fn list(request: &PageRequest<'_>) -> Answer {
 }
 
 /// Page of a shipped device; the name never opens a file.
-pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn detail(request: &PageRequest<'_>) -> PageResult {
     let (words, name) = (request.words, request.name);
     let description = Description::shipped(name).map_err(bug)?;
     let values = description.numbers(name, None, &BTreeMap::new()).map_err(bug)?;

@@ -112,7 +112,7 @@ impl Frame<'_> {
 
 /// Error of a page.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum PageError {
     #[error("{0}")]
     Logbook(#[from] LogbookError),
     #[error("{0}")]
@@ -131,7 +131,7 @@ pub(crate) enum Trouble {
     },
 }
 
-impl Trouble {
+impl PageError {
     fn status(&self) -> StatusCode {
         match self {
             Self::Unknown(_) => StatusCode::NOT_FOUND,
@@ -161,7 +161,7 @@ impl Trouble {
     }
 }
 
-type Answer = Result<Response<Body>, Trouble>;
+type PageResult = Result<Response<Body>, PageError>;
 
 #[derive(Template)]
 #[template(path = "message.html")]
@@ -170,13 +170,18 @@ struct MessagePage<'a> {
     message: String,
 }
 
-fn message(request: &PageRequest<'_>, status: StatusCode, title: &str, message: String) -> Answer {
+fn message(
+    request: &PageRequest<'_>,
+    status: StatusCode,
+    title: &str,
+    message: String,
+) -> PageResult {
     let page = MessagePage { frame: request.frame(title), message };
     Ok(html(status, page.render()?))
 }
 
 /// Page for an unknown address.
-pub(crate) fn missing(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn not_found_page(request: &PageRequest<'_>) -> PageResult {
     let why = request.words.not_found_why.to_owned();
     if request.path.starts_with("/api/") {
         return Ok(json_error(StatusCode::NOT_FOUND, &why));
@@ -185,7 +190,7 @@ pub(crate) fn missing(request: &PageRequest<'_>) -> Answer {
 }
 
 /// Page for an error.
-pub(crate) fn trouble(request: &PageRequest<'_>, error: &Trouble) -> Response<Body> {
+pub(crate) fn error_page(request: &PageRequest<'_>, error: &PageError) -> Response<Body> {
     let (status, why) = (error.status(), error.to_string());
     if request.path.starts_with("/api/") {
         return json_error(status, &why);

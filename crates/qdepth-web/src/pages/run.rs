@@ -8,7 +8,7 @@ use qdepth_record::{PointRecord, RunState};
 use qdepth_report::{Presentation, compose, html_part, load_in_words, longest_tail};
 
 use crate::answer::html;
-use crate::pages::{Answer, Frame, LANG, PageRequest};
+use crate::pages::{Frame, LANG, PageRequest, PageResult};
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -30,7 +30,7 @@ struct Choice {
     is_shown: bool,
 }
 
-pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let (run, points) = request.source.run(request.name)?;
     let alive: BTreeSet<String> = request.source.alive()?.into_iter().collect();
     let unfinished = match run.state {

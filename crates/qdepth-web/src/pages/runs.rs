@@ -9,7 +9,7 @@ use qdepth_words::WebWords;
 
 use crate::answer::html;
 use crate::pages::filter::filter;
-use crate::pages::{Answer, Frame, LANG, PageRequest, fill};
+use crate::pages::{Frame, LANG, PageRequest, PageResult, fill};
 use crate::source::RUNS_LISTED_MAX;
 
 /// Most runs on one page.
@@ -59,7 +59,7 @@ struct Line {
     retracted: Option<String>,
 }
 
-pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let listing = request.source.runs(0, |_| true)?;
     let (query, words) = (&request.query, request.words);
     let (filter, refused) = match filter(request) {

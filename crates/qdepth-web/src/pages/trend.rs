@@ -8,7 +8,7 @@ use qdepth_record::RunHeadline;
 use qdepth_report::{TrendRequest, compose_trend, html_part};
 
 use crate::answer::html;
-use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, fill};
+use crate::pages::{Frame, PageRequest, PageResult, THRESHOLD, fill};
 
 /// Largest number of runs shown: reading more takes too long.
 const RUNS_MAX: usize = 60;
@@ -41,7 +41,7 @@ fn kind(run: &RunHeadline) -> Kind {
     (run.plan.clone(), run.targets.join(", "))
 }
 
-pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let listing = request.source.runs(0, |_| true)?;
     // Groups in order of their newest runs, with the number of runs of each.
     let alike: Vec<&RunHeadline> = listing.runs.iter().filter(|run| run.is_comparable()).collect();

@@ -13,7 +13,7 @@ use qdepth_workload::{
 use crate::commands::read::table;
 use crate::exit_status::Status;
 use crate::flags::{CatalogueOptions, CompletionsOptions, ManOptions, with_examples};
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::failure::Usage;
 
 pub(crate) fn plans(options: &CatalogueOptions) -> Result<Status> {
@@ -37,7 +37,7 @@ pub(crate) fn shown(name: &str) -> Result<Status> {
         let known = names.join(", ");
         Usage(format!("there is no plan or profile `{name}`{meant}; there are: {known}"))
     })?;
-    print_document(text.trim_end())?;
+    print_raw(text.trim_end())?;
     Ok(Status::Valid)
 }
 
@@ -64,7 +64,7 @@ fn catalogue<'a>(
 pub(crate) fn completions(options: CompletionsOptions) -> Result<Status> {
     let mut text = Vec::new();
     generate(options.shell, &mut with_examples(), "qdepth", &mut text);
-    print_document(String::from_utf8_lossy(&text).trim_end())?;
+    print_raw(String::from_utf8_lossy(&text).trim_end())?;
     Ok(Status::Valid)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn man(options: &ManOptions) -> Result<Status> {
     let mut root = with_examples();
     root.build();
     if options.names {
-        print_document(&names(&root, "qdepth").join("\n"))?;
+        print_raw(&names(&root, "qdepth").join("\n"))?;
         return Ok(Status::Valid);
     }
     let mut command = &root;
@@ -87,7 +87,7 @@ pub(crate) fn man(options: &ManOptions) -> Result<Status> {
     let name = page.collect::<Vec<_>>().join("-");
     let mut text = Vec::new();
     Man::new(command.clone()).title(name).render(&mut text)?;
-    print_document(String::from_utf8_lossy(&text).trim_end())?;
+    print_raw(String::from_utf8_lossy(&text).trim_end())?;
     Ok(Status::Valid)
 }
 

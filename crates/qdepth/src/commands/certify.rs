@@ -16,7 +16,7 @@ use crate::commands::report::page;
 use crate::exit_status::Status;
 use crate::flags::CertifyOptions;
 use crate::screen::Screen;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::instrument::certify::{certify as prove, machine};
 
@@ -25,7 +25,7 @@ pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
     let certificate = if options.show { kept(options)? } else { proved(options)? };
     let lang = options.lang;
     if options.json {
-        print_document(export_certificate_json(&certificate).trim_end())?;
+        print_raw(export_certificate_json(&certificate).trim_end())?;
     } else {
         certificate_head(&certificate, lang).iter().try_for_each(|line| print(line))?;
         print("")?;

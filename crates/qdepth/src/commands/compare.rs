@@ -16,14 +16,14 @@ use crate::commands::read::print_points;
 use crate::commands::report::page;
 use crate::exit_status::Status;
 use crate::flags::CompareOptions;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab::failure::Usage;
-use sides::group;
+use sides::runs_of_side;
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let own = &options.logbook.logbook;
     let sheets = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
-    let (a, b) = (group(&options.a, own)?, group(&options.b, own)?);
+    let (a, b) = (runs_of_side(&options.a, own)?, runs_of_side(&options.b, own)?);
     if let Some(run) = a.iter().find(|run| b.iter().any(|other| other.run.id == run.run.id)) {
         bail!(Usage(format!(
             "run {} is on both sides: a run cannot be compared with itself",
@@ -38,7 +38,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
         sheets.write(typesetter.as_deref(), |lang| compose_versus(&report, lang))?;
         versus_sentences(&report, lang).iter().try_for_each(|sentence| print(sentence))?;
     } else if options.json {
-        print_document(versus_json(&report).trim_end())?;
+        print_raw(versus_json(&report).trim_end())?;
     } else {
         if options.markdown {
             let (table, sentences) = (versus_table(&report, lang), versus_sentences(&report, lang));

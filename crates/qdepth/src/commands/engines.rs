@@ -42,13 +42,13 @@ const NONE_VALID: &str = "–: no round was valid; `qdepth host check` shows wha
 
 /// IOPS and CPU time per I/O (ns) of each valid round.
 #[derive(Default)]
-struct Tried {
+struct RoundResults {
     io_per_s: Vec<f64>,
     cpu_ns: Vec<f64>,
 }
 
 /// Rounds of an engine by queue depth, or the reason why the storage or the kernel refuses it.
-type Answer = Result<BTreeMap<u32, Tried>, String>;
+type EngineResult = Result<BTreeMap<u32, RoundResults>, String>;
 
 /// Reads the target with each engine, round-robin, and prints the fastest.
 ///
@@ -62,7 +62,7 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
             target.display()
         )));
     }
-    let mut answers: Vec<(Engine, Answer)> =
+    let mut answers: Vec<(Engine, EngineResult)> =
         Engine::ALL.map(|engine| (engine, Ok(BTreeMap::new()))).into();
     for round in 0..ROUNDS {
         let mut turn: Vec<_> = answers.iter_mut().collect();
@@ -107,7 +107,7 @@ fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)>
     Ok((status, points))
 }
 
-fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
+fn add(tried: &mut BTreeMap<u32, RoundResults>, points: &[PointRecord]) {
     for point in points {
         let entry = tried.entry(point.outstanding).or_default();
         // Invalid points say nothing about the engine.
@@ -130,7 +130,7 @@ fn reason(why: &anyhow::Error) -> String {
     refusal.map_or_else(|| format!("{why:#}"), |refusal| refusal.found.clone())
 }
 
-fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
+fn table(target: &Path, answers: &[(Engine, EngineResult)]) -> Table {
     let column = |heading: &str, unit: &str, align| Column {
         heading: heading.to_owned(),
         unit: unit.to_owned(),
@@ -155,7 +155,7 @@ fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
     };
     let none_valid = found().any(|(_, (_, tried))| tried.io_per_s.is_empty());
     let shown = |value: Option<f64>| Cell::or_dash(value.map(|value| format!("{value:.0}")));
-    let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &Tried))| {
+    let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &RoundResults))| {
         let rates = spread(&tried.io_per_s);
         let mut cells = vec![Cell::head(engine.name()), Cell::plain(outstanding.to_string())];
         cells.push(shown(rates.map(|[_, middle, _]| middle)));
@@ -182,7 +182,7 @@ fn spread(values: &[f64]) -> Option<[f64; 3]> {
     Some([*sorted.first()?, sorted[sorted.len() / 2], *sorted.last()?])
 }
 
-fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
+fn verdict(target: &Path, answers: &[(Engine, EngineResult)]) -> String {
     let mut lines = Vec::new();
     for outstanding in OUTSTANDING {
         let tried = answers.iter().filter_map(|(engine, answer)| {

@@ -10,7 +10,7 @@ use crate::commands::read::{chosen, counted_runs, status_of_read};
 use crate::exit_status::Status;
 use crate::flags::{ExportOptions, RunChoice};
 use crate::screen::Screen;
-use crate::terminal::print_document;
+use crate::terminal::print_raw;
 
 pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
     let chooses = options.choosing.chooses();
@@ -35,7 +35,7 @@ pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
 fn export_document(options: &ExportOptions) -> Result<Status> {
     let run = options.runs.first().map_or("latest", String::as_str).to_owned();
     let (run, points) = chosen(&RunChoice { run, logbook: options.logbook.clone() })?;
-    print_document(export_json(&run, &points).trim_end())?;
+    print_raw(export_json(&run, &points).trim_end())?;
     Ok(status_of_read(&run))
 }
 
@@ -72,13 +72,13 @@ fn export_table(options: &ExportOptions) -> Result<Status> {
     }
     let check = format!("`qdepth logbook check {file}` lists what is damaged");
     let (mut status, mut rows) = (Status::Valid, 0);
-    print_document(csv_header().trim_end())?;
+    print_raw(csv_header().trim_end())?;
     for id in &ids {
         let damage = match logbook.measured(id) {
             Ok((run, points)) => {
                 rows += points.len();
                 if !points.is_empty() {
-                    print_document(csv_rows(&run, &points).trim_end())?;
+                    print_raw(csv_rows(&run, &points).trim_end())?;
                 }
                 run.is_damaged().then(|| format!("run {id}: its damaged parts are omitted"))
             }

@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use qdepth_files::{Folder, Input, Privacy, limit};
 use qdepth_foreign::fio::{
-    Absent, CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
-    Surroundings, fio_options,
+    CommandLine, Converted, Engine, FioRefusals, FioRemark, InfoCommand, JobSet, MissingFile,
+    OutputFormat, Surroundings, fio_options,
 };
 use qdepth_host::placement::{Cpus, cpus_of_node};
 use qdepth_host::system::System;
@@ -27,7 +27,7 @@ use crate::exit_status::{self, Status};
 use crate::flags::{FioOptions, FioRun, SortedWords, own_options};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::{print_document, print_line};
+use crate::terminal::{print_line, print_raw};
 use disks::Watcher;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::provision::Provision;
@@ -70,7 +70,7 @@ fn own(words: &[String]) -> Result<FioRun> {
 fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let words = SortedWords::sort(words);
     let line = CommandLine::read(&words.fios).map_err(refused)?;
-    if let Some(what) = &line.inform {
+    if let Some(what) = &line.info {
         return inform(what, &words.fios);
     }
     let mut run = own(&words.ours)?;
@@ -89,14 +89,14 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let absent = match (line.parse_only, run.convert) {
-        (_, true) => Absent::Later,
-        (true, false) => Absent::AnyLength,
-        (false, false) => Absent::Refused,
+        (_, true) => MissingFile::Later,
+        (true, false) => MissingFile::AnyLength,
+        (false, false) => MissingFile::Refused,
     };
     let converted = set.convert_with(name, fresh, &usable_bytes, absent).map_err(refused)?;
     check(&converted)?;
     if run.convert {
-        print_document(&plan_text(&converted)?)?;
+        print_raw(&plan_text(&converted)?)?;
         return Ok(Status::Valid);
     }
     let request = request(&run, &line, &converted)?;
@@ -121,14 +121,14 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         print_invalid(ran, called);
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
-            return print_document(&export_json(&ran.run, &ran.points));
+            return print_raw(&export_json(&ran.run, &ran.points));
         }
         let usual = [OutputFormat::Normal];
         let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
         let text = output::text(formats, &set, &converted, ran, &watcher.counters());
         match &results.document {
             Some(file) => file.write(text + "\n"),
-            None => print_document(&text),
+            None => print_raw(&text),
         }
     })?;
     // An invalid point is a finding for qdepth, but an ordinary result for fio.
@@ -235,29 +235,29 @@ fn no_job() -> Usage {
     Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{}", help()))
 }
 
-fn inform(what: &Inform, words: &[String]) -> Result<Status> {
+fn inform(what: &InfoCommand, words: &[String]) -> Result<Status> {
     match what {
-        Inform::Version => print_document(output::VERSION)?,
-        Inform::Help => print_document(&help())?,
-        Inform::Options(name) => {
+        InfoCommand::Version => print_raw(output::VERSION)?,
+        InfoCommand::Help => print_raw(&help())?,
+        InfoCommand::Options(name) => {
             let text = fio_options(name.as_deref());
             if text.is_empty() {
                 return Err(
                     Usage(format!("there is no option {}", name.as_deref().unwrap_or(""))).into()
                 );
             }
-            print_document(&text)?;
+            print_raw(&text)?;
         }
-        Inform::Engines => print_document(
+        InfoCommand::Engines => print_raw(
             "libaio\nio_uring\nio_uring_cmd\nposixaio\nnull\nsync\npsync\nvsync\npvsync\npvsync2\n\
              mmap\nsplice\nfalloc\nftruncate\nfilecreate\nfilestat\nfiledelete\ndircreate\n\
              dirstat\ndirdelete",
         )?,
-        Inform::CommandLine => {
+        InfoCommand::CommandLine => {
             let rest: Vec<String> =
                 words.iter().filter(|word| !word.ends_with("-showcmd")).cloned().collect();
             let line = CommandLine::read(&rest).map_err(refused)?;
-            print_document(&jobs(&line, true)?.command_line())?;
+            print_raw(&jobs(&line, true)?.command_line())?;
         }
     }
     Ok(Status::Valid)

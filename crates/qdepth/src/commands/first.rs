@@ -14,7 +14,7 @@ use crate::exit_status::Status;
 use crate::flags::{FirstOptions, LOGBOOK_NAME, RunReport};
 use crate::layout::shortened;
 use crate::screen::Screen;
-use crate::terminal::{self, print, print_document};
+use crate::terminal::{self, print, print_raw};
 use qdepth_lab::request::first::{Survey, survey};
 use qdepth_lab::request::{FinishedRun, RunRequest};
 
@@ -34,7 +34,7 @@ fn print_result(
     FinishedRun { run, points, .. }: &FinishedRun,
 ) -> Result<()> {
     if options.json {
-        return print_document(export_json(run, points).trim_end());
+        return print_raw(export_json(run, points).trim_end());
     }
     let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
     let width = terminal::table_style(false).width;

@@ -4,7 +4,9 @@ use anyhow::{Context, Result};
 use qdepth_files::Privacy;
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
-use qdepth_media::fit::{Export, FitError, Fitted, Kind, Missed, description, fit, maximum_rates};
+use qdepth_media::fit::{
+    Export, FitError, Fitted, Kind, PointError, description, fit, maximum_rates,
+};
 use qdepth_media::{Description, TargetExpression};
 use qdepth_record::TargetRecord;
 
@@ -109,12 +111,12 @@ fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
     let mut lines = Vec::new();
     lines.push(format!(
         "error on the {} fitted points: mean {:.1} %",
-        fitted.points.len() - fitted.kept_back(),
+        fitted.points.len() - fitted.held_out(),
         fitted.mean_error(false) * 100.0
     ));
     lines.push(format!(
         "error on the {} held-out points: mean {:.1} %, worst {}",
-        fitted.kept_back(),
+        fitted.held_out(),
         fitted.mean_error(true) * 100.0,
         worst(fitted)
     ));
@@ -131,9 +133,9 @@ fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
     if !seen.remarked.is_empty() {
         lines.push(format!("points with warnings: {}", seen.remarked.join("; ")));
     }
-    if !fitted.teaches.is_empty() {
+    if !fitted.informative_points.is_empty() {
         let further: Vec<String> = fitted
-            .teaches
+            .informative_points
             .iter()
             .map(|load| format!("{} (uncertainty -{:.0} %)", load.label, load.gain * 100.0))
             .collect();
@@ -143,12 +145,12 @@ fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
 }
 
 fn worst(fitted: &Fitted) -> String {
-    let back = fitted.points.iter().filter(|point| point.kept_back);
+    let back = fitted.points.iter().filter(|point| point.held_out);
     let worst = back.max_by(|a, b| a.error().abs().total_cmp(&b.error().abs()));
     worst.map_or_else(String::new, missed)
 }
 
-fn missed(point: &Missed) -> String {
+fn missed(point: &PointError) -> String {
     format!("{} {:+.0} %", point.label, point.error() * 100.0)
 }
 

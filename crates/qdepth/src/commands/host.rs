@@ -20,7 +20,7 @@ use crate::flags::{
 };
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab as lab;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::instrument::calibrate::{calibrate, cpus};
@@ -57,7 +57,7 @@ fn check(options: &CheckOptions) -> Result<Status> {
     let checked =
         lab::instrument::check::check(&System::real(), &Screen::new(), engine, options.duration)?;
     if options.json {
-        print_document(&checked.json())?;
+        print_raw(&checked.json())?;
     } else {
         print(&checked.text(|why| reason_text(why, Lang::En)))?;
     }
@@ -165,7 +165,7 @@ fn print_result(options: &InventoryOptions) -> Result<Status> {
     if options.json {
         let version = env!("CARGO_PKG_VERSION");
         let now = Timestamp::now().to_string();
-        print_document(export_host_json(&facts, version, &now, options.redact).trim_end())?;
+        print_raw(export_host_json(&facts, version, &now, options.redact).trim_end())?;
         return Ok(Status::Valid);
     }
     for table in host_tables(&facts, options.all, Lang::En) {

@@ -7,7 +7,7 @@ use qdepth_lab::failure::Usage;
 
 use crate::exit_status::Status;
 use crate::flags::IometerOptions;
-use crate::terminal::{print_document, print_line};
+use crate::terminal::{print_line, print_raw};
 
 pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     let path = options.file.display();
@@ -16,7 +16,7 @@ pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     let name = options.file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let made = icf_plan(&name, &text).map_err(|refusal| Usage(format!("{path}, {refusal}")))?;
     let text = made.text().with_context(|| format!("{path}: cannot write the plan as TOML"))?;
-    print_document(text.trim_end())?;
+    print_raw(text.trim_end())?;
     if made.targets.len() > 1 {
         let names = made.targets.join(", ");
         print_line(&format!(

@@ -22,7 +22,7 @@ use crate::exit_status::{self, Status};
 use crate::flags::{IorOptions, LOGBOOK_NAME, LogbookOption, RunReport};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::{print_document, print_line};
+use crate::terminal::{print_line, print_raw};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::ranks::all_ranks::launched;
 use qdepth_lab::request::worker_result::{WorkerResult, WorkerResults};
@@ -43,7 +43,7 @@ pub(crate) fn as_ior(words: &[String]) -> u8 {
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let words = Ior::read(&options.words).map_err(refused)?;
     if words.help {
-        print_document(IOR_HELP.trim_end())?;
+        print_raw(IOR_HELP.trim_end())?;
         return Ok(Status::Valid);
     }
     let tests = tests(&words)?;
@@ -51,7 +51,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
         let plans = tests.iter().map(|test| test.plan(tasks(test)).to_toml());
         let plans: Vec<String> =
             plans.collect::<Result<_, _>>().context("cannot write the plan as TOML")?;
-        print_document(plans.join("\n").trim_end())?;
+        print_raw(plans.join("\n").trim_end())?;
         return Ok(Status::Valid);
     }
     let parts: usize = tests.iter().map(|test| test.parts().len()).sum();
@@ -62,11 +62,11 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
         )));
     }
     let first = tests.first().context("the script contains no test")?;
-    let results = Results::open(first)?;
-    let _memory = surroundings::hog(first)?;
+    let results = OutputFiles::open(first)?;
+    let _memory = surroundings::allocate_memory(first)?;
     let results_of_all = ior_run(&words);
     let mut whole =
-        Whole { options, results: results_of_all, status: Status::Valid, failed: false };
+        IorSession { options, results: results_of_all, status: Status::Valid, failed: false };
     for (id, test) in (0_u32..).zip(&tests) {
         whole.measure(id, test)?;
         if matches!(whole.status, Status::Interrupted(_)) {
@@ -116,14 +116,14 @@ fn ior_run(words: &Ior) -> IorRun {
 }
 
 /// State of an IOR run: options, results so far, and status.
-struct Whole<'a> {
+struct IorSession<'a> {
     options: &'a IorOptions,
     results: IorRun,
     status: Status,
     failed: bool,
 }
 
-impl Whole<'_> {
+impl IorSession<'_> {
     fn measure(&mut self, id: u32, test: &Ior) -> Result<()> {
         let mut test = test.clone();
         let tasks = tasks(&test);
@@ -149,7 +149,7 @@ impl Whole<'_> {
             let screen = Screen::new();
             let status = run::measure_on(&screen, &screen, &options.report, &request, |ran| {
                 *failed |= ran.points.iter().any(has_errors);
-                take(results, &part, ran);
+                add_part(results, &part, ran);
                 Ok(())
             })?;
             match status {
@@ -167,7 +167,7 @@ impl Whole<'_> {
 }
 
 /// Adds the results of a measured part to the last test, to which the part belongs.
-fn take(results: &mut IorRun, part: &Ior, ran: &FinishedRun) {
+fn add_part(results: &mut IorRun, part: &Ior, ran: &FinishedRun) {
     let record = &ran.run;
     if results.began.is_empty() {
         results.began.clone_from(&record.started_at);
@@ -199,9 +199,9 @@ fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
         bail!(Usage(format!("-o: there is no directory {}", folder.display())));
     }
     if ior.writes {
-        surroundings::fit(ior, &targets, tasks);
+        surroundings::limit_to_free_space(ior, &targets, tasks);
     } else {
-        surroundings::must_be_there(ior, &targets, tasks)?;
+        surroundings::check_files_exist(ior, &targets, tasks)?;
     }
     Ok(PlanRequest { file: ior.plan(tasks), choices: Choices::default(), targets })
 }
@@ -239,7 +239,7 @@ fn rank(rank: &WorkerResult) -> IorRank {
 }
 
 /// Destinations of results; checked before the measurement.
-struct Results {
+struct OutputFiles {
     summary: Option<ResultFile>,
     ranks: Option<ResultFile>,
     /// Status file of a test that writes (`stoneWallingStatusFile`): it holds the number of
@@ -247,7 +247,7 @@ struct Results {
     status: Option<ResultFile>,
 }
 
-impl Results {
+impl OutputFiles {
     fn open(test: &Ior) -> Result<Self> {
         let at = |path: &Option<String>| {
             path.as_ref().map(|path| ResultFile::at(path, Privacy::Private)).transpose()
@@ -266,7 +266,7 @@ impl Results {
         };
         match &self.summary {
             Some(file) => file.write(text + "\n")?,
-            None => print_document(&text)?,
+            None => print_raw(&text)?,
         }
         if let Some(file) = &self.ranks {
             file.write(ior_ranks_csv(run))?;

@@ -115,7 +115,7 @@ fn describe_medium(name: &str) -> Result<String> {
         Some(known) => lines.push(format!(
             "error on {} held-out points: {:.1} % (root mean square); measured range {:.0} to \
              {:.0} bytes, {:.0} to {:.0} in flight; day-to-day variation {:.1} %",
-            known.kept_back,
+            known.held_out,
             known.error * 100.0,
             known.request_bytes[0],
             known.request_bytes[1],

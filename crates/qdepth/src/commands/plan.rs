@@ -23,7 +23,7 @@ use crate::commands::catalogue;
 use crate::exit_status::Status;
 use crate::flags::PlanOptions;
 use crate::screen::{VIRTUAL, counted};
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab::execute::precondition;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::provision::{Provision, is_written};
@@ -80,11 +80,11 @@ fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
-        print_document(as_fio(&plan, &names).trim_end())?;
+        print_raw(as_fio(&plan, &names).trim_end())?;
         return Ok(Status::Valid);
     }
     if options.run.json {
-        print_document(&plan.text())?;
+        print_raw(&plan.text())?;
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
@@ -186,8 +186,8 @@ fn describe(
         *promised.entry(target.file_system()).or_default() += fills;
         lines.push(String::new());
         lines.push(format!("target {}: {}", target.expression.display(), kind(target)));
-        let fills = Fills { bytes: fills, makes_file, makes_files };
-        lines.push(format!("  writes     {}", written(all, first, target, fills)));
+        let fills = FillWrites { bytes: fills, makes_file, makes_files };
+        lines.push(format!("  writes     {}", describe_writes(all, first, target, fills)));
         let known = fills.bytes + bytes_of(first);
         lines.push(format!("  endurance  {}", endurance(system, target, writes, known)));
         lines.extend(guards(&verdicts));
@@ -233,7 +233,7 @@ fn bytes_of(first: &[&Point]) -> u64 {
 
 /// Writes that fill a target before the measurement.
 #[derive(Clone, Copy)]
-struct Fills {
+struct FillWrites {
     bytes: u64,
     makes_file: bool,
     /// True if points make files of their own.
@@ -255,7 +255,12 @@ fn kind(target: &Inspected) -> String {
 
 /// Describes the writes to a target: exact bytes for filling, and the most that the link can carry
 /// for writes of unknown rate.
-fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -> String {
+fn describe_writes(
+    all: &[&Point],
+    first: &[&Point],
+    target: &Inspected,
+    fills: FillWrites,
+) -> String {
     let mut parts = Vec::new();
     match (fills.makes_file, fills.bytes) {
         (true, 0) => parts.push("nothing to fill: a complete measurement file exists".to_owned()),

@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
-use qdepth_media::fit::{FitError, Prediction, Standing, predict};
+use qdepth_media::fit::{Basis, FitError, Prediction, predict};
 use qdepth_media::{Checked, TargetExpression, is_emulated};
 use qdepth_workload::{Point, shipped_plan_text};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::commands::read::table;
 use crate::exit_status::Status;
 use crate::flags::PredictOptions;
 use crate::flags::read_plan;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::execute::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
@@ -55,7 +55,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
         }
     }
     if options.json {
-        print_document(&document(medium, &plan.name, &rows)?)?;
+        print_raw(&document(medium, &plan.name, &rows)?)?;
     } else {
         print_predictions(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows)?;
     }
@@ -64,9 +64,9 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
 
 /// Refuses a target with models of unknown error, unless all are based on data sheets or classes.
 fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
-    let (_, others) = medium.known();
+    let (_, others) = medium.error_models();
     let checked = medium.checked();
-    if !others || checked.iter().all(|(_, checked)| checked.rests_on_paper()) {
+    if !others || checked.iter().all(|(_, checked)| checked.is_unmeasured()) {
         return Ok(());
     }
     let media = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
@@ -134,17 +134,17 @@ fn print_predictions(
         let per = if throughput { mean } else { 1.0 };
         let (low, high) = predicted.interval();
         let shown = |rate: f64| figure(rate * per);
-        let stands = match &predicted.standing {
-            Standing::Inside => "measured range",
-            Standing::Extrapolated(why) => {
+        let stands = match &predicted.basis {
+            Basis::Inside => "measured range",
+            Basis::Extrapolated(why) => {
                 reasons.extend(why.iter().map(|why| format!("extrapolated: {why}")));
                 "EXTRAPOLATED"
             }
-            Standing::NotKnown(why) => {
+            Basis::NotKnown(why) => {
                 reasons.extend(why.iter().map(|why| format!("not known: {why}")));
                 "not known"
             }
-            Standing::Assumed(why) => {
+            Basis::Assumed(why) => {
                 let says = "its error was never measured; the 95 % CI is assumed (a factor of 2 is \
                             one standard deviation)";
                 reasons.extend(
@@ -154,7 +154,7 @@ fn print_predictions(
                 "ASSUMED"
             }
         };
-        let known = !matches!(predicted.standing, Standing::NotKnown(_));
+        let known = !matches!(predicted.basis, Basis::NotKnown(_));
         let or = |text: String| if known { text } else { "–".to_owned() };
         vec![
             point.profile.clone(),
@@ -170,13 +170,13 @@ fn print_predictions(
     reasons.sort();
     reasons.dedup();
     let mut lines = reasons;
-    let (known, _) = medium.known();
+    let (known, _) = medium.error_models();
     for (name, known) in known {
         lines.push(format!(
             "{name}: error {:.1} % (root mean square) on {} held-out points. The 95 % CI includes \
              it and the uncertainty of the parameters. It is not reliable where extrapolated",
             known.error * 100.0,
-            known.kept_back
+            known.held_out
         ));
     }
     if medium.drives() > 1 {
@@ -203,13 +203,13 @@ fn document(
         .iter()
         .map(|(point, predicted)| {
             let (low, high) = predicted.interval();
-            let (standing, why) = match &predicted.standing {
-                Standing::Inside => ("inside", json!([])),
-                Standing::Extrapolated(why) => ("extrapolated", json!(why)),
-                Standing::NotKnown(why) => ("not-known", json!(why)),
-                Standing::Assumed(media) => ("assumed", media.iter().map(rests_on).collect()),
+            let (standing, why) = match &predicted.basis {
+                Basis::Inside => ("inside", json!([])),
+                Basis::Extrapolated(why) => ("extrapolated", json!(why)),
+                Basis::NotKnown(why) => ("not-known", json!(why)),
+                Basis::Assumed(media) => ("assumed", media.iter().map(rests_on).collect()),
             };
-            let known = !matches!(predicted.standing, Standing::NotKnown(_));
+            let known = !matches!(predicted.basis, Basis::NotKnown(_));
             let number = |value: f64| known.then_some(value);
             json!({
                 "profile": point.profile,

@@ -8,7 +8,7 @@ use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, 
 use crate::exit_status::Status;
 use crate::flags::{ListOptions, LogbookOption, RunChoice, ShowOptions, must_have_no_limit};
 use crate::screen::Screen;
-use crate::terminal::{self, print, print_document};
+use crate::terminal::{self, print, print_raw};
 use qdepth_lab::failure::Usage;
 
 /// Terminal lines kept free below a table for sentences and the prompt.
@@ -123,7 +123,7 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     let left_out = options.limit.is_none() && kept > most;
     runs.reverse();
     if options.json {
-        print_document(export_runs_json(&runs, whole).trim_end())?;
+        print_raw(export_runs_json(&runs, whole).trim_end())?;
     } else if runs.is_empty() && whole && options.limit != Some(0) {
         let (kept, file) = (logbook.runs_kept()?, file.display());
         Screen::new().print_line(&match kept {

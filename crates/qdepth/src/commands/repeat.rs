@@ -18,7 +18,7 @@ use crate::commands::read::print_list;
 use crate::exit_status::{Status, status_of};
 use crate::flags::{REPORT_NAME, RunOptions};
 use crate::screen::Screen;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab::campaign::repeat::Repeat;
 use qdepth_lab::campaign::{Campaign, CampaignColumn, CampaignRequest, Member, StoredRun};
 use qdepth_lab::events::signals::Signals;
@@ -36,7 +36,7 @@ const THRESHOLD: f64 = 0.02;
 const INTERIM_WIDENING: f64 = 1.13;
 
 /// Context of a campaign.
-struct Desk<'a> {
+struct CampaignContext<'a> {
     options: &'a RunOptions,
     screen: &'a Screen,
     signals: &'a Signals,
@@ -90,8 +90,8 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
         },
         names
     ));
-    let desk = Desk { options, screen: &screen, signals: &signals };
-    Ok(go_on(&desk, &campaign)?.unwrap_or(Status::Valid))
+    let context = CampaignContext { options, screen: &screen, signals: &signals };
+    Ok(measure_missing(&context, &campaign)?.unwrap_or(Status::Valid))
 }
 
 /// Resumes the last campaign. Returns `None` if there is no campaign to resume or nothing is
@@ -111,8 +111,8 @@ pub(crate) fn resume(options: &RunOptions) -> Result<Option<Status>> {
     let options = RunOptions { repeat: Some(campaign.request.repeat), ..options.clone() };
     let screen = Screen::from_options(&options);
     let signals = Signals::watch()?;
-    let desk = Desk { options: &options, screen: &screen, signals: &signals };
-    go_on(&desk, &campaign)
+    let context = CampaignContext { options: &options, screen: &screen, signals: &signals };
+    measure_missing(&context, &campaign)
 }
 
 fn most(repeat: Repeat) -> u32 {
@@ -165,19 +165,19 @@ fn columns(options: &RunOptions, asked: &PlanRequest) -> Result<Vec<CampaignColu
 }
 
 /// Measures the missing runs and prints the combined result. Returns `None` if nothing was missing.
-fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
+fn measure_missing(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Option<Status>> {
     let repeat = campaign.request.repeat;
     let (mut index, mut measured, mut worst) = (0, false, Status::Valid);
-    let known = known(desk, campaign)?;
+    let stored_runs = stored_runs(context, campaign)?;
     for block in 0..most(repeat) {
         for column in campaign.order(block) {
             let member = Member { campaign, index, column };
-            let found = known.iter().find(|kept| kept.index == index);
+            let found = stored_runs.iter().find(|kept| kept.index == index);
             index += 1;
             if found.is_some_and(|kept| kept.whole) {
                 continue;
             }
-            match run_at(desk, member, block, found.is_some())? {
+            match run_at(context, member, block, found.is_some())? {
                 interrupted @ Status::Interrupted(_) => return Ok(Some(interrupted)),
                 Status::Invalid => worst = Status::Invalid,
                 Status::Valid | Status::CannotTell | Status::Refused => {}
@@ -188,9 +188,9 @@ fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
             Repeat::Times(_) => false,
             Repeat::Until(tolerance) => {
                 INTERIM_CHECKS.contains(&(block + 1))
-                    && is_decided(&groups(desk, campaign)?, campaign, tolerance)
+                    && is_decided(&groups(context, campaign)?, campaign, tolerance)
             }
-            Repeat::UntilSteady => rounds(&groups(desk, campaign)?).is_steady(),
+            Repeat::UntilSteady => rounds(&groups(context, campaign)?).is_steady(),
         };
         if enough {
             break;
@@ -199,13 +199,13 @@ fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
     if !measured {
         return Ok(None);
     }
-    let status = print_result(desk, campaign)?;
+    let status = print_result(context, campaign)?;
     Ok(Some(if worst == Status::Valid { status } else { worst }))
 }
 
 /// Runs of the campaign that are already in the logbook; empty for a new campaign.
-fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<StoredRun>> {
-    match Logbook::open_read_only(&desk.options.logbook.logbook) {
+fn stored_runs(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<StoredRun>> {
+    match Logbook::open_read_only(&context.options.logbook.logbook) {
         Ok(logbook) => campaign.stored_runs(&logbook),
         Err(error) if error.is_absent() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
@@ -213,7 +213,12 @@ fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<StoredRun>> {
 }
 
 /// Measures one run of the campaign, or resumes it if it was begun.
-fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Result<Status> {
+fn run_at(
+    context: &CampaignContext<'_>,
+    member: Member<'_>,
+    block: u32,
+    begun: bool,
+) -> Result<Status> {
     let Member { campaign, column, .. } = member;
     let CampaignRequest { columns, engine, expect, repeat: _, seed: _ } = &campaign.request;
     let CampaignColumn { name, command, .. } = &columns[column as usize];
@@ -224,12 +229,12 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
         expect: expect.clone(),
         command: Some(command.clone()),
         facts: member.facts()?,
-        ..desk.options.request_for(None)
+        ..context.options.request_for(None)
     };
-    desk.screen.print_line(&format!("block {}   {name}", block + 1));
-    let ran = run::run(&request, desk.screen, desk.signals)?;
-    if let Some(signal) = desk.signals.caught() {
-        desk.screen.print_line(
+    context.screen.print_line(&format!("block {}   {name}", block + 1));
+    let ran = run::run(&request, context.screen, context.signals)?;
+    if let Some(signal) = context.signals.caught() {
+        context.screen.print_line(
             "interrupted: the measured points are kept; `qdepth run --resume` continues",
         );
         return Ok(Status::Interrupted(signal));
@@ -240,13 +245,13 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
             block + 1
         );
     };
-    desk.screen.print_run_location(&request.logbook, &ran.run.id);
+    context.screen.print_run_location(&request.logbook, &ran.run.id);
     Ok(status_of(&ran.run, &ran.points))
 }
 
 /// Complete runs, by column.
-fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
-    let logbook = Logbook::open_read_only(&desk.options.logbook.logbook)?;
+fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
+    let logbook = Logbook::open_read_only(&context.options.logbook.logbook)?;
     let mut all = vec![Vec::new(); campaign.request.columns.len()];
     for kept in campaign.stored_runs(&logbook)?.into_iter().filter(|kept| kept.whole) {
         let (run, points) = logbook.measured(&kept.run)?;
@@ -295,11 +300,11 @@ fn rounds(groups: &[Vec<Measured>]) -> Rounds {
     Rounds::from_runs(groups.first().map_or(&[][..], Vec::as_slice))
 }
 
-fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
+fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Status> {
     let repeat = campaign.request.repeat;
-    let groups = groups(desk, campaign)?;
-    let lang = desk.options.report.presentation.lang;
-    let silent = desk.options.prints_events_alone();
+    let groups = groups(context, campaign)?;
+    let lang = context.options.report.presentation.lang;
+    let silent = context.options.prints_events_alone();
     let (threshold, interim_checks) = match repeat {
         Repeat::Times(_) | Repeat::UntilSteady => (THRESHOLD, 1),
         Repeat::Until(tolerance) => (tolerance.share(), INTERIM_CHECKS.len() as u32),
@@ -321,8 +326,8 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
         }
         if silent {
             // The events are the output.
-        } else if desk.options.json {
-            print_document(repeated_json(&report).trim_end())?;
+        } else if context.options.json {
+            print_raw(repeated_json(&report).trim_end())?;
         } else {
             print_list(&repeated_table(&report, lang))?;
             rounds_sentences(&report.rounds, lang)
@@ -333,8 +338,8 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
     }
     let all = compared(&groups, campaign, threshold, interim_checks);
     for comparison in all.iter().filter(|_| !silent) {
-        if desk.options.json {
-            print_document(versus_json(comparison).trim_end())?;
+        if context.options.json {
+            print_raw(versus_json(comparison).trim_end())?;
             continue;
         }
         print_list(&versus_table(comparison, lang))?;
@@ -344,7 +349,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
         group.iter().map(|(run, _)| &run.id[..13]).collect::<Vec<_>>().join(",")
     };
     if let [a, b] = groups.as_slice() {
-        desk.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
+        context.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
     let any = |verdict: &str| all.iter().any(|comparison| comparison.count(verdict) > 0);
     Ok(match (any("slower"), any("cannot-tell")) {

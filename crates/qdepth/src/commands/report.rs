@@ -63,7 +63,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     };
     // An unredacted report reveals details of the machine, so only its owner may read it.
     let privacy = if options.redact { Privacy::Public } else { Privacy::Private };
-    let sheets = Sheets::open(&formats, &options.lang, output.as_deref(), privacy)?;
+    let sheets = OutputFiles::open(&formats, &options.lang, output.as_deref(), privacy)?;
     let program = typesetter.as_ref().ok().and_then(Option::as_deref);
     sheets.write(program, |lang| compose_campaign(&runs, presentation(lang)))?;
     match typesetter {
@@ -96,7 +96,7 @@ fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<Pa
 }
 
 /// Output file of a page, checked before anything is read, and the PDF program if it is needed.
-pub(crate) fn page(output: &Path, lang: Lang) -> Result<(Sheets, Option<String>)> {
+pub(crate) fn page(output: &Path, lang: Lang) -> Result<(OutputFiles, Option<String>)> {
     if output == Path::new(STANDARD) {
         bail!(Usage(
             "`-`: standard output is used for the text. Name a file for the page".to_owned()
@@ -110,11 +110,11 @@ pub(crate) fn page(output: &Path, lang: Lang) -> Result<(Sheets, Option<String>)
         anyhow::Ok(Sheet { format, file: file.transpose()?, path: output.to_owned() })
     };
     let sheets = formats.into_iter().map(sheet).collect::<Result<_>>()?;
-    Ok((Sheets { languages: vec![(lang, sheets)], privacy }, typesetter))
+    Ok((OutputFiles { languages: vec![(lang, sheets)], privacy }, typesetter))
 }
 
 /// Output files of a document, one for each format and language.
-pub(crate) struct Sheets {
+pub(crate) struct OutputFiles {
     languages: Vec<(Lang, Vec<Sheet>)>,
     privacy: Privacy,
 }
@@ -126,7 +126,7 @@ struct Sheet {
     file: Option<ResultFile>,
 }
 
-impl Sheets {
+impl OutputFiles {
     /// Checks all output names before anything is written.
     pub(crate) fn open(
         formats: &[Format],
@@ -165,13 +165,13 @@ impl Sheets {
         typesetter: Option<&str>,
         document: impl Fn(Lang) -> Document,
     ) -> Result<()> {
-        let paths = self.put(typesetter, document)?;
+        let paths = self.write_all(typesetter, document)?;
         let mut files = paths.iter().filter(|path| **path != Path::new(STANDARD));
         files.try_for_each(|path| print(&path.display().to_string()))
     }
 
     /// Writes the document in every format, and returns the paths.
-    pub(crate) fn put(
+    pub(crate) fn write_all(
         &self,
         typesetter: Option<&str>,
         document: impl Fn(Lang) -> Document,
@@ -313,14 +313,14 @@ fn write(
             Format::Csv => qdepth_report::figures_csv(document),
             _ => qdepth_report::typst(document),
         };
-        return fill(&sheet.path, &files, privacy);
+        return write_folder(&sheet.path, &files, privacy);
     };
     match sheet.format {
         Format::Md => {
-            let folder = beside(&sheet.path);
+            let folder = picture_folder(&sheet.path);
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let (text, pictures) = qdepth_report::markdown(document, &name);
-            fill(&folder, &pictures, privacy)?;
+            write_folder(&folder, &pictures, privacy)?;
             file.write(text)
         }
         Format::Pdf => file.write(typeset(document, typesetter.unwrap_or(TYPESETTER))?),
@@ -330,14 +330,14 @@ fn write(
 }
 
 /// Folder for the pictures of a Markdown file: `report-figures` for `report.md`.
-fn beside(path: &Path) -> PathBuf {
+fn picture_folder(path: &Path) -> PathBuf {
     let mut name = path.file_stem().unwrap_or(STEM.as_ref()).to_owned();
     name.push("-figures");
     path.with_file_name(name)
 }
 
 /// Writes files into a folder, creating it if necessary; other files in it stay.
-fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>, privacy: Privacy) -> Result<()> {
+fn write_folder(folder: &Path, files: &BTreeMap<String, Vec<u8>>, privacy: Privacy) -> Result<()> {
     Folder::make(folder, privacy.of_folders())?;
     let open = |(name, bytes): (&String, _)| {
         ResultFile::file(folder.join(name), privacy).map(|file| (file, bytes))
@@ -349,7 +349,7 @@ fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>, privacy: Privacy) -> R
 /// Runs the PDF program and returns the PDF.
 fn typeset(document: &Document, program: &str) -> Result<Vec<u8>> {
     let (markup, made) = (Scratch::new()?, Scratch::new()?);
-    fill(markup.path(), &qdepth_report::typst(document), Privacy::Private)?;
+    write_folder(markup.path(), &qdepth_report::typst(document), Privacy::Private)?;
     let pdf = made.path().join("document.pdf");
     let words = [markup.path().as_os_str(), pdf.as_os_str()];
     let output = System::real().run_for(program, &words, TYPESETTING_LIMIT)?;

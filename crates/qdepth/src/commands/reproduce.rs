@@ -5,12 +5,12 @@ use qdepth_files::Privacy;
 use qdepth_papers::{Comparison, Reference, compare};
 use qdepth_report::Lang;
 
-use crate::commands::report::{Sheets, typesetter};
+use crate::commands::report::{OutputFiles, typesetter};
 use crate::exit_status::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{Format, ReproduceOptions};
 use crate::result_file::ResultFile;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
 use qdepth_papers::{compose_edition, compose_reproduction, emulate, reproduction_tables};
@@ -29,7 +29,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let html = html.transpose()?;
     let edition = options.paper.as_deref();
     let edition = edition
-        .map(|name| Sheets::open(&options.format, &options.lang, Some(name), Privacy::Public))
+        .map(|name| OutputFiles::open(&options.format, &options.lang, Some(name), Privacy::Public))
         .transpose()?;
     let signals = Signals::watch()?;
     let emulation = emulate(&reference, &read_words, signals.stop())?;
@@ -38,7 +38,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     }
     let comparison = compare(&reference, emulation);
     if options.json {
-        print_document(&qdepth_papers::json(&comparison))?;
+        print_raw(&qdepth_papers::json(&comparison))?;
     } else {
         show(&comparison, options)?;
     }

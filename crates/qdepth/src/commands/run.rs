@@ -7,11 +7,11 @@ use qdepth_record::export_json;
 
 use crate::commands::read::{print_answer, print_details};
 use crate::commands::repeat;
-use crate::commands::report::{Sheets, page};
+use crate::commands::report::{OutputFiles, page};
 use crate::exit_status::{Status, status_of};
 use crate::flags::{RunOptions, RunReport};
 use crate::screen::Screen;
-use crate::terminal::print_document;
+use crate::terminal::print_raw;
 use qdepth_lab::events::observer::Observer;
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
@@ -39,7 +39,7 @@ pub(crate) fn print_result(
         return Ok(());
     }
     if options.json {
-        print_document(&export_json(run, points))
+        print_raw(&export_json(run, points))
     } else if options.verbose {
         print_details(run, points, &options.report.presentation.presentation(run))
     } else {
@@ -81,7 +81,7 @@ pub(crate) fn measure_on(
     if let Some((sheets, typesetter)) = sheets {
         let document =
             |_| qdepth_report::compose(&run, &points, report.presentation.presentation(&run));
-        let paths = sheets.put(typesetter.as_deref(), document).with_context(|| {
+        let paths = sheets.write_all(typesetter.as_deref(), document).with_context(|| {
             let report = report.report.display();
             format!(
                 "the report {report} could not be written. The run is kept: write it later with \
@@ -110,7 +110,7 @@ pub(crate) fn measure_on(
 }
 
 /// Output file of the report, if one is wanted, and the PDF program if it is a PDF.
-fn sheets(wanted: &RunReport) -> Result<Option<(Sheets, Option<String>)>> {
+fn sheets(wanted: &RunReport) -> Result<Option<(OutputFiles, Option<String>)>> {
     let report = (!wanted.no_report).then_some(&wanted.report);
     let opened = |path: &PathBuf| {
         let (sheets, typesetter) = page(path, wanted.presentation.lang)?;

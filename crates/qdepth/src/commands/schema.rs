@@ -5,10 +5,10 @@ use anyhow::Result;
 
 use crate::exit_status::Status;
 use crate::flags::{SchemaOf, SchemaOptions};
-use crate::terminal::print_document;
+use crate::terminal::print_raw;
 
 pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
-    print_document(text(options.of))?;
+    print_raw(text(options.of))?;
     Ok(Status::Valid)
 }
 

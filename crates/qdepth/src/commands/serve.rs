@@ -30,8 +30,8 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     let (address, port) = (options.address, options.port);
     let published = qdepth_papers::drives(&Reference::shipped()?);
     let server = Server::bind(Options { logbook: logbook.clone(), published, address, port })?;
-    print(&server.door().address())?;
-    screen.print_line(&if server.door().is_open() {
+    print(&server.access().address())?;
+    screen.print_line(&if server.access().is_open() {
         "Anyone with this address, including its token, can read the logbook from other machines. \
          The connection is not encrypted. Stop with Ctrl-C"
             .to_owned()

@@ -7,12 +7,12 @@ use qdepth_files::{Folder, Socket};
 use qdepth_linux::{allowed_cpus, pin};
 use qdepth_measure::{LatencyHistogram, Nanos};
 use qdepth_media::TargetExpression;
-use qdepth_nbd::{Outlook, ServeError, Served, Server, Way};
+use qdepth_nbd::{Outlook, ServeError, Served, Server, TransportLatency};
 
 use crate::exit_status::Status;
 use crate::flags::ServeMediumOptions;
 use crate::screen::Screen;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::target::prepare::target_expression;
@@ -24,14 +24,15 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (socket_file, listener) = Socket::listen(&options.socket)?;
     let folder = Folder::open(folder)?;
-    let way = Way::measured(folder.nameless()?, options.busy_poll).map_err(usage)?;
-    let lead = options.lead.unwrap_or(way.lead());
-    let outlook = way.outlook(&medium)?;
+    let transport =
+        TransportLatency::measured(folder.nameless()?, options.busy_poll).map_err(usage)?;
+    let lead = options.lead.unwrap_or(transport.lead());
+    let outlook = transport.outlook(&medium)?;
     let data = folder.nameless()?;
     let server = Server::new(&medium, listener, data, lead).map_err(usage)?;
     let server = server.busy_polling(options.busy_poll);
     let socket = options.socket.display();
-    screen.print_line(&before(&way, &outlook, lead));
+    screen.print_line(&before(&transport, &outlook, lead));
     screen.print_line(&format!(
         "EMULATED: serving {}, {} bytes; clients connect to nbd+unix:///?socket={socket}",
         medium.text(),
@@ -48,12 +49,12 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     }
     let served = served?;
     let text = if options.json {
-        json(&medium, &served, &way, &outlook, lead)
+        json(&medium, &served, &transport, &outlook, lead)
     } else {
         words(&medium, &served)
     };
     if options.json {
-        print_document(&text)?;
+        print_raw(&text)?;
     } else {
         print(&text)?;
     }
@@ -79,10 +80,10 @@ fn usage(error: ServeError) -> anyhow::Error {
 
 /// Text printed before the first client connects: round-trip time, and whether real time can be
 /// kept.
-fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
-    let (round_trip, medium) = (way.lead().as_micros_f64(), outlook.medium.as_micros_f64());
+fn before(transport: &TransportLatency, outlook: &Outlook, lead: Nanos) -> String {
+    let (round_trip, medium) = (transport.lead().as_micros_f64(), outlook.medium.as_micros_f64());
     let fits = if outlook.fits {
-        format!("can be served faithfully, up to about {:.0} IOPS", way.keeps_up_to())
+        format!("can be served faithfully, up to about {:.0} IOPS", transport.keeps_up_to())
     } else {
         "CANNOT BE FAITHFUL: the round trip alone takes longer. Use `qdepth run`, in virtual time, \
          instead"
@@ -92,8 +93,8 @@ fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
         "before     round trip of an I/O without device time: {round_trip:.1} µs (p99 {:.1} µs), \
          {:.0} IOPS with 32 in flight; replies are sent {:.1} µs early. A single 8 KiB read takes \
          the device {medium:.1} µs: {fits}",
-        micros(way.alone.quantile(0.99)),
-        way.requests_per_s,
+        micros(transport.alone.quantile(0.99)),
+        transport.requests_per_s,
         lead.as_micros_f64(),
     )
 }
@@ -137,7 +138,7 @@ fn words(medium: &TargetExpression, served: &Served) -> String {
 fn json(
     medium: &TargetExpression,
     served: &Served,
-    way: &Way,
+    transport: &TransportLatency,
     outlook: &Outlook,
     lead: Nanos,
 ) -> String {
@@ -155,8 +156,8 @@ fn json(
         "emulated": true,
         "medium": medium.text(),
         "lead_ns": lead.0,
-        "way_ns": times(&way.alone),
-        "way_requests_per_s": way.requests_per_s,
+        "way_ns": times(&transport.alone),
+        "way_requests_per_s": transport.requests_per_s,
         "medium_read_8k_ns": outlook.medium.0,
         "can_be_faithful": outlook.fits,
         "clients": served.clients,

@@ -7,7 +7,7 @@ use qdepth_report::{steady_json, steady_report, steady_sentences, steady_table};
 use crate::commands::read::{chosen, print_list};
 use crate::exit_status::Status;
 use crate::flags::SteadyOptions;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab::failure::Usage;
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
@@ -18,7 +18,7 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     let report = steady_report(&run, &points, options.round);
     let lang = options.lang;
     if options.json {
-        print_document(steady_json(&report).trim_end())?;
+        print_raw(steady_json(&report).trim_end())?;
     } else {
         print_list(&steady_table(&report, lang))?;
         steady_sentences(lang).iter().try_for_each(|sentence| print(sentence))?;

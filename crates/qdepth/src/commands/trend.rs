@@ -13,7 +13,7 @@ use crate::commands::read::print_list;
 use crate::commands::report::page;
 use crate::exit_status::Status;
 use crate::flags::TrendOptions;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_raw};
 use qdepth_lab::failure::Usage;
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
@@ -21,7 +21,7 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     let trend = read_trend(options)?;
     let lang = options.lang;
     if options.json {
-        print_document(trend_json(&trend).trim_end())?;
+        print_raw(trend_json(&trend).trim_end())?;
     } else {
         print_list(&trend_table(&trend, lang))?;
         trend_sentences(&trend, lang).iter().try_for_each(|sentence| print(sentence))?;

@@ -42,7 +42,7 @@ pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
         Some(writing) => of_writing(writing, now, size.width),
         None => of_visit(live, now, size),
     };
-    let lines = lines.iter().map(|line| cut(line, size.width));
+    let lines = lines.iter().map(|line| shorten_line(line, size.width));
     let lines: Vec<String> = lines.collect();
     // One line stays free, because a terminal scrolls when its last line is drawn.
     let room = size.height.saturating_sub(lines.len() + 1);
@@ -69,11 +69,13 @@ fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
     let mut parts = vec![(1, format!("{:.1} MiB/s", rate / f64::from(1 << 20)))];
     parts.extend(left.map(|left| (0, left)));
     let second = match bar {
-        Some((share, amount)) => barred(share, amount, &parts, width),
-        None => fitted(&[vec![(0, amount.clone())], parts].concat(), width),
+        Some((share, amount)) => progress_line(share, amount, &parts, width),
+        None => join_fitting(&[vec![(0, amount.clone())], parts].concat(), width),
     };
-    let first =
-        fitted(&[(0, (*phase).to_owned()), (0, visible(what, Lines::One).into_owned())], width);
+    let first = join_fitting(
+        &[(0, (*phase).to_owned()), (0, visible(what, Lines::One).into_owned())],
+        width,
+    );
     // Not every preparation of a machine writes.
     if bytes.is_none() && *written == 0 { vec![first] } else { vec![first, second] }
 }
@@ -85,7 +87,7 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = vec![head(live, &loads, size.width)];
-    lines.push(fitted(&phase_parts(phase, run.may_end_early), size.width));
+    lines.push(join_fitting(&phase_parts(phase, run.may_end_early), size.width));
     lines.extend(table(live, &loads, size));
     lines.extend(machines(live, size));
     let points = match run.search_ns {
@@ -101,7 +103,7 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
         (1, format!("this load {}", clock(of_visit))),
     ];
     let share = 1.0 - of_plan as f64 / longest(run).max(1) as f64;
-    lines.push(barred(share, &points, &parts, size.width));
+    lines.push(progress_line(share, &points, &parts, size.width));
     lines
 }
 
@@ -131,7 +133,7 @@ fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
     if let [point] = loads {
         parts.push((2, target(live, point)));
     }
-    fitted(&parts, width)
+    join_fitting(&parts, width)
 }
 
 /// Number of a point among those of the plan, from 1; a search adds points to them.
@@ -272,7 +274,7 @@ fn machines(live: &Live, size: Size) -> Vec<String> {
             Some((2, format!("{} {celsius:.0} °C", visible(device, Lines::One))))
         });
         parts.extend(heat);
-        fitted(&parts, size.width)
+        join_fitting(&parts, size.width)
     };
     let most = machines_max(size);
     let lines = live.machines.values().take(most).map(line);
@@ -366,8 +368,8 @@ fn sparkline(rates: &VecDeque<f64>, width: usize) -> String {
 }
 
 /// Line with a progress bar in the width that its texts leave free.
-fn barred(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> String {
-    let text = fitted(&[vec![(0, label.to_owned())], parts.to_vec()].concat(), width);
+fn progress_line(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> String {
+    let text = join_fitting(&[vec![(0, label.to_owned())], parts.to_vec()].concat(), width);
     let room = width.saturating_sub(text.width() + GAP).min(30);
     if room < DRAWN_MIN {
         return text;
@@ -378,7 +380,7 @@ fn barred(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> Stri
 
 /// Joins the parts that fit. Parts of the highest rank are omitted first, then the longest is
 /// shortened in the middle.
-fn fitted(parts: &[(u8, String)], width: usize) -> String {
+fn join_fitting(parts: &[(u8, String)], width: usize) -> String {
     let mut kept: Vec<(u8, String)> =
         parts.iter().filter(|(_, text)| !text.is_empty()).cloned().collect();
     let needed = |kept: &[(u8, String)]| {
@@ -401,7 +403,7 @@ fn fitted(parts: &[(u8, String)], width: usize) -> String {
 }
 
 /// Shortens a line that is still too wide, for very narrow terminals.
-fn cut(line: &str, width: usize) -> String {
+fn shorten_line(line: &str, width: usize) -> String {
     let line = line.trim_end();
     if line.width() <= width { line.to_owned() } else { shortened(line, width) }
 }

@@ -79,7 +79,7 @@ pub(super) enum Phase {
 }
 
 impl Live {
-    pub(super) fn learn(&mut self, event: &RunEvent, now: Duration) {
+    pub(super) fn apply(&mut self, event: &RunEvent, now: Duration) {
         match event {
             RunEvent::RunStarted(run) => {
                 *self = Self { run: Some(run.clone()), done: run.points_done, ..Self::default() };
@@ -131,16 +131,16 @@ impl Live {
         }
         let rate = interval.io_per_s().iter().sum();
         if self.loads().len() == 1 {
-            keep(&mut self.rates, rate, MINUTE);
+            push_bounded(&mut self.rates, rate, MINUTE);
         }
         let figures = self.figures.entry(interval.point).or_default();
-        keep(&mut figures.rates, rate, MINUTE);
+        push_bounded(&mut figures.rates, rate, MINUTE);
         figures.last = Some(interval.clone());
     }
 
     /// Adds a line for a point or finding, dropping the oldest beyond the limit.
     pub(super) fn print_above(&mut self, line: String) {
-        keep(&mut self.messages, line, MESSAGES_MAX);
+        push_bounded(&mut self.messages, line, MESSAGES_MAX);
     }
 
     pub(super) fn is_emulated(&self) -> bool {
@@ -192,7 +192,7 @@ pub(super) fn longest(run: &RunStarted) -> u64 {
 }
 
 /// Appends a value and drops the oldest beyond `most`.
-fn keep<T>(all: &mut VecDeque<T>, newest: T, most: usize) {
+fn push_bounded<T>(all: &mut VecDeque<T>, newest: T, most: usize) {
     all.push_back(newest);
     while all.len() > most {
         all.pop_front();

@@ -72,7 +72,7 @@ fn interval(point: u32, second: u64) -> RunEvent {
 /// Live lines of a screen, `seconds` after these events.
 fn screen(events: &[RunEvent], seconds: u64, (width, height): (usize, usize)) -> Vec<String> {
     let mut live = Live::default();
-    events.iter().for_each(|event| live.learn(event, Duration::ZERO));
+    events.iter().for_each(|event| live.apply(event, Duration::ZERO));
     lines(&live, Duration::from_secs(seconds), Size { width, height })
 }
 
@@ -264,7 +264,7 @@ fn an_emulated_run_says_so_and_goes_by_its_own_time() {
 #[test]
 fn what_ended_stands_above_as_far_as_there_is_room() {
     let mut live = Live::default();
-    one_load(2).iter().for_each(|event| live.learn(event, Duration::ZERO));
+    one_load(2).iter().for_each(|event| live.apply(event, Duration::ZERO));
     (0..60).for_each(|n| {
         live.print_above(format!("Database × {n} 1000 IOPS and more words than fit"))
     });

@@ -34,7 +34,7 @@ fn as_the_program() {
     let words = std::env::var_os(WORDS).expect("words of a command line");
     let words = words.as_bytes().split(|byte| *byte == b'\n');
     let words = words.map(|word| OsString::from_vec(word.to_vec()));
-    let status = crate::exit_status::caught(|| crate::program(words));
+    let status = crate::exit_status::run_catching_panics(|| crate::program(words));
     #[expect(clippy::exit, reason = "the status is what is asked for")]
     std::process::exit(i32::from(status));
 }

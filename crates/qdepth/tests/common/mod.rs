@@ -13,7 +13,7 @@ use serde_json::Value;
 mod deadline;
 mod turns;
 
-pub(crate) use turns::alone;
+pub(crate) use turns::exclusive_turn;
 
 /// Runs a shell line; returns its output, or the error text.
 pub(crate) fn sh(line: &str) -> Result<String, String> {
@@ -49,7 +49,7 @@ pub(crate) fn program() -> String {
 }
 
 /// True if root and these tools are available; otherwise prints that the test is skipped.
-pub(crate) fn can(test: &str, tools: &[&str]) -> bool {
+pub(crate) fn has_tools(test: &str, tools: &[&str]) -> bool {
     let mut lacks: Vec<String> = Vec::new();
     if sh("id -u").as_deref() != Ok("0") {
         lacks.push("not root".to_owned());

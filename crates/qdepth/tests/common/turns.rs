@@ -14,7 +14,7 @@ use super::deadline::Deadline;
 const QUIET: Duration = Duration::from_millis(500);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-static OTHERS: Mutex<Others> = Mutex::new(Others { running: 0, waiting: 0 });
+static SHARED_TURNS: Mutex<SharedTurns> = Mutex::new(SharedTurns { running: 0, waiting: 0 });
 /// True once a test of figures has begun.
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static ONE_ENDED: Condvar = Condvar::new();
@@ -25,19 +25,19 @@ thread_local! {
 }
 
 /// Counts of the tests that may run together.
-struct Others {
+struct SharedTurns {
     running: usize,
     waiting: usize,
 }
 
 /// Guard of a test that runs alone.
-pub(crate) struct Alone {
+pub(crate) struct ExclusiveTurn {
     _turn: MutexGuard<'static, ()>,
     _deadline: Deadline,
     begun: CpuTime,
 }
 
-impl Drop for Alone {
+impl Drop for ExclusiveTurn {
     /// A failure prints the steal time: `cargo xtask test` discards the failure if the hypervisor
     /// took the CPUs.
     fn drop(&mut self) {
@@ -79,25 +79,25 @@ impl CpuTime {
 }
 
 /// Waits until no other test runs or is waiting. For tests that compare figures with a known truth.
-pub(crate) fn alone() -> Alone {
+pub(crate) fn exclusive_turn() -> ExclusiveTurn {
     // A turn that this thread already has is released first.
     TURN.set(None);
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let quiet = if HAS_BEGUN.load(Ordering::Relaxed) { Duration::ZERO } else { QUIET };
     let mut since = Instant::now();
     loop {
-        let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
-        if others.running + others.waiting > 0 {
+        let shared = SHARED_TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.running + shared.waiting > 0 {
             since = Instant::now();
         } else if since.elapsed() >= quiet {
             break;
         }
-        drop(others);
+        drop(shared);
         super::pause(20);
     }
     HAS_BEGUN.store(true, Ordering::Relaxed);
     IS_ALONE.set(true);
-    Alone { _turn: guard, _deadline: Deadline::starts(), begun: CpuTime::now() }
+    ExclusiveTurn { _turn: guard, _deadline: Deadline::starts(), begun: CpuTime::now() }
 }
 
 /// Turn of a test that may run next to others.
@@ -107,7 +107,7 @@ struct Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        OTHERS.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
+        SHARED_TURNS.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
         ONE_ENDED.notify_one();
     }
 }
@@ -120,13 +120,13 @@ pub(super) fn turn() {
         return;
     }
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
-    others.waiting += 1;
-    let mut others = ONE_ENDED
-        .wait_while(others, |others| others.running > cpus + 1)
+    let mut shared = SHARED_TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.waiting += 1;
+    let mut shared = ONE_ENDED
+        .wait_while(shared, |shared| shared.running > cpus + 1)
         .unwrap_or_else(PoisonError::into_inner);
-    others.waiting -= 1;
-    others.running += 1;
-    drop(others);
+    shared.waiting -= 1;
+    shared.running += 1;
+    drop(shared);
     TURN.set(Some(Turn { _deadline: Deadline::starts() }));
 }

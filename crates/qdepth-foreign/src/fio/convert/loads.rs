@@ -1,7 +1,7 @@
 //! Loads of one clone of a job: files, bytes, time.
 
 use crate::fio::job::Job;
-use crate::fio::job_parts::Goal;
+use crate::fio::job_parts::LatencyGoal;
 use crate::fio::load::{Load, Origin};
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::{Amount, Engine, Trims};
@@ -92,7 +92,7 @@ pub(super) fn read_back(written: &Load) -> Load {
 /// Steps of a job that searches for a queue depth: one per depth to be measured.
 pub(super) fn depths(
     job: &Job,
-    goal: Goal,
+    goal: LatencyGoal,
     loads: &[Load],
     alone: bool,
 ) -> Result<Vec<Vec<Load>>, FioRefusal> {

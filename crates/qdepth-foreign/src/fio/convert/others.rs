@@ -3,7 +3,7 @@
 use qdepth_workload::Trace;
 
 use super::loads::{end, on_all, parent, refuse, slug};
-use super::{JobSet, Load, Making, Origin};
+use super::{JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::replay_log::Replay;
@@ -52,7 +52,7 @@ impl JobSet {
     }
 }
 
-impl Making {
+impl PlanBuilder {
     /// Load of a clone on directory entries: as many as it has files, one request for each.
     pub(super) fn entries(
         &mut self,

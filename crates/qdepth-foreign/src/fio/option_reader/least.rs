@@ -2,14 +2,14 @@
 
 use super::{OptionReader, rates};
 use crate::fio::access::Access;
-use crate::fio::job_parts::Least;
+use crate::fio::job_parts::MinimumRate;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::Trims;
 
 impl OptionReader<'_> {
     /// `rate_min` and `rate_iops_min` for the directions of the job. As in fio, neither may exceed
     /// the job's rate.
-    pub(in crate::fio) fn least(&self, access: &Access) -> Result<Option<Least>, FioRefusal> {
+    pub(in crate::fio) fn least(&self, access: &Access) -> Result<Option<MinimumRate>, FioRefusal> {
         let limits = |name: &str| self.value(name, [None; 3], |text| rates(text, self.base));
         let does = [
             access.read > 0.0 && access.trims == Trims::None,
@@ -40,6 +40,6 @@ impl OptionReader<'_> {
         };
         let [bytes, ios] = least;
         let any = bytes.iter().chain(&ios).any(|rate| *rate > 0.0);
-        Ok(any.then_some(Least { bytes, ios, cycle_ns: cycle_ms * 1_000_000 }))
+        Ok(any.then_some(MinimumRate { bytes, ios, cycle_ns: cycle_ms * 1_000_000 }))
     }
 }

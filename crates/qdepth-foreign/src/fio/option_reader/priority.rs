@@ -5,7 +5,7 @@ use qdepth_workload::{OtherPriority, Priorities, Priority, PriorityClass, Way};
 use super::OptionReader;
 use crate::fio::number::{Base, size};
 use crate::fio::refusal::FioRefusal;
-use crate::fio::values::{Engine, by_way, number};
+use crate::fio::values::{Engine, by_direction, number};
 
 fn class(text: &str) -> Result<PriorityClass, String> {
     match text {
@@ -48,7 +48,7 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
 
 /// Values for reads and writes; trims have no priority.
 fn both<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
-    let [reads, writes, _] = by_way(text, parse)?;
+    let [reads, writes, _] = by_direction(text, parse)?;
     Ok([reads, writes])
 }
 

@@ -10,7 +10,7 @@ use crate::section::table_parts::data_table;
 use crate::section::table_parts::{target_cell, target_column, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View, percentile_ns};
-use crate::words::{about, counted, fill_in};
+use crate::words::{counted, fill_in, with_subject};
 
 /// Percentiles shown next to the mean.
 const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
@@ -119,7 +119,11 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let all = alone(view);
     let title = |(load, point): &(&Load<'_>, &Point<'_>)| {
         let target = view.target_name(point.record.target);
-        if view.compares() { about(view.lang, &load.title, &target) } else { load.title.clone() }
+        if view.compares() {
+            with_subject(view.lang, &load.title, &target)
+        } else {
+            load.title.clone()
+        }
     };
     let titles: Vec<String> = all.iter().map(title).collect();
     let mark = |at: usize, point: &Point<'_>, index: usize| Mark {

@@ -21,11 +21,11 @@ const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
 const NAMES_MAX: usize = 6;
 
 /// Runs that one side of a comparison names. An error if a run is named twice or was retracted.
-pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
+pub(super) fn runs_of_side(word: &str, own: &Path) -> Result<Vec<Document>> {
     let mut all: Vec<Document> = Vec::new();
     for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         if is_result(part) {
-            for run in of_file(part)? {
+            for run in runs_of_file(part)? {
                 add(&mut all, part, run)?;
             }
             continue;
@@ -34,7 +34,7 @@ pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
         let filter = if is_filter(asked) { Some(filter(asked)?) } else { None };
         let logbook = Logbook::open_read_only(file.as_deref().unwrap_or(own))?;
         let ids = match &filter {
-            Some(filter) => alike(&logbook, asked, filter)?,
+            Some(filter) => matching_ids(&logbook, asked, filter)?,
             None => ids(&logbook, asked)?,
         };
         for id in ids {
@@ -70,7 +70,7 @@ fn is_result(part: &str) -> bool {
 
 /// Runs of a file: one exported run, or the results of another program. The file is not trusted, so
 /// the command recorded in it is dropped and never printed for the user to type.
-fn of_file(part: &str) -> Result<Vec<Document>> {
+fn runs_of_file(part: &str) -> Result<Vec<Document>> {
     let files = [(part.to_owned(), Input::at(Path::new(part), limit::RESULT).bytes()?)];
     let text = String::from_utf8_lossy(&files[0].1);
     let exported = match Document::read(&text) {
@@ -190,19 +190,19 @@ fn day(asked: &str, value: &str) -> Result<String> {
 }
 
 /// Ids of the comparable runs that match the filter, oldest first.
-fn alike(logbook: &Logbook, asked: &str, filter: &RunFilter) -> Result<Vec<String>> {
+fn matching_ids(logbook: &Logbook, asked: &str, filter: &RunFilter) -> Result<Vec<String>> {
     let runs = logbook.runs()?;
     let fitting: Vec<&RunHeadline> = runs.iter().filter(|run| filter.fits(run)).collect();
     let ids: Vec<String> =
         fitting.iter().filter(|run| run.is_comparable()).map(|run| run.id.clone()).collect();
     if ids.is_empty() {
-        bail!(Usage(none_alike(logbook.path(), asked, filter, &runs, fitting.len())));
+        bail!(Usage(no_match_error(logbook.path(), asked, filter, &runs, fitting.len())));
     }
     Ok(ids)
 }
 
 /// Error for a filter without a match: the existing values of each key, and where to look.
-fn none_alike(
+fn no_match_error(
     path: &Path,
     asked: &str,
     filter: &RunFilter,

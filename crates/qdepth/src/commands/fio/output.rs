@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
-    Converted, FioDisk, FioEntry, FioLog, FioMoment, Goal, Job, JobSet, Origin, OutputFormat,
-    export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal,
-    export_fio_terse,
+    Converted, FioDisk, FioEntry, FioLog, FioMoment, Job, JobSet, LatencyGoal, Origin,
+    OutputFormat, export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log,
+    export_fio_normal, export_fio_terse,
 };
 use qdepth_lab::request::FinishedRun;
 use qdepth_measure::{Code, LatencyHistogram, Severity};
@@ -46,7 +46,9 @@ pub(super) fn text(
     let disks = wanted.unwrap_or_default();
     let mut texts = Vec::new();
     if formats.contains(&OutputFormat::Normal) {
-        texts.push(export_fio_heads(&version, &heads(set, converted)).trim_end().to_owned());
+        texts.push(
+            export_fio_heads(&version, &jobs_with_groups(set, converted)).trim_end().to_owned(),
+        );
     }
     for format in formats {
         texts.push(match format {
@@ -110,7 +112,7 @@ pub(super) fn invalid(ran: &FinishedRun) -> Vec<String> {
 }
 
 /// Each job with its group id.
-fn heads<'a>(set: &'a JobSet, converted: &Converted) -> Vec<(&'a Job, u32)> {
+fn jobs_with_groups<'a>(set: &'a JobSet, converted: &Converted) -> Vec<(&'a Job, u32)> {
     let group = |job: usize| converted.origins.iter().find(|origin| origin.job == job);
     let jobs = set.jobs.iter().enumerate();
     jobs.map(|(number, job)| (job, group(number).map_or(0, |origin| origin.group))).collect()
@@ -132,7 +134,7 @@ fn point_indices(converted: &Converted, points: &[PointRecord], clone: &Origin) 
 
 /// Index of the deepest queue depth that meets the latency goal: the last point before the first
 /// failure, or the first point if none meets it. Points are in order of rising depth.
-fn deepest(goal: Goal, points: &[PointRecord], point_indices: &[usize]) -> Vec<usize> {
+fn deepest(goal: LatencyGoal, points: &[PointRecord], point_indices: &[usize]) -> Vec<usize> {
     let keeps = |at: &&usize| {
         let mut all = LatencyHistogram::new();
         points[**at].transfers().iter().for_each(|side| all.merge(&side.service_time));
@@ -195,7 +197,7 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
 
 /// Contents of a file in fio's format.
 #[derive(Clone, Copy)]
-enum Kind {
+enum LogContent {
     Series(FioLog),
     /// Window length (ms) and coarseness.
     Histograms(u64, u32),
@@ -209,7 +211,7 @@ impl Logs {
     /// Checks and opens all log files before the first job starts.
     pub(super) fn open(set: &JobSet, converted: &Converted) -> Result<Self> {
         let mut files = BTreeMap::new();
-        for (path, ..) in wanted(set, converted) {
+        for (path, ..) in requested_logs(set, converted) {
             if let Entry::Vacant(entry) = files.entry(path) {
                 let file = ResultFile::file(entry.key(), Privacy::Private)?;
                 entry.insert(file);
@@ -226,7 +228,7 @@ impl Logs {
         points: &[PointRecord],
     ) -> Result<()> {
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
-        for (path, clone, kind) in wanted(set, converted) {
+        for (path, clone, kind) in requested_logs(set, converted) {
             let job = &set.jobs[clone.job];
             let rows = point_indices(converted, points, &clone);
             let start = if job.report.logs_since_1970 { started_ms(points, &rows) } else { 0 };
@@ -234,8 +236,8 @@ impl Logs {
             let window = job.report.log_window_ms;
             let bytes = job.sizes.smallest();
             let exported = |at: &usize| match kind {
-                Kind::Series(log) => export_fio_log(log, &points[*at], window, start),
-                Kind::Histograms(window, coarse) => {
+                LogContent::Series(log) => export_fio_log(log, &points[*at], window, start),
+                LogContent::Histograms(window, coarse) => {
                     export_fio_histograms(&points[*at], window, coarse, bytes, start)
                 }
             };
@@ -249,7 +251,7 @@ impl Logs {
 }
 
 /// Requested logs: file name, clone, and content of each.
-fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, Kind)> {
+fn requested_logs(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, LogContent)> {
     let mut all = Vec::new();
     for clone in clones(converted) {
         let report = &set.jobs[clone.job].report;
@@ -264,10 +266,10 @@ fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, Kind)> {
         ];
         for (name, kind, log) in kinds {
             let Some(name) = name else { continue };
-            all.push((format!("{name}_{kind}{number}.log"), clone, Kind::Series(log)));
+            all.push((format!("{name}_{kind}{number}.log"), clone, LogContent::Series(log)));
         }
         if let Some((name, window, coarse)) = &report.histogram_log {
-            let kind = Kind::Histograms(*window, *coarse);
+            let kind = LogContent::Histograms(*window, *coarse);
             all.push((format!("{name}_clat_hist{number}.log"), clone, kind));
         }
     }

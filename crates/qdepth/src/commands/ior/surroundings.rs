@@ -11,7 +11,7 @@ use qdepth_lab::ranks::all_ranks::launched;
 use rustix::fs::{StatVfs, statvfs};
 
 /// Bytes reserved for file system metadata, on top of the files' sizes.
-const BESIDE: u64 = 64 << 20;
+const METADATA_RESERVE: u64 = 64 << 20;
 
 /// Creates a directory for each task if `-u` asks for it.
 pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<()> {
@@ -32,12 +32,12 @@ pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
 }
 
 /// Reduces the writes to the available space: twice their size must be free (G13).
-pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
+pub(super) fn limit_to_free_space(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
     let room = |target: &PathBuf| {
         let file_system = statvfs(target).ok()?;
         let free = file_system.f_bavail.saturating_mul(file_system.f_frsize);
         let spare = spare_bytes(file_system.f_blocks.saturating_mul(file_system.f_frsize));
-        Some((free / 2).min(free.saturating_sub(spare)).saturating_sub(BESIDE))
+        Some((free / 2).min(free.saturating_sub(spare)).saturating_sub(METADATA_RESERVE))
     };
     // Divided by their number, because directories may share a file system.
     let least = targets.iter().filter_map(room).min().unwrap_or(0) / targets.len().max(1) as u64;
@@ -49,7 +49,7 @@ pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
 }
 
 /// Checks that the files to read exist and are long enough.
-pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> Result<()> {
+pub(super) fn check_files_exist(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> Result<()> {
     let files = if ior.file_per_process { tasks } else { 1 };
     let sharing = if ior.file_per_process { 1 } else { u64::from(tasks) };
     let drawn = ior.random > 1;
@@ -71,7 +71,7 @@ pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> R
         )));
     }
     if drawn {
-        ior.there = Some(least / sharing / ior.block * ior.block);
+        ior.existing_bytes = Some(least / sharing / ior.block * ior.block);
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ fn end(ior: &Ior, sharing: u64) -> u64 {
 
 /// Allocates the memory of `-M`, which the page cache then cannot use. It is touched, and held
 /// until the value is dropped.
-pub(super) fn hog(ior: &Ior) -> Result<Vec<u8>> {
+pub(super) fn allocate_memory(ior: &Ior) -> Result<Vec<u8>> {
     let memory = rustix::system::sysinfo();
     let all = (memory.totalram as u64).saturating_mul(u64::from(memory.mem_unit));
     let ranks = u64::from(launched().unwrap_or(1));

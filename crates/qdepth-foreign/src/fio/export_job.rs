@@ -114,13 +114,13 @@ fn direction(point: &Point) -> String {
 }
 
 fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {
-    let by_way = point.sizes_by_way();
-    let [reads, writes] = &by_way;
+    let by_direction = point.sizes_by_direction();
+    let [reads, writes] = &by_direction;
     match (reads.single(), writes.single(), point.own_writes) {
         (Some(bytes), _, None) => option("bs", bytes.to_string()),
         (Some(reads), Some(writes), Some(_)) => option("bs", format!("{reads},{writes}")),
         (_, _, None) => option("bssplit", split(reads)),
-        (_, _, Some(_)) => option("bssplit", by_way.each_ref().map(split).join(",")),
+        (_, _, Some(_)) => option("bssplit", by_direction.each_ref().map(split).join(",")),
     }
 }
 
@@ -173,7 +173,7 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
         Arrivals::Poisson { rate } => (rate, "poisson"),
     };
     // In bytes, because fio's I/Os per second are whole numbers.
-    let [reads, writes] = point.sizes_by_way().map(|sizes| rate * sizes.mean());
+    let [reads, writes] = point.sizes_by_direction().map(|sizes| rate * sizes.mean());
     let (read, write) = (reads * point.read_share, writes * point.write_share());
     let trim = reads * point.trim_share;
     let figure = |rate: f64| if rate < 1.0 { String::new() } else { format!("{rate:.0}") };

@@ -4,7 +4,7 @@ use qdepth_workload::{Durability, Operation};
 
 use super::OptionReader;
 use crate::fio::access::Access;
-use crate::fio::job_parts::{Duplicates, Ends, Goal, Unified};
+use crate::fio::job_parts::{Duplicates, ExitScope, LatencyGoal, Unified};
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
@@ -222,7 +222,7 @@ impl OptionReader<'_> {
     }
 
     /// Latency goal of a queue depth search; times without a unit are in microseconds.
-    pub(in crate::fio) fn goal(&self) -> Result<Option<Goal>, FioRefusal> {
+    pub(in crate::fio) fn goal(&self) -> Result<Option<LatencyGoal>, FioRefusal> {
         let time = |text: &str| time_with(text, 1e3);
         let target_ns = self.value("latency_target", 0, time)?;
         let window_ns = self.value("latency_window", 0, time)?;
@@ -238,7 +238,7 @@ impl OptionReader<'_> {
             let why = "needs latency_window=, the time to measure each depth: at least 10ms";
             return Err(self.refuse("latency_target", why));
         }
-        Ok(Some(Goal { target_ns, window_ns, percentile }))
+        Ok(Some(LatencyGoal { target_ns, window_ns, percentile }))
     }
 
     /// Reporting of reads and writes.
@@ -258,11 +258,11 @@ impl OptionReader<'_> {
     }
 
     /// Jobs that end together with this one.
-    pub(in crate::fio) fn ends_all(&self) -> Result<Option<Ends>, FioRefusal> {
-        let what = self.value("exit_what", Ends::Group, |text| match text {
-            "group" => Ok(Ends::Group),
-            "stonewall" => Ok(Ends::Step),
-            "all" => Ok(Ends::Run),
+    pub(in crate::fio) fn ends_all(&self) -> Result<Option<ExitScope>, FioRefusal> {
+        let what = self.value("exit_what", ExitScope::Group, |text| match text {
+            "group" => Ok(ExitScope::Group),
+            "stonewall" => Ok(ExitScope::Step),
+            "all" => Ok(ExitScope::Run),
             _ => Err("must be group, stonewall or all".to_owned()),
         })?;
         Ok(self.switch("exitall", false)?.then_some(what))
