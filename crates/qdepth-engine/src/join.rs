@@ -84,7 +84,7 @@ fn merge(a: Outcome, b: Outcome) -> Outcome {
 
 /// Results of a warm-up segment: everything that it counted becomes a count outside the window.
 /// Failures are kept.
-pub fn as_warm_up(outcome: Outcome) -> Outcome {
+pub fn into_warm_up(outcome: Outcome) -> Outcome {
     let counted = (outcome.completed(), outcome.bytes(), outcome.failed());
     // Names every field, so that a new field does not compile until it is handled here.
     let Outcome {

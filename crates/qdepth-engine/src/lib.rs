@@ -23,7 +23,7 @@ pub mod scripted;
 
 pub use drive::{measure, measure_any, measure_shard, measure_together};
 pub use durable::DurableParts;
-pub use join::{append_segment, as_warm_up, join};
+pub use join::{append_segment, into_warm_up, join};
 pub use minimum_rate::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use series::{Interval, Series};

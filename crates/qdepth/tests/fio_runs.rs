@@ -349,7 +349,8 @@ fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
     }
     let above = "--name=a --size=1m --rw=read --rate=64k --rate_min=128k";
     let refused = workspace.run(&format!("fio --parse-only {above}")).expect(2);
-    assert!(refused.err.contains("rate_min=128k: refused: it is above rate="), "{}", refused.err);
+    let why = "rate_min=128k: refused: must not be above rate=";
+    assert!(refused.err.contains(why), "{}", refused.err);
 }
 
 #[test]

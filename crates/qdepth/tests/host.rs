@@ -86,7 +86,7 @@ fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
     for engine in ["threads", "sync"] {
         assert!(told.out.lines().any(|line| line.starts_with(engine)), "{}", told.out);
     }
-    assert!(told.out.contains("not with io_uring-passthrough: "), "{}", told.out);
+    assert!(told.out.contains("io_uring-passthrough cannot be used: "), "{}", told.out);
     for outstanding in ["queue depth 1: ", "queue depth 32: "] {
         let verdict = told.out.lines().find(|line| line.starts_with(outstanding)).unwrap();
         // On a busy machine no round may be valid; then the table has dashes, and says why.

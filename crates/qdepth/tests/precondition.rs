@@ -173,7 +173,7 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
     let words = "plan.toml . --precondition until-steady --round 300ms";
     let shown = workspace.run(&format!("plan {words}")).expect(0).out;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("64MiB, and as much as its rounds take to precondition it"), "{shown}");
+    assert!(shown.contains("64MiB, plus the writes of its rounds to precondition it"), "{shown}");
     assert!(shown.contains("until steady by our own rule, 1440 rounds of 300ms"), "{shown}");
     let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
     // The steadiness of a shared disk is unpredictable; fact and finding must agree.

@@ -393,8 +393,8 @@ check "engines: commands to a partition" turned_away io_uring-passthrough /dev/$
 wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null; blkdiscard -f /dev/$C
 
 # --- settings that a fitted model exports ---
-throttled() { # reads and writes: bytes, then I/Os per second; 0 for no limit
-    qmp block_set_io_throttle "\"device\": \"d2\", \"bps\": 0, \"bps_rd\": $1, \"bps_wr\": $2, \"iops\": 0, \"iops_rd\": $3, \"iops_wr\": $4"
+throttled() { # bytes and I/Os per second of reads and writes together; 0 for no limit
+    qmp block_set_io_throttle "\"device\": \"d2\", \"bps\": $1, \"bps_rd\": 0, \"bps_wr\": 0, \"iops\": $2, \"iops_rd\": 0, \"iops_wr\": 0"
     sleep 1
 }
 limited() { # read|write BYTES: I/Os per second of random reads or writes in the control group
@@ -417,9 +417,11 @@ fitted() { # what is exported
         printf '[[profile]]\nname = "%s-%s-%s"\nread = %s\nrandom = %s\nrequest_size = "%sKiB"\n' \
             $1 $2 $3 $([ $1 = read ] && echo 100 || echo 0) $2 $3
     done; } >few.toml
-    throttled 12000000 6000000 600 400
+    # Merged requests would count as one.
+    echo 2 >/sys/block/$C/queue/nomerges
+    throttled 12000000 600
     ends_well qdepth run few.toml /dev/$C --no-report --logbook /tmp/f2.db $DESTROY --overwrite-signature data || return 1
-    throttled 0 0 0 0
+    throttled 0 0
     ends 0 qdepth media fit latest --kind volume --logbook /tmp/f2.db -o drive.toml --export "$exported" || return 1
     sed 's/GROUP/limited/' /tmp/out >/tmp/settings && sh /tmp/settings
 }
@@ -427,23 +429,24 @@ mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
 echo +io >/sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/limited
 half() {
     fitted io.max=50% || { cat /tmp/settings; return 1; }
-    near riops "$(setting riops)" 300 && near wiops "$(setting wiops)" 200 &&
-        near rbps "$(setting rbps)" 6000000 && near wbps "$(setting wbps)" 3000000 || return 1
-    near "4k reads" "$(limited read 4k)" 300 && near "4k writes" "$(limited write 4k)" 200 &&
+    near riops "$(setting riops)" 300 && near wiops "$(setting wiops)" 300 &&
+        near rbps "$(setting rbps)" 6000000 && near wbps "$(setting wbps)" 6000000 || return 1
+    near "4k reads" "$(limited read 4k)" 300 && near "4k writes" "$(limited write 4k)" 300 &&
         near "64k reads" "$(limited read 64k)" $((6000000 / 65536)) &&
-        near "64k writes" "$(limited write 64k)" $((3000000 / 65536)) || return 1
-    sed 's/=[0-9]*/=max/g' /tmp/settings | sh
+        near "64k writes" "$(limited write 64k)" $((6000000 / 65536))
 }
 check "export: io.max=50% halves the rates of the drive" half
 cost() {
+    sed 's/=[0-9]*/=max/g' /tmp/settings | sh
     ends 0 qdepth media fit latest --kind volume --logbook /tmp/f2.db -o drive2.toml --export io.cost || return 1
     cp /tmp/out /tmp/settings && sh /tmp/settings || return 1
-    near "4k reads" "$(limited read 4k)" 600 && near "4k writes" "$(limited write 4k)" 400 &&
+    near "4k reads" "$(limited read 4k)" 600 && near "4k writes" "$(limited write 4k)" 600 &&
         near "64k reads" "$(limited read 64k)" $((12000000 / 65536)) &&
-        near "64k writes" "$(limited write 64k)" $((6000000 / 65536)) || return 1
+        near "64k writes" "$(limited write 64k)" $((12000000 / 65536)) || return 1
     sed -n 's/enable=1/enable=0/p' /tmp/settings | sh
 }
 check "export: io.cost keeps the drive to the rates of the model" cost
+echo 0 >/sys/block/$C/queue/nomerges
 blkdiscard -f /dev/$C
 
 . /file-systems.sh

@@ -1,6 +1,6 @@
 //! A point as measured, before its record is created.
 
-use qdepth_engine::{Absence, Ended, Outcome, append_segment, as_warm_up};
+use qdepth_engine::{Absence, Ended, Outcome, append_segment, into_warm_up};
 use qdepth_linux::{ClockCheck, Engine, Probe};
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
@@ -60,9 +60,9 @@ impl Measured {
 
 impl Measured {
     /// The same as warm-up of the following measurement.
-    pub(crate) fn as_warm_up(self) -> Self {
+    pub(crate) fn into_warm_up(self) -> Self {
         let ranks = self.ranks.iter().map(|_| WorkerResult::default()).collect();
-        Self { outcome: as_warm_up(self.outcome), ranks, ..self }
+        Self { outcome: into_warm_up(self.outcome), ranks, ..self }
     }
 
     /// Adds a later segment of the same point, which began `offset` after the first.

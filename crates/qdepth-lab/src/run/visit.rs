@@ -36,8 +36,8 @@ impl Visit {
         is_broken(&self.measured)
     }
 
-    fn as_warm_up(self) -> Self {
-        let measured = self.measured.into_iter().map(Measured::as_warm_up).collect();
+    fn into_warm_up(self) -> Self {
+        let measured = self.measured.into_iter().map(Measured::into_warm_up).collect();
         Self { measured, ..self }
     }
 
@@ -83,7 +83,7 @@ impl MergedSegments {
     /// kernel's counts remain.
     pub(crate) fn led_in(former: Option<Self>, visit: Visit) -> Self {
         let visits = former.as_ref().map_or(0, |former| former.visits);
-        Self { visits, ..Self::with(former, visit.as_warm_up()) }
+        Self { visits, ..Self::with(former, visit.into_warm_up()) }
     }
 
     /// True if the target failed or changed, so that no further segment is possible.
