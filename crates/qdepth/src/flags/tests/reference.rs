@@ -148,7 +148,7 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
         let of_first = listed.iter().filter(|(_, command)| **command == first);
         let lacks: Vec<String> = of_first
             .map(|((spelled, _), _)| format!("`{spelled}`"))
-            .filter(|spelled| !names.contains(spelled))
+            .filter(|spelled| !names.contains(spelled) && !spelled.starts_with("`--logbook "))
             .collect();
         let _ = match (names.len() > MOST, lacks.is_empty()) {
             (false, _) => write!(page, "\nSee `{first}`: {}.\n", names.join(", ")),
