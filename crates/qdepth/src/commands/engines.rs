@@ -252,7 +252,7 @@ mod tests {
         let slower = best(32, &[usual, (Engine::Threads, Some([50.0, 60.0, 70.0]))]);
         assert_eq!(slower, "queue depth 32: io_uring is the fastest");
         let unknown = best(32, &[usual, (Engine::Threads, None)]);
-        assert_eq!(unknown, "queue depth 32: io_uring is the fastest, of those with a valid round");
+        assert_eq!(unknown, "queue depth 32: io_uring is the fastest of those with a valid round");
         let none = best(32, &[(Engine::IoUring, None), (Engine::Threads, None)]);
         assert_eq!(none, "queue depth 32: no round of any engine was valid");
     }
