@@ -1,7 +1,5 @@
 //! The kernel's view of block devices: names, partitions, holders, slaves, links.
 
-use std::path::Path;
-
 use crate::system::System;
 
 pub use crate::device_number::{DeviceNumber, ParseDeviceNumberError};
@@ -27,16 +25,6 @@ pub fn whole_of(system: &System, name: &str) -> Option<String> {
     }
     let link = system.read_link(format!("/sys/class/block/{name}")).ok()?;
     Some(link.parent()?.file_name()?.to_str()?.to_owned())
-}
-
-/// The whole disk that a block device is or lies on, or that holds a file; `None` if the file
-/// system has no single device.
-pub fn disk_of(system: &System, path: &Path) -> Option<DeviceNumber> {
-    let found = rustix::fs::stat(path).ok()?;
-    let is_device = rustix::fs::FileType::from_raw_mode(found.st_mode).is_block_device();
-    let number = if is_device { found.st_rdev } else { found.st_dev };
-    let name = kernel_name(system, DeviceNumber::from_raw(number))?;
-    number_of(system, &whole_of(system, &name).unwrap_or(name))
 }
 
 /// Partitions of a disk, by kernel name.

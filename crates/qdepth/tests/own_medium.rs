@@ -3,6 +3,8 @@
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use serde_json::Value;
 
     use crate::common::Workspace;
@@ -125,7 +127,7 @@ mb_s = { value = 125, from = \"test\" }
         let export = |settings: &str| {
             let line = format!("media fit --kind network -o my.toml --export {settings}");
             let text = workspace.run(&line).expect(0).out;
-            assert!(text.starts_with("# EMULATED") && text.lines().count() < 8, "{text}");
+            assert!(text.starts_with("# EMULATED: ") && text.lines().count() < 8, "{text}");
             text
         };
         // Seven servers; the largest requests of the plan have 64 KiB.
@@ -144,7 +146,15 @@ mb_s = { value = 125, from = \"test\" }
             is(&cost, &format!("{way}randiops"), rate(4.0, factor));
         }
         assert!(cost.contains("> /sys/fs/cgroup/io.cost.model\n"), "{cost}");
+        assert!(cost.lines().next().unwrap().contains("error on held-out points "), "{cost}");
         assert!(cost.contains("enable=1") && cost.contains("'MAJ:MIN"), "no real disk: {cost}");
+        let narrow = Command::new(env!("CARGO_BIN_EXE_qdepth"))
+            .args(["media", "fit", "--kind", "network", "-o", "my.toml", "--export", "io.cost"])
+            .current_dir(workspace.path())
+            .env("COLUMNS", "40")
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(narrow.stdout).unwrap(), cost, "a command is never broken");
         let limits = export("io.max=50%");
         is(&limits, "wbps", rate(64.0, 1.4) * 65536.0 / 2.0);
         is(&limits, "riops", rate(4.0, 1.0) / 2.0);
@@ -165,6 +175,7 @@ mb_s = { value = 125, from = \"test\" }
         let refused = workspace.run(&format!("{fit} io.cost")).expect(3).err;
         assert!(refused.contains("no writes were measured"), "{refused}");
         assert!(refused.contains("`qdepth run fit media:./drive.toml`"), "{refused}");
+        assert!(!workspace.has("my.toml"), "a refusal changes nothing");
         let limits = workspace.run(&format!("{fit} io.max")).expect(0).out;
         assert!(limits.contains(" riops=") && !limits.contains("wiops"), "{limits}");
     }

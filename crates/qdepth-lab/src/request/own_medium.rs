@@ -4,12 +4,15 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
-use qdepth_host::identity::DeviceIdentity;
-use qdepth_host::sysfs::{DeviceNumber, disk_of};
+use qdepth_host::same_storage::{difference, identity_facts};
+use qdepth_host::sysfs::{DeviceNumber, number_of, whole_of};
 use qdepth_host::system::System;
+use qdepth_host::target::inspect;
 use qdepth_measure::{Code, Finding, Grade, Severity};
 use qdepth_media::fit::{Kind, Observed, Provenance, late_ns};
-use qdepth_record::{IntervalRecord, PointRecord, PointSummary, RunRecord, TargetRecord};
+use qdepth_record::{
+    IntervalRecord, PointRecord, PointSummary, RunRecord, TargetKind, TargetRecord,
+};
 use qdepth_workload::{Arrivals, Plan, Point};
 
 use crate::failure::{Missing, Usage};
@@ -264,11 +267,18 @@ fn provenance(runs: &[(RunRecord, Vec<PointRecord>)], all: &[Observed]) -> Prove
     }
 }
 
-/// Number of the disk that a run measured; `None` if the disk is not there any more, or none.
+/// Number of the disk that a run measured; `None` unless the storage is still the same, and on one
+/// disk.
 pub fn measured_disk(system: &System, target: &TargetRecord) -> Option<DeviceNumber> {
-    let number = disk_of(system, Path::new(&target.expression))?;
-    let now = DeviceIdentity::read(system, number)?.serial;
-    fact(target, "serial").is_none_or(|then| Some(then) == now).then_some(number)
+    if target.kind == TargetKind::Emulated {
+        return None;
+    }
+    let found = inspect(system, Path::new(&target.expression)).ok()?;
+    if difference(&target.facts, &identity_facts(system, &found), false).is_some() {
+        return None;
+    }
+    let [device] = found.devices().try_into().ok()?;
+    number_of(system, &whole_of(system, &device).unwrap_or(device))
 }
 
 /// Kind of the device according to the machine.
@@ -288,6 +298,7 @@ fn kind_of(target: &TargetRecord) -> Option<(Kind, String)> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
     use super::*;
 
@@ -298,5 +309,37 @@ mod tests {
         assert!(invalid_most([&stopped, &remark, &stopped]) > 0.5);
         let doubtful = Finding::invalid(Code::Steal);
         assert!(invalid_most([&stopped, &doubtful]) < 0.2);
+    }
+
+    /// Limits are set by the number: it must not be that of what only has the name.
+    #[test]
+    fn the_disk_of_a_run_is_known_only_while_the_storage_is_the_same() {
+        let (system, folder) = (System::real(), tempfile::tempdir_in(".").unwrap());
+        let path = folder.path().join("target");
+        std::fs::write(&path, "data").unwrap();
+        let found = inspect(&system, &path).unwrap();
+        let mut target = TargetRecord {
+            index: 0,
+            expression: path.display().to_string(),
+            name: "target".to_owned(),
+            kind: TargetKind::File,
+            area_bytes: 4096,
+            engine: "sync".to_owned(),
+            ceiling: Vec::new(),
+            facts: identity_facts(&system, &found),
+        };
+        let disk = measured_disk(&system, &target);
+        // A file system of several devices, or of none, has no single disk.
+        assert_eq!(disk.is_some(), found.devices().len() == 1, "{:?}", found.devices());
+        assert!(disk.is_none_or(|disk| {
+            let name = qdepth_host::sysfs::kernel_name(&system, disk).unwrap();
+            whole_of(&system, &name).is_none()
+        }));
+        target.kind = TargetKind::Emulated;
+        assert_eq!(measured_disk(&system, &target), None);
+        target.kind = TargetKind::File;
+        std::fs::write(folder.path().join("other"), "data").unwrap();
+        std::fs::rename(folder.path().join("other"), &path).unwrap();
+        assert_eq!(measured_disk(&system, &target), None, "another file has its name");
     }
 }

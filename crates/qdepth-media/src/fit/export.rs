@@ -59,6 +59,10 @@ pub struct MaximumRates {
     /// Block sizes of the small and the large I/Os, bytes.
     sizes: [f64; 2],
     queue_depth: f64,
+    /// Root mean square error of the model on held-out points, as a logarithm.
+    error: f64,
+    /// True if a rate lies outside of the measured loads.
+    extrapolated: bool,
 }
 
 /// Predicts the maximum rates of a fitted model within the sizes and queue depths that were
@@ -72,12 +76,12 @@ pub fn maximum_rates(
 ) -> Result<MaximumRates, FitError> {
     let unusable = |why: String| FitError::NoMedium { kind: medium.text().to_owned(), why };
     let (fitted, _) = medium.error_models();
-    let Some((_, known)) = fitted.first() else {
+    let Some((_, measured)) = fitted.first() else {
         return Err(unusable("it was not fitted to measurements".to_owned()));
     };
-    let [smallest, largest] = known.request_bytes;
-    let (small, large) = (SMALL.max(smallest), LARGE.min(largest));
-    let depth = QUEUE_DEPTH.min(known.in_flight[1]);
+    let [smallest, largest] = measured.request_bytes;
+    let (small, large) = (SMALL.max(smallest).min(largest), LARGE.min(largest));
+    let depth = QUEUE_DEPTH.min(measured.in_flight[1]);
     let mut text = format!(
         "name = \"export\"\noutstanding = [{depth:.0}]\nwarm_up = \"1s\"\nduration = \"1s\"\n"
     );
@@ -88,7 +92,7 @@ pub fn maximum_rates(
                 text,
                 "[[profile]]\nname = \"{name}-{read}\"\nrandom = {random}\nread = {read}\n\
                  request_size = \"{bytes:.0}\"\narea = {{ size = \"{:.0}\" }}\n",
-                known.area_bytes
+                measured.area_bytes
             );
         }
     }
@@ -96,10 +100,11 @@ pub fn maximum_rates(
     let shape: TargetShape = medium.shape()?.into();
     let plan = resolve(&file, &Choices::default(), &[shape])
         .map_err(|error| unusable(error.to_string()))?;
-    let mut rates = Vec::new();
+    let (mut rates, mut extrapolated) = (Vec::new(), false);
     for point in &plan.points {
         let predicted = predict(medium, point, stop)?;
         let known = predicted.filter(|p| !matches!(p.basis, Basis::NotKnown(_)));
+        extrapolated |= known.as_ref().is_some_and(|p| p.basis != Basis::Inside);
         let in_bytes = point.profile.starts_with("bps");
         rates.push(known.map(|p| if in_bytes { p.bytes_per_s } else { p.io_per_s }));
     }
@@ -108,6 +113,8 @@ pub fn maximum_rates(
         rates: [direction(&rates[..3]), direction(&rates[3..])],
         sizes: [small, large],
         queue_depth: depth,
+        error: measured.error,
+        extrapolated,
     })
 }
 
@@ -123,9 +130,11 @@ impl MaximumRates {
         };
         let [small, large] = self.sizes.map(|bytes| bytes / 1024.0);
         let mut text = format!(
-            "# EMULATED: predicted for I/Os of {small:.0} KiB and {large:.0} KiB at queue depth \
-             {:.0}\n",
-            self.queue_depth
+            "# EMULATED{}: predicted for I/Os of {small:.0} KiB and {large:.0} KiB at queue depth \
+             {:.0}; error on held-out points {:.1} %\n",
+            if self.extrapolated { ", EXTRAPOLATED" } else { "" },
+            self.queue_depth,
+            self.error * 100.0
         );
         match export {
             Export::IoCost => {
@@ -147,7 +156,8 @@ impl MaximumRates {
             }
             Export::IoMax(share) => {
                 let limits = self.rates.iter().zip(["r", "w"]).filter_map(|(rates, way)| {
-                    let [bytes, _, random] = (*rates)?.map(|rate| rate * share);
+                    // The kernel refuses a limit of 0.
+                    let [bytes, _, random] = (*rates)?.map(|rate| (rate * share).max(1.0));
                     Some(format!(" {way}bps={bytes:.0} {way}iops={random:.0}"))
                 });
                 let limits: String = limits.collect();
@@ -175,7 +185,9 @@ impl MaximumRates {
         if !per_byte.is_finite() || per_byte <= 0.0 {
             return [bytes, sequential, random];
         }
-        let of_page = |rate: f64| 1.0 / (1.0 / rate - (small - SMALL) * per_byte);
+        // No page is faster than its bytes, however the two sizes were measured.
+        let page = |time: f64| (time - (small - SMALL) * per_byte).max(SMALL * per_byte);
+        let of_page = |rate: f64| 1.0 / page(1.0 / rate);
         [1.0 / per_byte, of_page(sequential), of_page(random)]
     }
 }

@@ -1,11 +1,11 @@
 //! `qdepth media fit`: fits a device model to measured runs of a drive.
 
 use anyhow::{Context, Result};
-use qdepth_files::Privacy;
+use qdepth_files::{Privacy, shell_word};
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
 use qdepth_media::fit::{
-    Export, FitError, Fitted, Kind, PointError, description, fit, maximum_rates,
+    Export, FitError, Fitted, Kind, MaximumRates, PointError, description, fit, maximum_rates,
 };
 use qdepth_media::{Description, TargetExpression};
 use qdepth_record::TargetRecord;
@@ -15,7 +15,7 @@ use crate::exit_status::Status;
 use crate::flags::FitOptions;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::{print, print_table};
+use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Missing;
 use qdepth_lab::request::own_medium::{Seen, measured_disk, seen};
@@ -36,17 +36,26 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     keep_freed();
     let fitted = match fit(&seen.observed, kind, capacity, signals.stop()) {
         Ok(fitted) => fitted,
-        Err(FitError::Interrupted) => match signals.caught() {
-            Some(signal) => return Ok(Status::Interrupted(signal)),
-            None => return Err(FitError::Interrupted.into()),
-        },
-        Err(error) => return Err(Missing(error.to_string()).into()),
+        Err(error) => return ended(&signals, error),
     };
     let text = description(&fitted, &seen.observed, &seen.provenance);
     let name = options.output.display().to_string();
     Description::read(&name, &text)?;
-    if options.export.is_none() {
-        print_fit(&fitted, &seen, options.kind)?;
+    let settings = match options.export {
+        None => None,
+        Some(export) => {
+            let medium = TargetExpression::read_with("media:fitted.toml", &|_| Ok(text.clone()))?;
+            let target = runs.iter().find_map(|(run, _)| run.targets.first());
+            match maximum_rates(&medium, signals.stop()) {
+                Ok(rates) => Some(settings(export, &rates, target.context("no target")?)?),
+                Err(error) => return ended(&signals, error),
+            }
+        }
+    };
+    match &settings {
+        // Alone and not wrapped, so that a shell or a file can take it.
+        Some(settings) => print_raw(settings.trim_end())?,
+        None => print_fit(&fitted, &seen, options.kind)?,
     }
     file.write(&text)?;
     screen.print_line(&format!(
@@ -54,34 +63,30 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
          `media:{}`",
         if name.contains('/') { name.clone() } else { format!("./{name}") }
     ));
-    if let Some(export) = options.export {
-        let target = runs.iter().find_map(|(run, _)| run.targets.first());
-        print_settings(export, &text, target.context("the run has no target")?, &signals)?;
-    }
     Ok(Status::Valid)
 }
 
-/// Prints settings of another program: nothing else goes to standard output.
-fn print_settings(
-    export: Export,
-    medium: &str,
-    target: &TargetRecord,
-    signals: &Signals,
-) -> Result<()> {
-    let text = medium.to_owned();
-    let medium = TargetExpression::read_with("media:fitted.toml", &move |_| Ok(text.clone()))?;
-    let rates = maximum_rates(&medium, signals.stop())?;
+fn ended(signals: &Signals, error: FitError) -> Result<Status> {
+    match (error, signals.caught()) {
+        (FitError::Interrupted, Some(signal)) => Ok(Status::Interrupted(signal)),
+        (FitError::Interrupted, None) => Err(FitError::Interrupted.into()),
+        (error, _) => Err(Missing(error.to_string()).into()),
+    }
+}
+
+/// Settings of another program for the disk of the run.
+fn settings(export: Export, rates: &MaximumRates, target: &TargetRecord) -> Result<String> {
     let disk = measured_disk(&System::real(), target);
     let disk = disk.map_or_else(|| "MAJ:MIN".to_owned(), |number| number.to_string());
-    let path = &target.expression;
-    let settings = rates.settings(export, &disk, path).map_err(|missing| {
+    let settings = rates.settings(export, &disk, &target.expression);
+    Ok(settings.map_err(|missing| {
         Missing(format!(
             "these settings need reads and writes, and no {missing} were measured; measure them \
-             with `qdepth run fit {path}`, or write the limits of what was measured with \
-             --export io.max"
+             with `qdepth run fit {}`, or write the limits of what was measured with \
+             --export io.max",
+            shell_word(&target.expression)
         ))
-    })?;
-    print(settings.trim_end())
+    })?)
 }
 
 fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
