@@ -45,7 +45,7 @@ impl FromStr for Export {
             ("io.max", "") => Ok(Self::IoMax(1.0)),
             ("io.max", share) => percent(share)
                 .ok_or_else(|| format!("{share}: a share above 0 %, up to 100 %, e.g. io.max=50%")),
-            _ => Err("io.cost, io.max=50% or seastar".to_owned()),
+            _ => Err("use io.cost, io.max=50% or seastar".to_owned()),
         }
     }
 }
