@@ -53,7 +53,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         std::fs::read_to_string(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// Every slot of a paper's file, as the example fills it.
+    /// The keys of a publisher file that the example sets.
     #[test]
     fn the_example_of_a_papers_file_is_told_in_both_languages() {
         let run = measured();
@@ -63,9 +63,9 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert_eq!(status(&output), 0, "{}", stderr(&output));
         let both = ["EX-P3700-800", "Performance", "nvmexpress.org/specifications/", "*1", "1.0a"];
         let english =
-            ["Products", "Order code", "10 drive writes a day", "Administration software"];
+            ["Products", "Order code", "10 drive writes per day", "Administration software"];
         let english_too = ["Configuration of the tests", "Power profile", "Latency", "Notes"];
-        let english_last = ["The drive is full long before", "Order one drive for each two"];
+        let english_last = ["The drive reaches its limit", "Use one drive for every two"];
         let japanese = ["製品の紹介", "オーダーコード", "10 回の書き込み", "管理ソフトウェア"];
         let japanese_too = ["テストの構成", "電力プロファイル", "注記", "キューが埋まる前に"];
         let parts = |lang| match lang {
