@@ -54,15 +54,9 @@ pub struct LatencyHistogram {
 }
 
 /// Error for bytes that are not a stored histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the bytes are not a histogram of format 1")]
 pub struct CorruptHistogram;
-
-impl std::fmt::Display for CorruptHistogram {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the bytes are not a histogram of format 1")
-    }
-}
-impl std::error::Error for CorruptHistogram {}
 
 impl Default for LatencyHistogram {
     fn default() -> Self {

@@ -1,78 +1,89 @@
 //! Codes used as texts of findings: stored as they are, and worded by the catalogues. Any other
 //! text is a name, a number, or output of the system or another program.
 
-/// The machine was suspended while the point was measured.
-pub const SUSPENDED: &str = "suspended";
-/// The CPU time that the hypervisor took.
-pub const STEAL: &str = "cpu-steal";
-/// The kernel's counters of a device.
-pub const DEVICE_COUNTERS: &str = "device-counters";
-/// The kernel accepted direct I/O and did buffered I/O.
-pub const IGNORED: &str = "ignored-by-the-kernel";
-/// A file system accepted direct writes and wrote through the page cache.
-pub const DIRECT_WRITES_CACHED: &str = "direct-writes-cached";
-/// The storage is memory.
-pub const IN_MEMORY: &str = "in-memory";
-/// A loop device reads and writes its file through the page cache.
-pub const LOOP_WITHOUT_DIRECT_IO: &str = "loop-without-direct-io";
-/// Parts of a file are the same blocks of the device.
-pub const SHARED_EXTENTS: &str = "shared-extents";
-/// The file system stores the data compressed.
-pub const COMPRESSED: &str = "compressed";
-/// Errors that occurred only before or after the measured window.
-pub const OUTSIDE: &str = "outside-the-window";
-/// A target whose identity can no longer be read.
-pub const NO_ANSWER: &str = "no-answer";
-/// An emulated device stores no data, so that reads cannot be verified.
-pub const NOTHING_TO_VERIFY: &str = "nothing-to-verify";
-/// An emulated device completes all writes alike, so that a sync has nothing to force out.
-pub const NOTHING_TO_FORCE: &str = "nothing-to-force";
-/// Buffers registered with the kernel before the first request.
-pub const REGISTERED_BUFFERS: &str = "registered-buffers";
-/// A ring that system calls name by its registered index.
-pub const REGISTERED_RING: &str = "registered-ring";
-/// A ring with a single issuer, whose kernel tasks run only when it waits.
-pub const DEFERRED_TASKS: &str = "deferred-tasks";
-/// Requests that the kernel starts without a kernel thread.
-pub const NEVER_BLOCKS: &str = "never-blocks";
-/// A repeating timeout.
-pub const REPEATING_LIMIT: &str = "repeating-limit";
-/// A transfer inside the area that moved zero bytes.
-pub const NOTHING_MOVED: &str = "nothing-moved";
-/// A path at which no target answers.
-pub const NOT_THERE: &str = "not-there";
-/// A failed system call of an engine that affects all requests.
-pub const CALL_FAILED: &str = "call-failed";
-/// An engine whose threads have all ended.
-pub const THREADS_ENDED: &str = "threads-ended";
-/// A rank that sends no heartbeat.
-pub const RANK_SILENT: &str = "rank-silent";
-/// A rank that does not stop when it is asked to.
-pub const RANK_NOT_ENDING: &str = "rank-not-ending";
-/// A rank that MPI does not reach.
-pub const RANK_UNREACHABLE: &str = "rank-unreachable";
-/// A rank that reported that it cannot continue.
-pub const RANK_FAILED: &str = "rank-failed";
-/// An `io_uring` without features that a ring needs.
-pub const RING_TOO_OLD: &str = "ring-too-old";
-/// An operation that the kernel's `io_uring` does not support.
-pub const NO_OPERATION: &str = "no-operation";
-/// More memory than one registered buffer may hold.
-pub const BUFFERS_TOO_LARGE: &str = "buffers-too-large";
-/// A kernel file with unexpected contents.
-pub const NOT_IN_ITS_FORM: &str = "not-in-its-form";
-/// The record of a run itself.
-pub const RUN_RECORD: &str = "run-record";
-/// Record of a point, named by its position in the plan.
-pub const POINT_RECORD: &str = "point-record";
-/// Record of a point with an uncertain position, named by its row.
-pub const POINT_ROW: &str = "point-row";
-/// The list of a run's points.
-pub const POINT_LIST: &str = "point-list";
-/// The list of runs.
-pub const RUN_LIST: &str = "run-list";
-/// Code for an error without a code or a kernel number.
-pub const NOT_USABLE: &str = "not-usable";
+macro_rules! codes {
+    ($($(#[$meaning:meta])* $name:ident = $code:literal;)+) => {
+        $($(#[$meaning])* pub const $name: &str = $code;)+
+        /// The codes above.
+        const ALONE: &[&str] = &[$($name),+];
+    };
+}
+
+codes! {
+    /// The machine was suspended while the point was measured.
+    SUSPENDED = "suspended";
+    /// The CPU time that the hypervisor took.
+    STEAL = "cpu-steal";
+    /// The kernel's counters of a device.
+    DEVICE_COUNTERS = "device-counters";
+    /// The kernel accepted direct I/O and did buffered I/O.
+    IGNORED = "ignored-by-the-kernel";
+    /// A file system accepted direct writes and wrote through the page cache.
+    DIRECT_WRITES_CACHED = "direct-writes-cached";
+    /// The storage is memory.
+    IN_MEMORY = "in-memory";
+    /// A loop device reads and writes its file through the page cache.
+    LOOP_WITHOUT_DIRECT_IO = "loop-without-direct-io";
+    /// Parts of a file are the same blocks of the device.
+    SHARED_EXTENTS = "shared-extents";
+    /// The file system stores the data compressed.
+    COMPRESSED = "compressed";
+    /// Errors that occurred only before or after the measured window.
+    OUTSIDE = "outside-the-window";
+    /// A target whose identity can no longer be read.
+    NO_ANSWER = "no-answer";
+    /// An emulated device stores no data, so that reads cannot be verified.
+    NOTHING_TO_VERIFY = "nothing-to-verify";
+    /// An emulated device completes all writes alike, so that a sync has nothing to force out.
+    NOTHING_TO_FORCE = "nothing-to-force";
+    /// Buffers registered with the kernel before the first request.
+    REGISTERED_BUFFERS = "registered-buffers";
+    /// A ring that system calls name by its registered index.
+    REGISTERED_RING = "registered-ring";
+    /// A ring with a single issuer, whose kernel tasks run only when it waits.
+    DEFERRED_TASKS = "deferred-tasks";
+    /// Requests that the kernel starts without a kernel thread.
+    NEVER_BLOCKS = "never-blocks";
+    /// A repeating timeout.
+    REPEATING_LIMIT = "repeating-limit";
+    /// A transfer inside the area that moved zero bytes.
+    NOTHING_MOVED = "nothing-moved";
+    /// A path at which no target answers.
+    NOT_THERE = "not-there";
+    /// A failed system call of an engine that affects all requests.
+    CALL_FAILED = "call-failed";
+    /// An engine whose threads have all ended.
+    THREADS_ENDED = "threads-ended";
+    /// A rank that sends no heartbeat.
+    RANK_SILENT = "rank-silent";
+    /// A rank that does not stop when it is asked to.
+    RANK_NOT_ENDING = "rank-not-ending";
+    /// A rank that MPI does not reach.
+    RANK_UNREACHABLE = "rank-unreachable";
+    /// A rank that reported that it cannot continue.
+    RANK_FAILED = "rank-failed";
+    /// An `io_uring` without features that a ring needs.
+    RING_TOO_OLD = "ring-too-old";
+    /// An operation that the kernel's `io_uring` does not support.
+    NO_OPERATION = "no-operation";
+    /// More memory than one registered buffer may hold.
+    BUFFERS_TOO_LARGE = "buffers-too-large";
+    /// A kernel file with unexpected contents.
+    NOT_IN_ITS_FORM = "not-in-its-form";
+    /// The record of a run itself.
+    RUN_RECORD = "run-record";
+    /// Record of a point, named by its position in the plan.
+    POINT_RECORD = "point-record";
+    /// Record of a point with an uncertain position, named by its row.
+    POINT_ROW = "point-row";
+    /// The list of a run's points.
+    POINT_LIST = "point-list";
+    /// The list of runs.
+    RUN_LIST = "run-list";
+    /// Code for an error without a code or a kernel number.
+    NOT_USABLE = "not-usable";
+}
+
 /// Directions of requests.
 pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 /// Verdicts on rounds.
@@ -109,45 +120,7 @@ pub fn may_be_code(label: &str) -> bool {
 
 /// Every code.
 pub fn all() -> impl Iterator<Item = &'static str> {
-    let alone = [
-        SUSPENDED,
-        STEAL,
-        DEVICE_COUNTERS,
-        IGNORED,
-        DIRECT_WRITES_CACHED,
-        IN_MEMORY,
-        LOOP_WITHOUT_DIRECT_IO,
-        SHARED_EXTENTS,
-        COMPRESSED,
-        OUTSIDE,
-        NO_ANSWER,
-        NOTHING_TO_VERIFY,
-        NOTHING_TO_FORCE,
-        REGISTERED_BUFFERS,
-        REGISTERED_RING,
-        DEFERRED_TASKS,
-        NEVER_BLOCKS,
-        REPEATING_LIMIT,
-        NOTHING_MOVED,
-        NOT_THERE,
-        CALL_FAILED,
-        THREADS_ENDED,
-        RANK_SILENT,
-        RANK_NOT_ENDING,
-        RANK_UNREACHABLE,
-        RANK_FAILED,
-        RING_TOO_OLD,
-        NO_OPERATION,
-        BUFFERS_TOO_LARGE,
-        NOT_IN_ITS_FORM,
-        RUN_RECORD,
-        POINT_RECORD,
-        POINT_ROW,
-        POINT_LIST,
-        RUN_LIST,
-        NOT_USABLE,
-    ];
-    alone.into_iter().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS)
+    ALONE.iter().copied().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! counts. A failed check becomes a finding; no figure is corrected.
 
 use crate::code::{Code, Severity};
-use crate::finding::{Finding, Grade};
+use crate::finding::Finding;
 use crate::label;
 
 /// Largest relative difference for Little's law.
@@ -126,11 +126,6 @@ pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// The grade that findings result in; see [`Grade::from_findings`].
-pub fn grade(findings: &[Finding]) -> Grade {
-    Grade::from_findings(findings)
 }
 
 /// L = λ·W (Little 1961). The parts of latencies outside the window are cut off, so that the law
@@ -280,6 +275,7 @@ fn ceiling(facts: &PointFacts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Grade;
 
     fn lawful() -> PointFacts {
         PointFacts {
@@ -349,7 +345,7 @@ mod tests {
             let findings = check_laws(&facts);
             assert_eq!(findings.iter().map(|f| f.code).collect::<Vec<_>>(), [code]);
             assert_eq!(findings[0].check(false), Ok(()));
-            assert_eq!(grade(&findings), Grade::C, "{code}");
+            assert_eq!(Grade::from_findings(&findings), Grade::C, "{code}");
         }
     }
 
@@ -415,6 +411,6 @@ mod tests {
     #[test]
     fn a_near_ceiling_is_a_remark() {
         let findings = check_laws(&PointFacts { ceiling_io_per_s: Some(9000.0), ..lawful() });
-        assert_eq!(grade(&findings), Grade::B);
+        assert_eq!(Grade::from_findings(&findings), Grade::B);
     }
 }

@@ -40,7 +40,7 @@ pub use estimate::{
 pub use finding::{Finding, Grade, RANK};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, pooled, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
-pub use laws::{BelowFile, PointFacts, check_laws, grade};
+pub use laws::{BelowFile, PointFacts, check_laws};
 pub use limit::{Limit, Statistic, UnknownLimit, percentile_name};
 pub use required_percentile::{ParseRequiredPercentileError, RequiredPercentile};
 pub use requirement::{Met, Part, Requirement};

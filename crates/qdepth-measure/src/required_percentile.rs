@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::estimate::BEYOND_MIN;
+use crate::limit::percentile_name;
 
 /// Rarest percentile that can be requested: ten samples beyond it need ten billion samples in all.
 const RAREST: f64 = 0.999_999_999;
@@ -32,22 +33,14 @@ impl RequiredPercentile {
 impl fmt::Display for RequiredPercentile {
     /// In percent, as [`FromStr`] reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Seven decimal places are enough for the rarest percentile.
-        let text = format!("{:.7}", self.0 * 100.0);
-        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+        f.write_str(&percentile_name(self.0))
     }
 }
 
 /// Error for a text that is not a percentile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a percentile: use 50 to 99.9999999, for example 99.99")]
 pub struct ParseRequiredPercentileError(String);
-
-impl fmt::Display for ParseRequiredPercentileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not a percentile: use 50 to 99.9999999, for example 99.99", self.0)
-    }
-}
-impl std::error::Error for ParseRequiredPercentileError {}
 
 impl FromStr for RequiredPercentile {
     type Err = ParseRequiredPercentileError;

@@ -198,21 +198,10 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     let from = series.len() / 2;
     let tail = &series[from..];
     let level = mean(tail);
-    let seen = |state, parts: &[f64]| {
-        let (range_share, slope_share) = shares(parts, level);
-        let variation = variance(tail).sqrt() / level;
-        Steadiness { state, from, level, range_share, slope_share, variation }
-    };
     let usable = level > 0.0 && series.iter().all(|figure| figure.is_finite());
     if series.len() < least.max(SAMPLES_MIN) || !usable {
-        return Steadiness {
-            state: SteadyState::TooShort,
-            from,
-            level,
-            range_share: 0.0,
-            slope_share: 0.0,
-            variation: 0.0,
-        };
+        let (state, [range_share, slope_share, variation]) = (SteadyState::TooShort, [0.0; 3]);
+        return Steadiness { state, from, level, range_share, slope_share, variation };
     }
     let (mut joined, mut each) = (tail.to_vec(), 1.0);
     while joined.len() > CYCLE_SAMPLES_MAX {
@@ -248,7 +237,8 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
         }
         _ => SteadyState::NeverSteady,
     };
-    seen(state, &parts)
+    let variation = variance(tail).sqrt() / level;
+    Steadiness { state, from, level, range_share, slope_share, variation }
 }
 
 /// Range of the parts, and rise of the regression line over them, relative to the level.

@@ -84,19 +84,9 @@ impl Sub<Nanos> for Instant {
 }
 
 /// Error for a text that is not a length of time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a duration: use a number and a unit, for example 500ms, 3s, 2min or 1h")]
 pub struct ParseNanosError(String);
-
-impl fmt::Display for ParseNanosError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a duration: use a number and a unit, for example 500ms, 3s, 2min or 1h",
-            self.0
-        )
-    }
-}
-impl std::error::Error for ParseNanosError {}
 
 impl FromStr for Nanos {
     type Err = ParseNanosError;
@@ -172,20 +162,12 @@ impl Add for Bytes {
 }
 
 /// Error for a text that is not a size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a size: use a whole number of bytes, or a number and a unit, for example 8KiB, \
+     1GiB (powers of 2) or 800GB (powers of 10)"
+)]
 pub struct ParseBytesError(String);
-
-impl fmt::Display for ParseBytesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a size: use a whole number of bytes, or a number and a unit, for example \
-             8KiB, 1GiB (powers of 2) or 800GB (powers of 10)",
-            self.0
-        )
-    }
-}
-impl std::error::Error for ParseBytesError {}
 
 impl FromStr for Bytes {
     type Err = ParseBytesError;

@@ -39,15 +39,9 @@ impl fmt::Display for Tolerance {
 }
 
 /// Error for a text that is not a tolerance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a tolerance: use 0.05% to 50%, for example 2% or ±2%")]
 pub struct ParseToleranceError(String);
-
-impl fmt::Display for ParseToleranceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not a tolerance: use 0.05% to 50%, for example 2% or ±2%", self.0)
-    }
-}
-impl std::error::Error for ParseToleranceError {}
 
 impl FromStr for Tolerance {
     type Err = ParseToleranceError;
@@ -80,15 +74,9 @@ impl fmt::Display for EarlyEnd {
 }
 
 /// Error for a text that is not such a condition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; or steady, steady-snia")]
 pub struct ParseEarlyEndError(ParseToleranceError);
-
-impl fmt::Display for ParseEarlyEndError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; or steady, steady-snia", self.0)
-    }
-}
-impl std::error::Error for ParseEarlyEndError {}
 
 impl FromStr for EarlyEnd {
     type Err = ParseEarlyEndError;
