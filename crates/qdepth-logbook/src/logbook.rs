@@ -49,7 +49,7 @@ impl Logbook {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_writing(path)?;
-        Self::from_connection(connection, Some(file), path)
+        Ok(Self::with(connection, Some(file), path))
     }
 
     /// Temporary logbook in memory; nothing is written anywhere.
@@ -58,7 +58,7 @@ impl Logbook {
     /// If there is not enough memory.
     pub fn in_memory() -> Result<Self> {
         let path = Path::new(":memory:");
-        Self::from_connection(open_in_memory(path)?, None, path)
+        Ok(Self::with(open_in_memory(path)?, None, path))
     }
 
     /// Opens an existing logbook for reading only; every writing call then fails.
@@ -69,10 +69,6 @@ impl Logbook {
         let path = path.as_ref();
         let (connection, file) = open_for_reading(path)?;
         Ok(Self::with(connection, Some(file), path))
-    }
-
-    fn from_connection(connection: Connection, file: Option<Named>, path: &Path) -> Result<Self> {
-        Ok(Self::with(connection, file, path))
     }
 
     fn with(connection: Connection, file: Option<Named>, path: &Path) -> Self {
@@ -293,13 +289,13 @@ impl Logbook {
         let what = "reading the list of runs";
         let (snapshot, alive) = (self.snapshot(what)?, self.alive());
         let mut runs: Vec<RunHeadline> = Vec::new();
-        let take = |Listed { run, mut line, was_verified }: Listed| {
-            line.alive = alive.contains(&line.id);
+        let take = |Listed { run, line, was_verified }: Listed| {
+            let is_alive = alive.contains(&line.id);
+            let line = line.with_alive(is_alive);
             if wanted(&line) {
                 let mut found = line.clone();
                 if runs.len() < whole && !was_verified {
-                    found = headlines::checked(&snapshot, run, &line.id)?;
-                    found.alive = line.alive;
+                    found = headlines::checked(&snapshot, run, &line.id)?.with_alive(is_alive);
                 }
                 runs.extend((found == line || wanted(&found)).then_some(found));
             }
@@ -322,7 +318,7 @@ impl Logbook {
         let read_line = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
             let Some(run) = read::number(&snapshot, &line.id)? else { return Ok(None) };
             let found = headlines::checked(&snapshot, run, &line.id)?;
-            Ok(Some(RunHeadline { alive: line.alive, ..found }))
+            Ok(Some(found.with_alive(line.alive)))
         };
         let found: rusqlite::Result<Vec<RunHeadline>> =
             runs.iter().filter_map(|line| read_line(line).transpose()).collect();

@@ -92,9 +92,9 @@ mod tests {
         logbook.add_point(&id(1), &point(0)).unwrap();
         assert_eq!(last().points_done, 1);
         logbook.end_run(&id(1), RunState::Interrupted, AT, &[]).unwrap();
-        assert_eq!(last().state_text(), "interrupted");
+        assert_eq!(last().state.as_str(), "interrupted");
         logbook.reopen(&id(1)).unwrap();
-        assert_eq!((last().state, last().ended_at), (RunState::Running, None));
+        assert_eq!((last().state, last().ended_at), (RunState::Killed, None));
         logbook.plan_points(&id(1), 1).unwrap();
         logbook.end_run(&id(1), RunState::Sealed, AT, &[]).unwrap();
         assert!(last().is_whole());
@@ -343,10 +343,10 @@ mod tests {
         let size = std::fs::metadata(folder.path().join(format!("a.db.running-{}", id(1))));
         assert!(size.unwrap().len() < 6 << 20, "it does not grow for ever");
         assert_eq!(live.more().unwrap()[0], "first");
-        assert_eq!(measuring.runs().unwrap()[0].state_text(), "running");
+        assert_eq!(measuring.runs().unwrap()[0].state.as_str(), "running");
         drop(measuring);
         assert!(live.more().is_none(), "nothing follows");
-        assert_eq!(reader.runs().unwrap()[0].state_text(), "killed");
+        assert_eq!(reader.runs().unwrap()[0].state.as_str(), "killed");
         assert!(reader.alive().is_empty());
     }
 }

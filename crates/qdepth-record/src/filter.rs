@@ -16,7 +16,7 @@ pub struct RunFilter {
     pub plan: Option<String>,
     /// Name of the machine.
     pub host: Option<String>,
-    /// State, as in [`RunHeadline::state_text`].
+    /// State, as in [`RunHeadline::state`].
     pub state: Option<String>,
     /// First day, YYYY-MM-DD (UTC).
     pub since: Option<String>,
@@ -43,7 +43,7 @@ impl RunFilter {
             && self.target.as_deref().is_none_or(in_a_target)
             && is(&self.plan, &run.plan)
             && is(&self.host, &run.host)
-            && is(&self.state, run.state_text())
+            && is(&self.state, run.state.as_str())
             && self.since.as_deref().is_none_or(|since| day >= since)
             && self.until.as_deref().is_none_or(|until| day <= until)
     }

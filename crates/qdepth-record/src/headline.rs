@@ -11,92 +11,14 @@ const NAME: &str = "qdepth-runs";
 /// Version of the format; it follows the rule of a run's document.
 const VERSION: u32 = 1;
 
-/// All states of a run, as returned by [`RunHeadline::state_text`].
+/// All states of a run, as in [`RunHeadline::state`].
 pub const STATES: [&str; 5] = ["running", "sealed", "interrupted", "failed", "killed"];
 
-/// One line of a list of runs. Logbooks store its serialised form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunHeadline {
-    /// UUID in its usual text form.
-    pub id: String,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// RFC 3339, UTC; `None` while running.
-    pub ended_at: Option<String>,
-    /// State.
-    pub state: RunState,
-    /// True if a process is measuring the run now.
-    #[serde(skip)]
-    pub alive: bool,
-    /// Name of the plan.
-    pub plan: String,
-    /// Name of the machine; empty if unknown.
-    pub host: String,
-    /// Names of the targets, in the order of the run.
-    pub targets: Vec<String>,
-    /// Number of completely measured points.
-    pub points_done: u32,
-    /// Number of points in the plan.
-    pub points_planned: u32,
-    /// True if time was virtual.
-    pub emulated: bool,
-    /// True if the stored run, or its set of points, differs from what was written.
-    #[serde(skip)]
-    pub damaged: bool,
-    /// Notes of users.
-    pub notes: Vec<String>,
-    /// Reason of its retraction; `None` if it was not retracted.
-    pub retracted: Option<String>,
-    /// Best figures, once the run has ended.
-    pub best: Best,
-}
-
-/// The best figures of a run, for a list of runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Best {
-    /// Number of points of grade A, B and C.
-    pub grades: [u32; 3],
-    /// Highest rate of a point that is not of grade C, in whole I/Os per second.
-    pub io_per_s: Option<u64>,
-    /// Highest throughput of a point that is not of grade C, in whole bytes per second.
-    pub bytes_per_s: Option<u64>,
-}
-
-impl RunHeadline {
-    /// `running`, `sealed`, `interrupted`, `failed`, or `killed` if the run never ended and no
-    /// process is measuring it.
-    pub fn state_text(&self) -> &'static str {
-        match self.state {
-            RunState::Running if !self.alive => "killed",
-            state => state.as_str(),
-        }
-    }
-
-    /// True if the run can represent its plan in comparisons: it is complete and was not retracted.
-    pub fn is_comparable(&self) -> bool {
-        self.is_whole() && self.retracted.is_none()
-    }
-
-    /// True if all points of the plan exist, and no part of the record is damaged.
-    pub fn is_whole(&self) -> bool {
-        !self.damaged && self.points_done == self.points_planned
-    }
-}
-
-/// The runs of a logbook.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunsDocument {
-    /// Format of the document; its name is `qdepth-runs`.
-    pub schema: DocumentSchema,
-    /// True if the list is known to be whole: runs may be missing from a damaged logbook.
-    pub whole: bool,
-    /// The runs, the newest first.
-    pub runs: Vec<RunsEntry>,
-}
-
 /// A run of the list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunsEntry {
+// Logbooks store its serialised form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RunsEntry")]
+pub struct RunHeadline {
     /// UUID version 7.
     pub id: String,
     /// RFC 3339, UTC.
@@ -104,7 +26,11 @@ pub struct RunsEntry {
     /// RFC 3339, UTC; null while running, or where it was killed.
     pub ended_at: Option<String>,
     /// `running`, `sealed`, `interrupted`, `failed`, or `killed`.
-    pub state: String,
+    #[schemars(with = "String")]
+    pub state: RunState,
+    /// True if a process is measuring the run now.
+    #[serde(skip)]
+    pub alive: bool,
     /// Name of the plan.
     pub plan: String,
     /// Name of the machine; empty where it is not known.
@@ -128,28 +54,57 @@ pub struct RunsEntry {
     pub best: Best,
 }
 
+/// The best figures of a run, for a list of runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Best {
+    /// Number of points of grade A, B and C.
+    pub grades: [u32; 3],
+    /// Highest rate of a point that is not of grade C, in whole I/Os per second.
+    pub io_per_s: Option<u64>,
+    /// Highest throughput of a point that is not of grade C, in whole bytes per second.
+    pub bytes_per_s: Option<u64>,
+}
+
+impl RunHeadline {
+    /// The headline with the process that measures the run, if there is one: a run that is still
+    /// running and has none was killed.
+    #[must_use]
+    pub fn with_alive(mut self, alive: bool) -> Self {
+        self.alive = alive;
+        if self.state == RunState::Running && !alive {
+            self.state = RunState::Killed;
+        }
+        self
+    }
+
+    /// True if the run can represent its plan in comparisons: it is complete and was not retracted.
+    pub fn is_comparable(&self) -> bool {
+        self.is_whole() && self.retracted.is_none()
+    }
+
+    /// True if all points of the plan exist, and no part of the record is damaged.
+    pub fn is_whole(&self) -> bool {
+        !self.damaged && self.points_done == self.points_planned
+    }
+}
+
+/// The runs of a logbook.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunsDocument {
+    /// Format of the document; its name is `qdepth-runs`.
+    pub schema: DocumentSchema,
+    /// True if the list is known to be whole: runs may be missing from a damaged logbook.
+    pub whole: bool,
+    /// The runs, the newest first.
+    pub runs: Vec<RunHeadline>,
+}
+
 /// The list as one JSON document with a final line feed. `whole` is true if no run is missing.
 pub fn export_runs_json(runs: &[RunHeadline], whole: bool) -> String {
-    let entry = |run: &RunHeadline| RunsEntry {
-        id: run.id.clone(),
-        started_at: run.started_at.clone(),
-        ended_at: run.ended_at.clone(),
-        state: run.state_text().to_owned(),
-        plan: run.plan.clone(),
-        host: run.host.clone(),
-        targets: run.targets.clone(),
-        points_done: run.points_done,
-        points_planned: run.points_planned,
-        emulated: run.emulated,
-        damaged: run.damaged,
-        notes: run.notes.clone(),
-        retracted: run.retracted.clone(),
-        best: run.best,
-    };
     pretty(&RunsDocument {
         schema: DocumentSchema { name: NAME.to_owned(), version: VERSION },
         whole,
-        runs: runs.iter().rev().map(entry).collect(),
+        runs: runs.iter().rev().cloned().collect(),
     })
 }
 

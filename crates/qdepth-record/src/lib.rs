@@ -37,9 +37,7 @@ pub use event::{RunEvent, events_json_schema};
 pub use field::{Field, Value};
 pub use fields::{Column, Record, Stored, Stores};
 pub use filter::RunFilter;
-pub use headline::{
-    Best, RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
-};
+pub use headline::{Best, RunHeadline, RunsDocument, STATES, export_runs_json, runs_json_schema};
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
 pub use phase_step::PhaseStep;
 pub use point::{

@@ -119,8 +119,8 @@ fn missing(view: &View<'_>) -> usize {
 pub(crate) fn state_words(view: &View<'_>) -> [&'static str; 2] {
     let [running, sealed, interrupted, failed, killed] = view.words.states;
     match view.run.state {
-        RunState::Running if view.killed => killed,
-        RunState::Running => running,
+        RunState::Running if !view.killed => running,
+        RunState::Running | RunState::Killed => killed,
         RunState::Sealed => sealed,
         RunState::Interrupted => interrupted,
         RunState::Failed => failed,

@@ -47,6 +47,8 @@ pub enum RunState {
     Interrupted,
     /// Ended by a failure; what was measured before is kept.
     Failed,
+    /// Of a list of runs: running, but no process measures it. Never stored.
+    Killed,
 }
 
 /// A fact read from the machine, with where it was read. A fact that could not be read is kept
@@ -245,7 +247,7 @@ macro_rules! named {
 }
 
 named!(RunState: Running = "running", Sealed = "sealed", Interrupted = "interrupted",
-    Failed = "failed");
+    Failed = "failed", Killed = "killed");
 named!(TargetKind: Directory = "directory", File = "file", BlockDevice = "block-device",
     Emulated = "emulated");
 named!(EndedBy: Duration = "duration", Precision = "precision", Steady = "steady",

@@ -138,7 +138,7 @@ fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {
         plan: run.plan.clone(),
         targets: run.targets.join(", "),
         host: run.host.clone(),
-        state: state_of(request.words, run.state_text()).to_owned(),
+        state: state_of(request.words, run.state.as_str()).to_owned(),
         points: format!("{}/{}", run.points_done, run.points_planned),
         // Most emulated targets already show the mark in their names.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),

@@ -128,7 +128,7 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
             && !run.damaged
             && filter.fits(&run)
             && is_before(&run)
-            && (options.state.is_empty() || options.state.iter().any(|s| s == run.state_text()))
+            && (options.state.is_empty() || options.state.iter().any(|s| s == run.state.as_str()))
             && (!options.emulated || run.emulated)
             && (!options.retracted || run.retracted.is_some())
             && options.keep_last.is_none_or(|kept| good_and_newer >= kept);

@@ -187,8 +187,8 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     let row = |run: &RunHeadline| {
         let state = match (run.damaged, &run.retracted) {
             (true, _) => "damaged".to_owned(),
-            (false, Some(_)) => format!("{}, retracted", run.state_text()),
-            (false, None) => run.state_text().to_owned(),
+            (false, Some(_)) => format!("{}, retracted", run.state.as_str()),
+            (false, None) => run.state.as_str().to_owned(),
         };
         let is_whole = run.points_done == run.points_planned;
         let points = format!(" {}/{}", run.points_done, run.points_planned);
