@@ -104,7 +104,7 @@ CREATE TABLE point (
 
 CREATE TABLE direction (
     point         INTEGER NOT NULL REFERENCES point (id),
-    direction     TEXT NOT NULL CHECK (direction IN ('read', 'write', 'sync')),
+    direction     TEXT NOT NULL CHECK (direction IN ('read', 'write', 'trim', 'sync')),
     completed     INTEGER NOT NULL,
     bytes         INTEGER NOT NULL,
     short         INTEGER NOT NULL,
@@ -189,30 +189,6 @@ CREATE TABLE certificate (
     sha256   BLOB NOT NULL
 ) STRICT;
 
--- What points discarded, as `direction` has it of reads and writes; no row where nothing was to be.
-CREATE TABLE trim (
-    point         INTEGER NOT NULL PRIMARY KEY REFERENCES point (id),
-    completed     INTEGER NOT NULL,
-    bytes         INTEGER NOT NULL,
-    short         INTEGER NOT NULL,
-    service_time  BLOB NOT NULL,
-    response_time BLOB,
-    stated        TEXT
-) STRICT;
-
-CREATE TABLE trim_error (
-    point INTEGER NOT NULL REFERENCES trim (point),
-    place INTEGER NOT NULL,
-    errno INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (point, place)
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER trim_is_final BEFORE UPDATE ON trim
-BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
-CREATE TRIGGER trim_error_is_final BEFORE UPDATE ON trim_error
-BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
-
 -- The line of each run in the list of runs, as a JSON object, with the SHA-256 of it: of a list of
 -- years is chosen without reading every run whole. No line where the run's own record was damaged.
 CREATE TABLE headline (
@@ -235,9 +211,9 @@ CREATE TABLE interval (
     written_bytes      INTEGER NOT NULL,
     read_service_time  BLOB NOT NULL,
     write_service_time BLOB NOT NULL,
-    trims              INTEGER,
-    trimmed_bytes      INTEGER,
-    trim_service_time  BLOB,
+    trims              INTEGER NOT NULL,
+    trimmed_bytes      INTEGER NOT NULL,
+    trim_service_time  BLOB NOT NULL,
     PRIMARY KEY (point, place)
 ) STRICT;
 
@@ -266,12 +242,12 @@ WITH counts AS (
     SELECT d.point,
         coalesce(max(d.completed) FILTER (WHERE d.direction = 'read'), 0) AS reads,
         coalesce(max(d.completed) FILTER (WHERE d.direction = 'write'), 0) AS writes,
-        coalesce(max(x.completed), 0) AS trims,
+        coalesce(max(d.completed) FILTER (WHERE d.direction = 'trim'), 0) AS trims,
         coalesce(max(d.completed) FILTER (WHERE d.direction = 'sync'), 0) AS syncs,
         coalesce(max(d.bytes) FILTER (WHERE d.direction = 'read'), 0) AS read_bytes,
         coalesce(max(d.bytes) FILTER (WHERE d.direction = 'write'), 0) AS written_bytes,
-        coalesce(max(x.bytes), 0) AS trimmed_bytes
-    FROM direction AS d LEFT JOIN trim AS x ON x.point = d.point GROUP BY d.point)
+        coalesce(max(d.bytes) FILTER (WHERE d.direction = 'trim'), 0) AS trimmed_bytes
+    FROM direction AS d GROUP BY d.point)
 SELECT r.id AS run, r.emulated, p.place AS "index", t.name AS target, t.kind AS target_kind,
     t.area_bytes, t.engine, p.profile, p.random_share, p.read_share,
     coalesce(p.trim_share, 0e0) AS trim_share, p.request_size,
@@ -284,8 +260,7 @@ SELECT r.id AS run, r.emulated, p.place AS "index", t.name AS target, t.kind AS 
     coalesce((c.read_bytes + c.written_bytes + c.trimmed_bytes) / 1048576e0
         / (nullif(p.duration_ns, 0) / 1e9), 0e0) AS mib_per_s,
     c.reads, c.writes, c.trims, c.syncs, c.read_bytes, c.written_bytes, c.trimmed_bytes,
-    coalesce((SELECT sum(e.count) FROM io_error AS e WHERE e.point = p.id), 0)
-        + coalesce((SELECT sum(e.count) FROM trim_error AS e WHERE e.point = p.id), 0) AS failed,
+    coalesce((SELECT sum(e.count) FROM io_error AS e WHERE e.point = p.id), 0) AS failed,
     p.abandoned, p.in_flight_integral_ns / nullif(p.duration_ns, 0) AS mean_in_flight,
     p.longest_gap_ns,
     CASE (SELECT min(f.severity) FROM finding AS f WHERE f.point = p.id)
@@ -300,8 +275,7 @@ WHERE p.attempt = (SELECT max(q.attempt) FROM point AS q WHERE q.run = p.run AND
 
 CREATE VIEW samples AS
 SELECT r.id AS run, p.place AS "index", i.place AS sample, i.start_ns, i.length_ns, i.reads,
-    i.writes, coalesce(i.trims, 0) AS trims, i.read_bytes, i.written_bytes,
-    coalesce(i.trimmed_bytes, 0) AS trimmed_bytes
+    i.writes, i.trims, i.read_bytes, i.written_bytes, i.trimmed_bytes
 FROM interval AS i
 JOIN point AS p ON p.id = i.point
 JOIN run AS r ON r.sequence = p.run

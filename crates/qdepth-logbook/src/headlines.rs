@@ -27,11 +27,9 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
     let mut points = connection.prepare_cached(
         "SELECT p.duration_ns,
             CAST((SELECT total(completed) FROM direction AS d
-                  WHERE d.point = p.id AND d.direction IN ('read', 'write'))
-                + (SELECT total(completed) FROM trim AS t WHERE t.point = p.id) AS INTEGER),
+                  WHERE d.point = p.id AND d.direction <> 'sync') AS INTEGER),
             CAST((SELECT total(bytes) FROM direction AS d
-                  WHERE d.point = p.id AND d.direction IN ('read', 'write'))
-                + (SELECT total(bytes) FROM trim AS t WHERE t.point = p.id) AS INTEGER),
+                  WHERE d.point = p.id AND d.direction <> 'sync') AS INTEGER),
             (SELECT min(f.severity) FROM finding AS f WHERE f.point = p.id)
          FROM point AS p WHERE p.run = ?1
          AND p.attempt = (SELECT max(q.attempt) FROM point AS q
@@ -159,7 +157,7 @@ pub(crate) fn damaged(connection: &Connection) -> Result<Vec<Damage>> {
     Ok(all)
 }
 
-/// Headline of a complete run. Callers set `alive`.
+/// Headline of a complete run, without the process that measures it.
 fn line_of(run: &RunRecord, points_done: u32, best: Best) -> RunHeadline {
     RunHeadline {
         id: run.id.clone(),

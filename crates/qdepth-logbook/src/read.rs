@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Code, Finding, LatencyHistogram, Severity};
+use qdepth_measure::{Code, Finding, Severity};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
@@ -22,24 +22,6 @@ pub(crate) fn unreadable(
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
-}
-
-/// Unsigned number of a column: the inverse of `write::bits`.
-fn count(row: &Row<'_>, column: &str) -> Result<u64> {
-    Ok(row.get::<_, i64>(column)?.cast_unsigned())
-}
-
-/// Number of a column. NULL is NaN, which SQLite cannot store.
-fn real(row: &Row<'_>, column: &str) -> Result<f64> {
-    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
-}
-
-fn histogram(bytes: &[u8], column: &str) -> Result<LatencyHistogram> {
-    LatencyHistogram::decode(bytes).map_err(|error| unreadable(format!("column {column}: {error}")))
-}
-
-fn histogram_of(row: &Row<'_>, column: &str) -> Result<LatencyHistogram> {
-    histogram(row.get_ref(column)?.as_blob().map_err(unreadable)?, column)
 }
 
 /// Schema version: `user_version`.
@@ -116,7 +98,9 @@ fn targets(rows: &mut Rows<'_>, run: i64) -> Result<Vec<TargetRecord>> {
     let ceiling = "SELECT * FROM ceiling WHERE run = ?1 AND target = ?2 ORDER BY place";
     for target in &mut targets {
         target.ceiling = rows.query(ceiling, params![run, target.index], |row| {
-            Ok((row.get("outstanding")?, real(row, "io_per_s")?))
+            // NULL is NaN, which SQLite cannot store.
+            let rate: Option<f64> = row.get("io_per_s")?;
+            Ok((row.get("outstanding")?, rate.unwrap_or(f64::NAN)))
         })?;
         target.facts = observations(rows, run, Some(target.index))?;
     }
@@ -264,12 +248,14 @@ pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     let rows = parts.read("point", |rows| rows.query(query, [id], point_row))?;
     let Some(mut attempt) = rows.into_iter().next() else { return Ok(None) };
     let point = &mut attempt.point;
-    point.reads = parts.read("reads", |rows| direction(rows, id, "read"))?;
-    point.writes = parts.read("writes", |rows| direction(rows, id, "write"))?;
-    if point.trim_share > 0.0 {
-        point.trims = parts.read("trims", |rows| trims(rows, id))?;
+    for (part, name, side) in [
+        ("reads", "read", &mut point.reads),
+        ("writes", "write", &mut point.writes),
+        ("trims", "trim", &mut point.trims),
+        ("syncs", "sync", &mut point.syncs),
+    ] {
+        *side = parts.read(part, |rows| direction(rows, id, name))?;
     }
-    point.syncs = parts.read("syncs", |rows| direction(rows, id, "sync"))?;
     point.intervals = parts.read("series", |rows| intervals(rows, id))?;
     point.monitors = parts.read("monitors", |rows| monitors(rows, id))?;
     point.findings = parts.read("findings", |rows| findings(rows, run, Some(id)))?;
@@ -307,38 +293,15 @@ fn point_row(row: &Row<'_>) -> Result<Attempt> {
 
 fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRecord> {
     let query = "SELECT * FROM direction WHERE point = ?1 AND direction = ?2";
-    let found = rows.query(query, params![point, name], direction_record)?;
-    let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let found = rows.query(query, params![point, name], record)?;
+    let mut side: DirectionRecord =
+        found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let query = "SELECT * FROM io_error WHERE point = ?1 AND direction = ?2 ORDER BY place";
-    record.errors = rows.query(query, params![point, name], error_count)?;
-    Ok(record)
-}
-
-fn trims(rows: &mut Rows<'_>, point: i64) -> Result<DirectionRecord> {
-    let found = rows.query("SELECT * FROM trim WHERE point = ?1", [point], direction_record)?;
-    let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let query = "SELECT * FROM trim_error WHERE point = ?1 ORDER BY place";
-    record.errors = rows.query(query, [point], error_count)?;
-    Ok(record)
-}
-
-/// Reads a direction without its errors, which are separate rows.
-fn direction_record(row: &Row<'_>) -> Result<DirectionRecord> {
-    let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
-    let stated: Option<String> = row.get("stated")?;
-    Ok(DirectionRecord {
-        completed: count(row, "completed")?,
-        bytes: count(row, "bytes")?,
-        errors: Vec::new(),
-        short: count(row, "short")?,
-        service_time: histogram_of(row, "service_time")?,
-        response_time: response.map(|bytes| histogram(bytes, "response_time")).transpose()?,
-        stated: stated.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()?,
-    })
-}
-
-fn error_count(row: &Row<'_>) -> Result<ErrorCount> {
-    Ok(ErrorCount { errno: row.get("errno")?, count: count(row, "count")? })
+    side.errors = rows.query(query, params![point, name], |row| {
+        let count = row.get::<_, i64>("count")?.cast_unsigned();
+        Ok(ErrorCount { errno: row.get("errno")?, count })
+    })?;
+    Ok(side)
 }
 
 fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {

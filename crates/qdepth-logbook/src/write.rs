@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, LatencyHistogram};
+use qdepth_measure::Finding;
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
-use rusqlite::{Connection, Result, params, params_from_iter};
+use rusqlite::{Connection, Result, ToSql, params_from_iter};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,16 +13,15 @@ use crate::digest::{Chain, Parts, Purpose};
 use crate::headlines;
 use crate::read;
 use qdepth_record::{
-    DirectionRecord, Observation, PointRecord, Reason, Record, RunRecord, Stored, TargetRecord,
+    Column, DirectionRecord, Observation, PointRecord, Reason, Record, RunRecord, Stored,
+    TargetRecord,
 };
 
-/// Same 64 bits as a signed integer: SQLite has no unsigned ones, and no count may be refused.
-fn bits(number: u64) -> i64 {
-    number.cast_signed()
-}
+/// Name and value of a column.
+type Cell<'a> = (&'a str, &'a dyn ToSql);
 
 pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
-    let sequence = insert(connection, &[], run, |_| true)?;
+    let sequence = insert(connection, &[], run)?;
     for fact in &run.environment {
         observation(connection, sequence, None, fact)?;
     }
@@ -30,7 +29,7 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
         target(connection, sequence, each)?;
     }
     for each in &run.expected {
-        insert(connection, &[("run", sequence)], each, |_| true)?;
+        insert(connection, &[("run", &sequence)], each)?;
     }
     for each in &run.findings {
         finding(connection, sequence, None, each)?;
@@ -42,14 +41,16 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
 }
 
 fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
-    insert(connection, &[("run", run)], target, |_| true)?;
-    for (position, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
-        connection
-            .prepare_cached(
-                "INSERT INTO ceiling (run, target, place, outstanding, io_per_s)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![run, target.index, position, outstanding, rate])?;
+    insert(connection, &[("run", &run)], target)?;
+    for (place, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
+        let cells: [Cell<'_>; 5] = [
+            ("run", &run),
+            ("target", &target.index),
+            ("place", &place),
+            ("outstanding", outstanding),
+            ("io_per_s", rate),
+        ];
+        row(connection, "ceiling", &cells)?;
     }
     for fact in &target.facts {
         observation(connection, run, Some(target.index), fact)?;
@@ -63,21 +64,16 @@ pub(crate) fn observation(
     target: Option<u32>,
     fact: &Observation,
 ) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO observation (run, target, subject, key, value, unknown_because, source)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            run,
-            target,
-            fact.subject,
-            fact.key,
-            fact.value.as_ref().ok(),
-            fact.value.as_ref().err().map(Reason::stored),
-            fact.source
-        ])?;
-    Ok(())
+    let cells: [Cell<'_>; 7] = [
+        ("run", &run),
+        ("target", &target),
+        ("subject", &fact.subject),
+        ("key", &fact.key),
+        ("value", &fact.value.as_ref().ok()),
+        ("unknown_because", &fact.value.as_ref().err().map(Reason::stored)),
+        ("source", &fact.source),
+    ];
+    row(connection, "observation", &cells).map(drop)
 }
 
 pub(crate) fn finding(
@@ -88,20 +84,15 @@ pub(crate) fn finding(
 ) -> Result<()> {
     let figures: BTreeMap<&str, Value> =
         finding.values.iter().map(|(name, value)| (name.as_str(), number(*value))).collect();
-    connection
-        .prepare_cached(
-            "INSERT INTO finding (run, point, code, severity, figures, labels)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![
-            run,
-            point,
-            finding.code_text(),
-            finding.severity.as_str(),
-            json(&figures)?,
-            json(&finding.labels)?
-        ])?;
-    Ok(())
+    let cells: [Cell<'_>; 6] = [
+        ("run", &run),
+        ("point", &point),
+        ("code", &finding.code_text()),
+        ("severity", &finding.severity.as_str()),
+        ("figures", &json(&figures)?),
+        ("labels", &json(&finding.labels)?),
+    ];
+    row(connection, "finding", &cells).map(drop)
 }
 
 fn json(value: &impl Serialize) -> Result<String> {
@@ -121,23 +112,15 @@ pub(crate) fn point(
     attempt: u32,
     point: &PointRecord,
 ) -> Result<()> {
-    let keys = [("run", run), ("attempt", attempt.into())];
-    let id = insert(connection, &keys, point, |_| true)?;
-    let directions = [("read", &point.reads), ("write", &point.writes), ("sync", &point.syncs)];
-    for (name, record) in directions {
+    let id = insert(connection, &[("run", &run), ("attempt", &attempt)], point)?;
+    for (name, record) in point.directions() {
         direction(connection, id, name, record)?;
     }
-    if point.trim_share > 0.0 {
-        trims(connection, id, &point.trims)?;
+    for (place, record) in (0i64..).zip(&point.intervals) {
+        insert(connection, &[("point", &id), ("place", &place)], record)?;
     }
-    for (position, record) in (0i64..).zip(&point.intervals) {
-        let keys = [("point", id), ("place", position)];
-        let trims = point.trim_share > 0.0;
-        // NULL if the point has no discards.
-        insert(connection, &keys, record, |column| trims || !column.starts_with("trim"))?;
-    }
-    for (position, record) in (0i64..).zip(&point.monitors) {
-        insert(connection, &[("point", id), ("place", position)], record, |_| true)?;
+    for (place, record) in (0i64..).zip(&point.monitors) {
+        insert(connection, &[("point", &id), ("place", &place)], record)?;
     }
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
@@ -160,28 +143,22 @@ fn sql(value: Stored<'_>) -> ToSqlOutput<'_> {
     }
 }
 
-/// Inserts a row with its keys and the wanted columns of a record. Returns the row number.
-fn insert<R: Record>(
-    connection: &Connection,
-    keys: &[(&str, i64)],
-    record: &R,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<i64> {
-    let columns = || R::columns().filter(|column| wanted(column.name));
-    let names = keys.iter().map(|(name, _)| *name).chain(columns().map(|column| column.name));
-    let names = names.collect::<Vec<_>>();
-    let places = vec!["?"; names.len()].join(", ");
-    let insert = format!("INSERT INTO {} ({}) VALUES ({places})", R::TABLE, names.join(", "));
-    let own = keys.iter().map(|(_, key)| ToSqlOutput::Owned(SqlValue::from(*key)));
-    let values = own.chain(columns().map(|column| sql((column.get)(record))));
-    connection.prepare_cached(&insert)?.execute(params_from_iter(values))?;
-    Ok(connection.last_insert_rowid())
+/// Inserts a row with its keys and the columns of a record. Returns the row number.
+fn insert<R: Record>(connection: &Connection, keys: &[Cell<'_>], record: &R) -> Result<i64> {
+    let value = |column: &Column<R>| (column.name, sql((column.get)(record)));
+    let values: Vec<(&str, ToSqlOutput<'_>)> = R::columns().map(value).collect();
+    let own = values.iter().map(|(name, value)| (*name, value as &dyn ToSql));
+    row(connection, R::TABLE, &keys.iter().copied().chain(own).collect::<Vec<_>>())
 }
 
-fn encoded(histogram: &LatencyHistogram) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    histogram.encode(&mut bytes);
-    bytes
+/// Inserts a row. Returns its number.
+fn row(connection: &Connection, table: &str, cells: &[Cell<'_>]) -> Result<i64> {
+    let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
+    let places = vec!["?"; names.len()].join(", ");
+    let insert = format!("INSERT INTO {table} ({}) VALUES ({places})", names.join(", "));
+    let values = cells.iter().map(|(_, value)| value);
+    connection.prepare_cached(&insert)?.execute(params_from_iter(values))?;
+    Ok(connection.last_insert_rowid())
 }
 
 fn direction(
@@ -190,54 +167,16 @@ fn direction(
     name: &str,
     record: &DirectionRecord,
 ) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO direction (point, direction, completed, bytes, short, service_time,
-                response_time, stated)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute(params![
-            point,
-            name,
-            bits(record.completed),
-            bits(record.bytes),
-            bits(record.short),
-            encoded(&record.service_time),
-            record.response_time.as_ref().map(encoded),
-            record.stated.as_ref().and_then(|stated| serde_json::to_string(stated).ok())
-        ])?;
-    for (position, error) in (0i64..).zip(&record.errors) {
-        connection
-            .prepare_cached(
-                "INSERT INTO io_error (point, direction, place, errno, count)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![point, name, position, error.errno, bits(error.count)])?;
-    }
-    Ok(())
-}
-
-fn trims(connection: &Connection, point: i64, record: &DirectionRecord) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO trim (point, completed, bytes, short, service_time, response_time, stated)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            point,
-            bits(record.completed),
-            bits(record.bytes),
-            bits(record.short),
-            encoded(&record.service_time),
-            record.response_time.as_ref().map(encoded),
-            record.stated.as_ref().and_then(|stated| serde_json::to_string(stated).ok())
-        ])?;
-    for (position, error) in (0i64..).zip(&record.errors) {
-        connection
-            .prepare_cached(
-                "INSERT INTO trim_error (point, place, errno, count) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![point, position, error.errno, bits(error.count)])?;
+    insert(connection, &[("point", &point), ("direction", &name)], record)?;
+    for (place, error) in (0i64..).zip(&record.errors) {
+        let cells: [Cell<'_>; 5] = [
+            ("point", &point),
+            ("direction", &name),
+            ("place", &place),
+            ("errno", &error.errno),
+            ("count", &error.count.cast_signed()),
+        ];
+        row(connection, "io_error", &cells)?;
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::common::{point, run};
 use qdepth_logbook::{Logbook, SCHEMA_VERSION};
 use qdepth_record::{
-    ExpectedRecord, IntervalRecord, MonitorRecord, PointRecord, Record, RunRecord, TargetRecord,
-    csv_columns, export_json, json_schema,
+    DirectionRecord, ExpectedRecord, IntervalRecord, MonitorRecord, PointRecord, Record, RunRecord,
+    TargetRecord, csv_columns, export_json, json_schema,
 };
 use serde_json::Value;
 
@@ -164,6 +164,7 @@ fn the_page_on_the_tables_names_every_column() {
         meanings::<TargetRecord>(),
         meanings::<ExpectedRecord>(),
         meanings::<PointRecord>(),
+        meanings::<DirectionRecord>(),
         meanings::<IntervalRecord>(),
         meanings::<MonitorRecord>(),
     ]
@@ -204,6 +205,7 @@ fn the_page_on_the_tables_names_every_column() {
         ("target", &["run"]),
         ("expected", &["run"]),
         ("point", &["id", "run", "attempt"]),
+        ("direction", &["point", "direction"]),
         ("interval", &["point", "place"]),
         ("monitor", &["point", "place"]),
     ];

@@ -269,7 +269,7 @@ mod tests {
             let filled = names.map(Result::unwrap).filter(|name| rows(name) > 0);
             filled.collect::<Vec<_>>()
         };
-        for name in ["trim", "trim_error", "interval", "direction", "observation", "headline"] {
+        for name in ["io_error", "interval", "direction", "observation", "headline"] {
             assert!(tables().iter().any(|filled| filled == name), "{name}: {:?}", tables());
         }
         logbook.prune(&[id(1)]).unwrap();

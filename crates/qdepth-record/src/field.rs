@@ -58,16 +58,8 @@ pub(crate) fn whole(value: impl Into<u64>) -> Value<'static> {
     Value::Whole(Some(value.into()))
 }
 
-pub(crate) fn real(value: f64) -> Value<'static> {
-    maybe_real(Some(value))
-}
-
 pub(crate) fn maybe_real(value: Option<f64>) -> Value<'static> {
     Value::Real(value.filter(|value| value.is_finite()))
-}
-
-pub(crate) fn flag(value: bool) -> Value<'static> {
-    Value::Flag(Some(value))
 }
 
 pub(crate) fn time(text: &str) -> Value<'_> {
@@ -82,56 +74,25 @@ pub(crate) trait IntoCell: Sized {
     }
 }
 
-impl IntoCell for String {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(owned(self))
-    }
+macro_rules! cells {
+    ($($part:ty: $cell:expr;)+) => {$(
+        impl IntoCell for $part {
+            fn into_cell<'a>(self) -> Option<Value<'a>> {
+                let cell: fn(Self) -> Value<'a> = $cell;
+                Some(cell(self))
+            }
+        }
+    )+};
 }
 
-impl IntoCell for bool {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(flag(self))
-    }
-}
-
-impl IntoCell for u32 {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(whole(self))
-    }
-}
-
-impl IntoCell for u64 {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(whole(self))
-    }
-}
-
-impl IntoCell for f64 {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(real(self))
-    }
-}
-
-impl IntoCell for Option<String> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(owned(self.unwrap_or_default()))
-    }
-}
-
-impl IntoCell for Option<u32> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(Value::Whole(self.map(u64::from)))
-    }
-}
-
-impl IntoCell for Option<u64> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(Value::Whole(self))
-    }
-}
-
-impl IntoCell for Option<f64> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(maybe_real(self))
-    }
+cells! {
+    String: owned;
+    bool: |is_so| Value::Flag(Some(is_so));
+    u32: whole;
+    u64: whole;
+    f64: |value| maybe_real(Some(value));
+    Option<String>: |text| owned(text.unwrap_or_default());
+    Option<u32>: |value| Value::Whole(value.map(u64::from));
+    Option<u64>: Value::Whole;
+    Option<f64>: maybe_real;
 }

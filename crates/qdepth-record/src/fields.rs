@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use qdepth_measure::EncodedHistogram;
+use qdepth_measure::{EncodedHistogram, LatencyHistogram};
 
 /// A value in the form of SQL.
 #[derive(Clone, Debug, PartialEq)]
@@ -281,44 +281,38 @@ pub trait Stores: Sized {
     fn restored(value: Stored<'_>) -> Result<Self, String>;
 }
 
-fn no<T>(what: &str, value: &Stored<'_>) -> Result<T, String> {
-    Err(format!("{value:?} is not a valid {what}"))
+// Each row: the type, its name in messages, and its value to and from SQL.
+macro_rules! stores {
+    ($($kind:ty, $what:literal: $stored:expr, $restored:pat => $value:expr;)+) => {$(
+        impl Stores for $kind {
+            fn stored(&self) -> Stored<'_> {
+                let stored: fn(&Self) -> Stored<'_> = $stored;
+                stored(self)
+            }
+            fn restored(value: Stored<'_>) -> Result<Self, String> {
+                match value {
+                    $restored => $value,
+                    other => Err(format!("{other:?} is not a valid {}", $what)),
+                }
+            }
+        }
+    )+};
 }
 
-impl Stores for u64 {
-    fn stored(&self) -> Stored<'_> {
-        Stored::Whole(self.cast_signed())
-    }
-    fn restored(value: Stored<'_>) -> Result<Self, String> {
-        match value {
-            Stored::Whole(number) => Ok(number.cast_unsigned()),
-            other => no("whole number", &other),
-        }
-    }
-}
-
-impl Stores for u32 {
-    fn stored(&self) -> Stored<'_> {
-        Stored::Whole((*self).into())
-    }
-    fn restored(value: Stored<'_>) -> Result<Self, String> {
-        match value {
-            Stored::Whole(number) => Self::try_from(number).map_err(|error| error.to_string()),
-            other => no("whole number", &other),
-        }
-    }
-}
-
-impl Stores for bool {
-    fn stored(&self) -> Stored<'_> {
-        Stored::Whole((*self).into())
-    }
-    fn restored(value: Stored<'_>) -> Result<Self, String> {
-        match value {
-            Stored::Whole(number) => Ok(number != 0),
-            other => no("0 or 1", &other),
-        }
-    }
+stores! {
+    u64, "whole number": |number| Stored::Whole(number.cast_signed()),
+        Stored::Whole(number) => Ok(number.cast_unsigned());
+    u32, "whole number": |number| Stored::Whole((*number).into()),
+        Stored::Whole(number) => Self::try_from(number).map_err(|error| error.to_string());
+    bool, "0 or 1": |is_so| Stored::Whole((*is_so).into()),
+        Stored::Whole(number) => Ok(number != 0);
+    String, "text": |text| Stored::Text(Cow::Borrowed(text)),
+        Stored::Text(text) => Ok(text.into_owned());
+    EncodedHistogram, "histogram": |histogram| Stored::Bytes(Cow::Borrowed(&histogram.0)),
+        Stored::Bytes(bytes) => Ok(Self(bytes.into_owned()));
+    LatencyHistogram, "histogram":
+        |histogram| Stored::Bytes(Cow::Owned(EncodedHistogram::from(histogram).0)),
+        Stored::Bytes(bytes) => Self::decode(&bytes).map_err(|error| error.to_string());
 }
 
 impl Stores for f64 {
@@ -329,31 +323,7 @@ impl Stores for f64 {
         match value {
             Stored::Real(number) => Ok(number),
             Stored::Null => Ok(Self::NAN),
-            other => no("real number", &other),
-        }
-    }
-}
-
-impl Stores for String {
-    fn stored(&self) -> Stored<'_> {
-        Stored::Text(Cow::Borrowed(self))
-    }
-    fn restored(value: Stored<'_>) -> Result<Self, String> {
-        match value {
-            Stored::Text(text) => Ok(text.into_owned()),
-            other => no("text", &other),
-        }
-    }
-}
-
-impl Stores for EncodedHistogram {
-    fn stored(&self) -> Stored<'_> {
-        Stored::Bytes(Cow::Borrowed(&self.0))
-    }
-    fn restored(value: Stored<'_>) -> Result<Self, String> {
-        match value {
-            Stored::Bytes(bytes) => Ok(Self(bytes.into_owned())),
-            other => no("histogram", &other),
+            other => Err(format!("{other:?} is not a valid real number")),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::entries::{
 };
 use super::entry::Shown;
 use super::fields::rows;
-use super::record::{PointRecord, transfers};
+use super::record::PointRecord;
 use super::summary::{ByDirection, LatencySummary};
 use crate::field::{Field, IntoCell, Value, maybe_real, owned, text, time, whole};
 use crate::fields::cells;

@@ -6,7 +6,7 @@ use qdepth_measure::{Code, Finding, Percentile, Severity, percentile_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::record::{PointRecord, transfers};
+use super::record::PointRecord;
 use super::summary::{ByDirection, LatencySummary, PointSummary};
 use crate::record::RunRecord;
 
@@ -123,7 +123,9 @@ pub fn finding_entry(finding: &Finding) -> FindingEntry {
 }
 
 pub(super) fn errors(point: &PointRecord) -> Vec<ErrorEntry> {
-    transfers(point)
+    point
+        .directions()
+        .into_iter()
         .flat_map(|(direction, each)| each.errors.iter().map(move |error| (direction, error)))
         .map(|(direction, error)| ErrorEntry {
             direction: direction.to_owned(),

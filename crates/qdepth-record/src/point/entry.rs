@@ -5,7 +5,7 @@ use super::entries::{
     finding_entry, finite, latency, reported_as, target_name,
 };
 use super::fields::rows;
-use super::record::{PointRecord, transfers};
+use super::record::PointRecord;
 use super::summary::PointSummary;
 use crate::fields::entry;
 use crate::record::{ExpectedEntry, MonitorEntry, RunRecord, expected_entry, monitor_entry};

@@ -38,7 +38,7 @@ macro_rules! rows {
         kept f64 = "read_share": keep_first,
         shown f64 = |shown| finite(shown.point.read_share),;
     trim_share "Share of trims, 0..1."
-        part f64: keep_first,
+        kept f64 = "trim_share": keep_first,
         shown f64 = |shown| finite(shown.point.trim_share),
         older default,;
     request_size "Block size or weighted mix, as in the plan."
@@ -179,7 +179,7 @@ macro_rules! rows {
         cell |shown| Some(whole(shown.summary.failed)),;
     short "Short transfers that were completed by further requests."
         shown u64 = |shown| {
-            transfers(shown.point).map(|(_, each)| each.short).fold(0, u64::saturating_add)
+            shown.point.directions().map(|(_, each)| each.short).into_iter().fold(0, u64::saturating_add)
         },;
     issued "Requests issued, from the first of the warm-up to the last."
         kept u64 = "issued": sum,;

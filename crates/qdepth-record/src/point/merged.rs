@@ -3,7 +3,7 @@
 
 use qdepth_measure::EncodedHistogram;
 
-use crate::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord};
+use crate::record::{DirectionRecord, EndedBy, IntervalRecord};
 
 /// Adds offered rates; `None` unless all loads are open.
 pub(super) fn both(whole: &mut Option<f64>, part: &Option<f64>) {
@@ -29,31 +29,7 @@ pub(super) fn ended_by(whole: &mut EndedBy, part: &EndedBy) {
 }
 
 pub(super) fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
-    let DirectionRecord {
-        completed,
-        bytes,
-        errors,
-        short,
-        service_time,
-        response_time,
-        // Statistics of other programs are only in points that are never merged.
-        stated: _,
-    } = part;
-    sum.completed = sum.completed.saturating_add(*completed);
-    sum.bytes = sum.bytes.saturating_add(*bytes);
-    sum.short = sum.short.saturating_add(*short);
-    sum.service_time.merge(service_time);
-    match (&mut sum.response_time, response_time) {
-        (Some(mine), Some(theirs)) => mine.merge(theirs),
-        (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
-        (_, None) => {}
-    }
-    for ErrorCount { errno, count } in errors {
-        match sum.errors.iter_mut().find(|error| error.errno == *errno) {
-            Some(error) => error.count = error.count.saturating_add(*count),
-            None => sum.errors.push(ErrorCount { errno: *errno, count: *count }),
-        }
-    }
+    sum.join(part);
 }
 
 /// Merges the latencies of both parts. A histogram that cannot be decoded is left out.

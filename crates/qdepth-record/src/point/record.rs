@@ -16,15 +16,13 @@ rows! {
 
 rows!(joined record PointRecord;);
 
-/// All directions of a point, with their names.
-pub(crate) fn transfers(
-    point: &PointRecord,
-) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {
-    let [reads, writes, trims] = point.transfers();
-    [("read", reads), ("write", writes), ("trim", trims), ("sync", &point.syncs)].into_iter()
-}
-
 impl PointRecord {
+    /// Reads, writes, trims and syncs, with their names.
+    pub fn directions(&self) -> [(&'static str, &DirectionRecord); 4] {
+        let Self { reads, writes, trims, syncs, .. } = self;
+        [("read", reads), ("write", writes), ("trim", trims), ("sync", syncs)]
+    }
+
     /// Reads, writes and trims: the directions that count for rate and latency.
     pub fn transfers(&self) -> [&DirectionRecord; 3] {
         [&self.reads, &self.writes, &self.trims]

@@ -37,19 +37,6 @@ macro_rules! gaps {
 }
 
 const OTHERS: &[Column<PointRecord>] = &[
-    Column {
-        name: "trim_share",
-        meaning: "Share of trims, 0..1: requests that discard what is stored; NULL where there are \
-                  none.",
-        get: |point| match point.trim_share {
-            share if share > 0.0 => Stored::Real(share),
-            _ => Stored::Null,
-        },
-        set: |point, value| {
-            point.trim_share = Option::<f64>::restored(value)?.unwrap_or(0.0);
-            Ok(())
-        },
-    },
     gaps!("gaps_100ms", "Intervals without a completion longer than 100 ms.", 0),
     gaps!("gaps_1s", "Intervals without a completion longer than 1 s.", 1),
     gaps!("gaps_10s", "Intervals without a completion longer than 10 s.", 2),

@@ -94,9 +94,10 @@ impl PointSummary {
             cpu_user_ns_per_io: ratio(point.cpu_user_ns as f64, completed as f64),
             cpu_system_ns_per_io: ratio(point.cpu_system_ns as f64, completed as f64),
             mean_in_flight: ratio(point.in_flight_integral_ns, point.duration_ns as f64),
-            failed: [&point.reads, &point.writes, &point.trims, &point.syncs]
+            failed: point
+                .directions()
+                .map(|(_, each)| failed(each))
                 .into_iter()
-                .map(failed)
                 .fold(0, u64::saturating_add),
             grade: Grade::from_findings(&point.findings),
         }

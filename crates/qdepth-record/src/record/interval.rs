@@ -2,12 +2,12 @@
 
 use qdepth_measure::EncodedHistogram;
 
-use crate::fields::{Column, Stores, record};
+use crate::fields::record;
 use crate::merged::{keep_first, maximum, reset, sum};
 
 record! {
     /// One slice of a point's series (100 ms unless the point is shorter).
-    record IntervalRecord in "interval" and TRIMS, merged;
+    record IntervalRecord in "interval" and &[], merged;
     start_ns "Start, ns from the start of the measured window."
         kept u64 = "start_ns": keep_first,;
     length_ns "Length, ns; the last sample of a segment may be shorter."
@@ -21,37 +21,16 @@ record! {
     written_bytes "Bytes of the writes."
         kept u64 = "written_bytes": sum,;
     trims "Completed trims."
-        part u64: sum,;
+        kept u64 = "trims": sum,;
     trimmed_bytes "Bytes of the trims."
-        part u64: sum,;
+        kept u64 = "trimmed_bytes": sum,;
     read_service_time "Histogram of the service times of the reads."
         kept EncodedHistogram = "read_service_time": reset,;
     write_service_time "Histogram of the service times of the writes."
         kept EncodedHistogram = "write_service_time": reset,;
     trim_service_time "Histogram of the service times of the trims; empty without trims."
-        part EncodedHistogram: reset,;
+        kept EncodedHistogram = "trim_service_time": reset,;
 }
-
-macro_rules! trims {
-    ($name:ident: $kept:ty, $meaning:literal) => {
-        Column {
-            name: stringify!($name),
-            meaning: $meaning,
-            get: |slice| slice.$name.stored(),
-            set: |slice, value| {
-                slice.$name = Option::<$kept>::restored(value)?.unwrap_or_default();
-                Ok(())
-            },
-        }
-    };
-}
-
-/// Nothing where the point does not trim, and in older logbooks.
-const TRIMS: &[Column<IntervalRecord>] = &[
-    trims!(trims: u64, "Trims completed."),
-    trims!(trimmed_bytes: u64, "Bytes of the trims."),
-    trims!(trim_service_time: EncodedHistogram, "Histogram of the service times of the trims."),
-];
 
 impl IntervalRecord {
     /// Reads, writes and trims completed.

@@ -4,6 +4,7 @@
 //! These types are not the domain types of engine or workload: the lab converts by hand, so a
 //! change inside the engine cannot silently change the stored form.
 
+mod direction;
 mod expected;
 mod interval;
 mod monitor;
@@ -12,7 +13,6 @@ mod target;
 
 use std::borrow::Cow;
 
-use qdepth_measure::LatencyHistogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ use crate::field::IntoCell;
 use crate::fields::{Stored, Stores};
 use crate::reason::{Reason, ReasonEntry};
 
+pub use direction::DirectionRecord;
 pub use expected::{ExpectedEntry, ExpectedRecord};
 pub(crate) use expected::{cells as expected_cells, entry as expected_entry};
 pub use interval::IntervalRecord;
@@ -151,25 +152,6 @@ pub struct ErrorCount {
     pub count: u64,
 }
 
-/// Results of one direction (reads, writes, trims or syncs) of a point in the measured window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DirectionRecord {
-    /// I/Os completed in full.
-    pub completed: u64,
-    /// Bytes of those.
-    pub bytes: u64,
-    /// I/Os that failed; in no rate and no latency.
-    pub errors: Vec<ErrorCount>,
-    /// Transfers that came back short and were completed by further requests.
-    pub short: u64,
-    /// completed − issued.
-    pub service_time: LatencyHistogram,
-    /// completed − intended. None in a closed loop, where it equals the service time.
-    pub response_time: Option<LatencyHistogram>,
-    /// Latency statistics of another program, if they were imported without a histogram.
-    pub stated: Option<StatedLatency>,
-}
-
 /// Latencies as another program said them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatedLatency {
@@ -253,16 +235,22 @@ named!(TargetKind: Directory = "directory", File = "file", BlockDevice = "block-
 named!(EndedBy: Duration = "duration", Precision = "precision", Steady = "steady",
     Bytes = "bytes", Rate = "rate", Interrupted = "interrupted", Failure = "failure");
 
-/// Stored as JSON.
-impl Stores for ComparisonRecord {
-    fn stored(&self) -> Stored<'_> {
-        // Strings, numbers and flags always serialise.
-        Stored::Text(Cow::Owned(serde_json::to_string(self).unwrap_or_default()))
-    }
-    fn restored(value: Stored<'_>) -> Result<Self, String> {
-        serde_json::from_str(&String::restored(value)?).map_err(|error| error.to_string())
-    }
+/// Types that are stored as JSON.
+macro_rules! as_json {
+    ($($kind:ty),+) => {$(
+        impl Stores for $kind {
+            fn stored(&self) -> Stored<'_> {
+                // Strings, numbers and flags always serialise.
+                Stored::Text(Cow::Owned(serde_json::to_string(self).unwrap_or_default()))
+            }
+            fn restored(value: Stored<'_>) -> Result<Self, String> {
+                serde_json::from_str(&String::restored(value)?).map_err(|error| error.to_string())
+            }
+        }
+    )+};
 }
+
+as_json!(ComparisonRecord, StatedLatency);
 
 impl IntoCell for Option<ComparisonRecord> {}
 impl IntoCell for Vec<ObservationEntry> {}
