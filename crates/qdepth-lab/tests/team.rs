@@ -7,7 +7,11 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use qdepth_lab::ranks::{Loss, RankGroup, ThreadTransport, Transport, threads};
+#[cfg(test)]
+mod threads;
+
+use qdepth_lab::ranks::{Loss, RankGroup, Transport};
+use threads::{ThreadTransport, threads};
 
 #[cfg(test)]
 fn now() -> u64 {

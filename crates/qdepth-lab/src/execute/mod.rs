@@ -23,8 +23,8 @@ use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, join};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
-    Repeating, Verifying, pin, take_priority, waited_for_cpu,
+    EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Pulse, Repeating, Verifying, pin,
+    take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Finding, Instant, Nanos, label};
 use qdepth_workload::{Contents, Point};
@@ -35,14 +35,14 @@ use crate::execute::measure_options::MeasureOptions;
 use crate::execute::storage::Storage;
 use crate::execute::written::Written;
 use crate::failure::THREAD_LIMIT;
-use crate::monitor::monitors::{Monitors, Sampler};
+use crate::monitor::monitors::{Monitors, Sampler, Seen};
 use crate::monitor::pauses::GeneratorPauses;
 use crate::monitor::progress::{MachineSample, ProgressEvent};
 use crate::monitor::watch::{SCREEN_LAG, bug, watch};
 use crate::outcome::findings;
 use crate::outcome::measured::{Measured, Used};
 use crate::ranks::all_ranks::{AllRanks, clocks};
-use crate::ranks::other_ranks::{self, OtherRanks};
+use crate::ranks::other_ranks;
 use crate::ranks::shard_results::{self, ShardResults};
 use crate::request::worker_result::WorkerResult;
 use crate::target::identity::Identity;
@@ -52,14 +52,6 @@ use crate::target::prepare::{Prepared, PreparedStorage};
 /// Time from the moment when every worker is ready to the common start. It is longer than waking
 /// the last of them takes.
 const START_DELAY: Nanos = Nanos::from_millis(5);
-
-/// Combined result of a point's workers.
-struct PointResult {
-    outcome: Outcome,
-    pauses: GeneratorPauses,
-    used: Used,
-    ranks: Vec<WorkerResult>,
-}
 
 /// State shared by the workers of a group.
 struct Common<'a> {
@@ -178,16 +170,13 @@ fn measure_storage(
         seen(event);
         sampler.news().iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     };
-    let point_result = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
+    let mut all = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
     let samples = sampler.stop();
     MachineSample::last_of(&samples).iter().for_each(|news| seen(ProgressEvent::Machine(news)));
-    let counted: Vec<(u64, u64)> =
-        point_result.iter().map(|point_result| all_of(&point_result.outcome)).collect();
-    let mut measured = Vec::new();
-    for (index, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
-        let PointResult { outcome, pauses, used, mut ranks } = point_result;
-        let (real, direct) = (storage.real, storage.direct);
-        let unanswering = closed(storage, &outcome, &mut ranks);
+    let counted: Vec<(u64, u64)> = all.iter().map(|measured| all_of(&measured.outcome)).collect();
+    for (index, (measured, storage)) in all.iter_mut().zip(storage).enumerate() {
+        let real = storage.real;
+        let unanswering = closed(storage, &measured.outcome, &mut measured.ranks);
         let mut monitored =
             before[index].until(&Monitors::sample(system, real.device().as_deref()));
         for other in (0..group.len()).filter(|other| *other != index) {
@@ -200,22 +189,16 @@ fn measure_storage(
         // Once per group and target: several loads of a group may share the drives.
         if group[..index].iter().all(|earlier| earlier.target != group[index].target) {
             let health = &mut *real.health.borrow_mut();
-            let mut ask = || health.ask_again(system);
-            monitored.troubles = match options.all_ranks {
-                Some(all_ranks) => all_ranks.alive_during(stop, ask),
-                None => ask(),
-            };
+            monitored.troubles =
+                AllRanks::alive_during(options.all_ranks, stop, || health.ask_again(system));
         }
-        monitored.pauses = pauses;
-        let (engine, seen) = (Some(used), monitored);
-        let others = OtherRanks::default();
-        let point = Measured { outcome, ranks, engine, direct, seen, others, changed: None };
-        measured.push(point.with(unanswering.unwrap_or_else(|| Identity::check(system, real))));
+        measured.seen = Seen { pauses: measured.seen.pauses, ..monitored };
+        measured.note(unanswering.unwrap_or_else(|| Identity::check(system, real)));
     }
     if let Some(all_ranks) = options.all_ranks {
-        share_findings(all_ranks, targets, group, &mut measured, stop)?;
+        share_findings(all_ranks, targets, group, &mut all, stop)?;
     }
-    Ok(measured)
+    Ok(all)
 }
 
 /// Closes the files of a point and notes the time. Closing asks the server. If the server does not
@@ -279,11 +262,7 @@ fn ask_below(
     let ask = |storage: &Storage<'_>| {
         let below = with_all_below(system, storage.real.inspected.devices());
         let health = &mut *storage.real.health.borrow_mut();
-        let mut ask = || health.ask_first(system, &below);
-        match all_ranks {
-            Some(all_ranks) => all_ranks.alive_during(stop, ask),
-            None => ask(),
-        }
+        AllRanks::alive_during(all_ranks, stop, || health.ask_first(system, &below));
         below
     };
     storage.iter().map(ask).collect()
@@ -310,7 +289,7 @@ fn in_real_time(
     cpus: &[Vec<u32>],
     stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
-) -> Result<Vec<PointResult>> {
+) -> Result<Vec<Measured>> {
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let shards: Vec<Vec<(usize, Shard<'_>)>> =
@@ -363,12 +342,15 @@ fn in_real_time(
         let lost =
             options.all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;
         let start = common.start.get().copied().unwrap_or_default();
-        let result = |of_point| point_result(of_point, used.clone(), lost.as_ref());
-        let mut all = results.into_iter().map(result).collect::<Result<Vec<PointResult>>>()?;
-        for ((measured, point), waited) in all.iter_mut().zip(group).zip(waited) {
-            let from = start + Nanos(point.delay_ns + point.warm_up_ns);
-            measured.pauses =
-                GeneratorPauses::within(&still, from, from + measured.outcome.duration, waited);
+        let mut all = Vec::new();
+        for (index, (outcomes, waited)) in results.into_iter().zip(waited).enumerate() {
+            let ranks = outcomes.iter().map(WorkerResult::from_outcome).collect();
+            let outcome = joined_or_lost(outcomes, lost.as_ref());
+            let from = start + Nanos(group[index].delay_ns + group[index].warm_up_ns);
+            let pauses = GeneratorPauses::within(&still, from, from + outcome.duration, waited);
+            let seen = Seen { pauses, ..Seen::default() };
+            let (direct, engine) = (storage[index].direct, used.clone());
+            all.push(Measured { ranks, engine, seen, ..Measured::new(outcome, direct) });
         }
         Ok(all)
     })
@@ -378,7 +360,8 @@ fn no_thread(why: &std::io::Error) -> anyhow::Error {
     anyhow!("a worker cannot be started ({why}): {THREAD_LIMIT}")
 }
 
-/// Results of the workers of each point; the engine; and for each point the largest share of time
+/// Outcomes of the workers of each point; the engine, which a rank without a stream does not have;
+/// and for each point the largest share of time
 /// that a worker waited for a CPU.
 fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
     let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
@@ -386,8 +369,7 @@ fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, 
         let (mut of_workers, mut waited_most) = (Vec::new(), 0.0_f64);
         for worker in of_point {
             let (outcome, by) = worker.join().map_err(|_| bug())??;
-            let result = WorkerResult::from_outcome(&outcome);
-            of_workers.push((outcome, result));
+            of_workers.push(outcome);
             waited_most = waited_most.max(by.waited);
             used = Some(by);
         }
@@ -419,26 +401,14 @@ fn share(
     Ok(lost)
 }
 
-/// Combined result of the workers of a point.
-fn point_result(
-    of_point: Vec<(Outcome, WorkerResult)>,
-    used: Option<Used>,
-    lost: Option<&Lost>,
-) -> Result<PointResult> {
-    let (outcomes, ranks): (Vec<Outcome>, Vec<WorkerResult>) = of_point.into_iter().unzip();
+/// Combined outcome of the workers of a point.
+fn joined_or_lost(outcomes: Vec<Outcome>, lost: Option<&Lost>) -> Outcome {
     let mut outcome = join(outcomes);
     if let Some(lost) = lost {
         outcome.ended = Ended::Failure;
         outcome.failure = Some(fault(lost).into());
     }
-    // A rank without a stream of this group has no engine, and nobody uses its results.
-    let used = used.unwrap_or_else(|| Used {
-        engine: Engine::Sync,
-        probe: Probe::default(),
-        clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
-        waited: 0.0,
-    });
-    Ok(PointResult { outcome, pauses: GeneratorPauses::default(), used, ranks })
+    outcome
 }
 
 /// Failure of the points of a group when a rank is lost.

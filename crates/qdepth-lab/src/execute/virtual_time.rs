@@ -15,7 +15,6 @@ use crate::monitor::progress::ProgressEvent;
 use crate::monitor::watch::{SCREEN_LAG, bug, watch};
 use crate::outcome::measured::Measured;
 use crate::ranks::all_ranks::AllRanks;
-use crate::ranks::other_ranks::OtherRanks;
 use crate::target::prepare::{Emulation, Prepared, PreparedStorage};
 
 /// Service time, µs, up to which an emulated device does not represent storage: a point on it shows
@@ -90,15 +89,8 @@ pub(crate) fn measure(
             other => seen(other),
         })?;
         for (index, (outcome, seen)) in indices.into_iter().zip(outcomes) {
-            measured[index] = Some(Measured {
-                outcome,
-                ranks: Vec::new(),
-                engine: None,
-                direct: group[index].direct,
-                seen,
-                others: OtherRanks::default(),
-                changed: None,
-            });
+            let direct = group[index].direct;
+            measured[index] = Some(Measured { seen, ..Measured::new(outcome, direct) });
         }
     }
     Ok(measured.into_iter().flatten().collect())

@@ -28,25 +28,20 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// A point without I/Os, because its target is gone.
-    pub(crate) fn nothing(point: &Point, why: Absence) -> Self {
-        Self {
-            outcome: Outcome {
-                ended: Ended::Failure,
-                failure: Some(why.into()),
-                ..Outcome::default()
-            },
-            ranks: Vec::new(),
-            engine: None,
-            direct: point.direct,
-            seen: Seen::default(),
-            others: OtherRanks::default(),
-            changed: None,
-        }
+    /// A point with its outcome, and nothing known about the machine.
+    pub(crate) fn new(outcome: Outcome, direct: bool) -> Self {
+        let (seen, others) = Default::default();
+        Self { outcome, ranks: Vec::new(), engine: None, direct, seen, others, changed: None }
     }
 
-    /// Adds the identity of the target after the point.
-    pub(crate) fn with(mut self, identity: Identity) -> Self {
+    /// A point without I/Os, because its target is gone.
+    pub(crate) fn nothing(point: &Point, why: Absence) -> Self {
+        let (ended, failure) = (Ended::Failure, Some(why.into()));
+        Self::new(Outcome { ended, failure, ..Outcome::default() }, point.direct)
+    }
+
+    /// Notes the identity of the target after the point.
+    pub(crate) fn note(&mut self, identity: Identity) {
         match identity {
             Identity::Same => {}
             Identity::Changed(changed) => self.changed = Some(changed),
@@ -54,11 +49,8 @@ impl Measured {
                 self.outcome.failure.get_or_insert(why.into());
             }
         }
-        self
     }
-}
 
-impl Measured {
     /// The same as warm-up of the following measurement.
     pub(crate) fn into_warm_up(self) -> Self {
         let ranks = self.ranks.iter().map(|_| WorkerResult::default()).collect();

@@ -2,7 +2,7 @@
 //! dead rank is detected by its silence, so that no rank waits forever.
 //!
 //! Rank 0 leads, and the others communicate only with it. A [`Transport`] carries the messages:
-//! MPI, or channels between threads ([`threads`]). This module reads no clock and has no `unsafe`
+//! MPI, or in tests channels between threads. This module reads no clock and has no `unsafe`
 //! code: both are up to the transport. Start with [`RankGroup`].
 
 pub mod all_ranks;
@@ -12,10 +12,11 @@ pub mod shim;
 pub(crate) mod together;
 
 mod rank_group;
-mod threads;
+#[cfg(test)]
+#[path = "../../tests/threads/mod.rs"]
+pub(crate) mod threads;
 
 pub use rank_group::{ClockOffset, Loss, Lost, RankGroup};
-pub use threads::{ThreadTransport, threads};
 
 /// Transport of messages between the leader and the other ranks, in order and complete.
 pub trait Transport {

@@ -6,10 +6,8 @@
 use anyhow::{Context, Result, ensure};
 use qdepth_engine::Outcome;
 
-use crate::request::worker_result::WorkerResult;
-
 /// Results of the workers of a rank for each point of a group.
-pub(crate) type ShardResults = Vec<Vec<(Outcome, WorkerResult)>>;
+pub(crate) type ShardResults = Vec<Vec<Outcome>>;
 
 /// Version of the encoding: another version may have other fields.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -43,7 +41,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ShardResults> {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use crate::ranks::{RankGroup, ThreadTransport, threads};
+    use crate::ranks::RankGroup;
+    use crate::ranks::threads::{ThreadTransport, threads};
     use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
     use qdepth_engine::{Shard, Target, join, measure, measure_shard};
     use qdepth_measure::{Instant, LatencyHistogram, Nanos};
@@ -66,12 +65,10 @@ mod tests {
         let mut outcome = measure(&mut target, &plan.points[1], &never, &mut |_| {});
         outcome.directions[0].errors.count(5);
         assert!(outcome.completed() > 100 && outcome.series.intervals().len() > 10);
-        let rank = WorkerResult { bytes: 7, moved: Nanos(9), ..WorkerResult::default() };
-        let bytes = write(&vec![vec![(outcome.clone(), rank)], Vec::new()]).unwrap();
+        let bytes = write(&vec![vec![outcome.clone()], Vec::new()]).unwrap();
         let results = read(&bytes).unwrap();
         assert_eq!(results.len(), 2);
-        assert_eq!(results[0][0].0, outcome);
-        assert_eq!(results[0][0].1, rank);
+        assert_eq!(results[0][0], outcome);
         for length in (0..bytes.len()).step_by(97) {
             assert!(read(&bytes[..length]).is_err(), "{length} of {}", bytes.len());
         }
@@ -151,15 +148,14 @@ mod tests {
                 // Distributed from the last rank on, so that of five ranks, rank 0 has none.
                 let mut of_ranks = vec![Vec::new(); ranks];
                 for (worker, outcome) in found.iter().enumerate() {
-                    of_ranks[ranks - 1 - worker % ranks]
-                        .push((outcome.clone(), WorkerResult::from_outcome(outcome)));
+                    of_ranks[ranks - 1 - worker % ranks].push(outcome.clone());
                 }
                 let sent = of_ranks.drain(1..).map(|results| write(&vec![results]).unwrap());
                 let theirs: Vec<_> = sent.map(|bytes| read(&bytes).unwrap().remove(0)).collect();
                 let all = of_ranks.into_iter().chain(theirs).flatten();
-                let (mut outcomes, ranks_found): (Vec<Outcome>, Vec<WorkerResult>) = all.unzip();
-                assert_eq!(ranks_found.len(), 4, "{kind}");
-                let mut merged = join(std::mem::take(&mut outcomes));
+                let outcomes: Vec<Outcome> = all.collect();
+                assert_eq!(outcomes.len(), 4, "{kind}");
+                let mut merged = join(outcomes);
                 // Floating-point sums depend on their order.
                 for (mine, theirs) in [
                     (&mut merged.in_flight_integral, alone.in_flight_integral),
@@ -196,12 +192,11 @@ mod tests {
             let mut target = medium.open(&OpenMedia::for_point(point)).unwrap();
             let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
             if !group.is_leader() {
-                group
-                    .give(&write(&vec![vec![(outcome.clone(), WorkerResult::default())]]).unwrap());
+                group.give(&write(&vec![vec![outcome.clone()]]).unwrap());
                 return (outcome, Vec::new());
             }
             let given = group.gather(&|| false).into_iter();
-            let theirs = given.map(|bytes| read(&bytes.unwrap()).unwrap().remove(0).remove(0).0);
+            let theirs = given.map(|bytes| read(&bytes.unwrap()).unwrap().remove(0).remove(0));
             (outcome.clone(), std::iter::once(outcome).chain(theirs).collect())
         };
         let mut all: Vec<(Outcome, Vec<Outcome>)> = std::thread::scope(|scope| {

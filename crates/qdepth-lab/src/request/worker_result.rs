@@ -3,10 +3,9 @@
 use qdepth_engine::Outcome;
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
-use serde::{Deserialize, Serialize};
 
 /// Results of one worker of a point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerResult {
     /// Bytes moved.
     pub bytes: u64,
@@ -15,18 +14,14 @@ pub struct WorkerResult {
     /// Time from the common start to the last completion.
     pub moved: Nanos,
     /// Time from the common start to the start of catching up with the others.
-    #[serde(default)]
     pub caught_up_from: Nanos,
     /// Bytes moved until then.
-    #[serde(default)]
     pub bytes_before: u64,
     /// Number of context switches in the window.
     pub switches: u64,
     /// Length of the window, and CPU time in it.
-    #[serde(default)]
     pub duration: Nanos,
     /// See `duration`.
-    #[serde(default)]
     pub cpu: Nanos,
     /// Page faults in the window: major ones, which read from storage, and minor ones.
     pub faults: [u64; 2],

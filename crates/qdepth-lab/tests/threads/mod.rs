@@ -1,10 +1,10 @@
-//! A transport between threads of one process, for tests.
+//! A transport between threads of one process.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::ranks::Transport;
+use super::Transport;
 
 /// Longest pause; a message ends it.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -24,7 +24,7 @@ struct Queue {
 
 /// Endpoint of one rank.
 #[derive(Debug)]
-pub struct ThreadTransport {
+pub(crate) struct ThreadTransport {
     rank: u32,
     /// Leader: senders to all ranks, in order. Other ranks: the sender to the leader.
     to: Vec<Sender<Message>>,
@@ -34,7 +34,7 @@ pub struct ThreadTransport {
 }
 
 /// Creates the endpoints of this many ranks, in order. They measure time by `clock`.
-pub fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadTransport> {
+pub(crate) fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadTransport> {
     let (ends, receivers): (Vec<Sender<Message>>, Vec<Receiver<Message>>) =
         (0..size).map(|_| channel()).unzip();
     let transport = |(rank, from): (usize, Receiver<Message>)| ThreadTransport {
