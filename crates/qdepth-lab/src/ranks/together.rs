@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use qdepth_engine::Interval;
 use qdepth_measure::Nanos;
+use qdepth_record::event::Machine;
 
 use crate::monitor::progress::{MachineSample, ProgressEvent, RankProgress};
 use crate::ranks::all_ranks::AllRanks;
@@ -12,19 +13,11 @@ use crate::ranks::all_ranks::AllRanks;
 /// second.
 const RANKS_LAG: Nanos = Nanos::from_millis(1200);
 
-/// Progress of a machine: its values, and the rates of its ranks.
-#[derive(Debug, PartialEq)]
-pub(crate) struct MachineProgress {
-    pub(crate) news: MachineSample,
-    pub(crate) io_per_s: f64,
-    pub(crate) bytes_per_s: f64,
-}
-
 /// Progress that is ready to be reported.
 #[derive(Debug, Default)]
 pub(crate) struct ProgressBatch {
     pub(crate) slices: Vec<(usize, Interval)>,
-    pub(crate) machines: Vec<MachineProgress>,
+    pub(crate) machines: Vec<Machine>,
 }
 
 /// Merges the progress of all ranks. With a single rank, everything is reported at once.
@@ -102,7 +95,7 @@ impl<'a> ProgressMerger<'a> {
     }
 
     /// Report of a machine, with the I/O of its ranks since its last report.
-    fn machine(&mut self, news: MachineSample) -> MachineProgress {
+    fn machine(&mut self, news: MachineSample) -> Machine {
         let (mut ios, mut bytes) = (0, 0);
         for (rank, _) in self.hosts.iter().filter(|(_, host)| **host == news.host) {
             let (more_ios, more_bytes) = self.counts.remove(rank).unwrap_or_default();
@@ -110,7 +103,8 @@ impl<'a> ProgressMerger<'a> {
         }
         let seconds = news.length_ns.max(1) as f64 / 1e9;
         let (io_per_s, bytes_per_s) = (ios as f64 / seconds, bytes as f64 / seconds);
-        MachineProgress { news, io_per_s, bytes_per_s }
+        let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
+        Machine { host: news.host, io_per_s, bytes_per_s, values }
     }
 
     /// Moves samples that are ready to the batch, ordered by time.

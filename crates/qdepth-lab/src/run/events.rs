@@ -22,7 +22,6 @@ use crate::Lab;
 use crate::events::observer::Observer;
 use crate::events::rate_so_far::RateSoFar;
 use crate::failure::Usage;
-use crate::ranks::together::MachineProgress;
 use crate::run::record;
 
 /// Measured time of a point that one event covers.
@@ -204,11 +203,8 @@ impl<'a> Events<'a> {
     }
 
     /// Publishes a sample of a machine.
-    pub(crate) fn machine(&self, seen: MachineProgress) {
-        let MachineProgress { news, io_per_s, bytes_per_s } = seen;
-        let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
-        let event = event::Machine { host: news.host, io_per_s, bytes_per_s, values };
-        self.observer.event(&RunEvent::Machine(event));
+    pub(crate) fn machine(&self, machine: event::Machine) {
+        self.observer.event(&RunEvent::Machine(machine));
     }
 
     /// Publishes the pending intervals of these points, because others are measured before they
