@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use qdepth_files::Folder;
 use qdepth_host::system::System;
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
+use qdepth_measure::pattern::Pattern;
 use qdepth_measure::{Nanos, Ratio, Seed, ratio};
 use qdepth_record::{ProofOutcome, ProofRecord, Reason};
 use qdepth_workload::{Arrivals, Extent, Operation, Point, SizeMix, Stop};
@@ -108,10 +109,7 @@ fn file_in(folder: &Path) -> Result<File> {
     let folder = Folder::open(if folder == Path::new("") { Path::new(".") } else { folder })?;
     let file = folder.nameless()?;
     let mut piece = vec![0; PIECE];
-    for (number, bytes) in piece.chunks_mut(8).enumerate() {
-        let drawn = Seed(number as u64).derive("fio").0.to_le_bytes();
-        bytes.copy_from_slice(&drawn[..bytes.len()]);
-    }
+    Pattern::new(1).fill(&mut piece, 0.0);
     for at in (0..SIZE).step_by(PIECE) {
         file.write_all_at(&piece, at).context("cannot fill a file of 64 MiB")?;
     }

@@ -14,6 +14,7 @@ use qdepth_host::readable::largest_file;
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
+use qdepth_measure::pattern::Pattern;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{Choices, PlanFile, shipped_plan_text};
 
@@ -132,7 +133,8 @@ fn filled_in(time: Nanos, room: u64) -> u64 {
     let probe = || -> Result<u64> {
         let bytes = PROBE.min(room);
         let mut file = Folder::open(Path::new("."))?.nameless()?;
-        let block = noise();
+        let mut block = vec![0; MIB as usize];
+        Pattern::new(1).fill(&mut block, 0.0);
         let began = qdepth_linux::now();
         for _ in 0..bytes / MIB {
             file.write_all(&block)?;
@@ -142,18 +144,6 @@ fn filled_in(time: Nanos, room: u64) -> u64 {
         Ok((bytes as f64 * time.as_secs_f64() / took.as_secs_f64().max(1e-6)) as u64)
     };
     probe().unwrap_or(least).max(least)
-}
-
-/// A mebibyte of incompressible data (xorshift).
-fn noise() -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()
-    };
-    (0..MIB / 8).flat_map(|_| next()).collect()
 }
 
 /// The single device below, if all guards permit reading it. Permissions alone do not decide,
