@@ -46,8 +46,8 @@ impl Logbook {
     /// # Errors
     /// Like [`run`](Self::run), or if the file cannot be written.
     pub fn note(&mut self, asked: &str, text: &str, at: &str) -> Result<String> {
-        let (subject, key) = RunRecord::NOTE;
-        self.remark(asked, subject, key, text, format!("qdepth note, {at}"))
+        let source = format!("qdepth note, {at}");
+        self.remark(asked, Observation::new(RunRecord::NOTE, Ok(text.to_owned()), source))
     }
 
     /// Retracts a run, with a reason. Returns the run's ID. The run is kept and marked, and
@@ -56,29 +56,16 @@ impl Logbook {
     /// # Errors
     /// Like [`note`](Self::note).
     pub fn retract(&mut self, asked: &str, why: &str, at: &str) -> Result<String> {
-        let (subject, key) = RunRecord::RETRACTED;
-        self.remark(asked, subject, key, why, format!("qdepth retract, {at}"))
+        let source = format!("qdepth retract, {at}");
+        self.remark(asked, Observation::new(RunRecord::RETRACTED, Ok(why.to_owned()), source))
     }
 
     /// Stores a user's remark as an environment fact of a run.
-    fn remark(
-        &mut self,
-        asked: &str,
-        subject: &str,
-        key: &str,
-        text: &str,
-        source: String,
-    ) -> Result<String> {
+    fn remark(&mut self, asked: &str, remark: Observation) -> Result<String> {
         let what = "finding the run";
         let (number, id) = {
             let _snapshot = self.snapshot(what)?;
             self.resolve(asked)?
-        };
-        let remark = Observation {
-            subject: subject.to_owned(),
-            key: key.to_owned(),
-            value: Ok(text.to_owned()),
-            source,
         };
         self.keep_remarks(number, &[remark])?;
         Ok(id)
@@ -147,10 +134,8 @@ impl Logbook {
             let found = check::run(&self.connection, number);
             (number, found.map_err(doing(&self.path, what))?.0)
         };
-        let is_remark = |seen: &&Observation| {
-            let name = (&*seen.subject, &*seen.key);
-            name == RunRecord::NOTE || name == RunRecord::RETRACTED
-        };
+        let is_remark =
+            |seen: &&Observation| seen.is(RunRecord::NOTE) || seen.is(RunRecord::RETRACTED);
         let new = |seen: &&Observation| !here.environment.contains(seen);
         let remarks: Vec<Observation> =
             there.environment.iter().filter(is_remark).filter(new).cloned().collect();

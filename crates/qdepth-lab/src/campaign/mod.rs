@@ -177,11 +177,8 @@ impl Member<'_> {
     /// If a target's name is not text.
     pub fn facts(self) -> anyhow::Result<Vec<Observation>> {
         let Self { campaign, index, column } = self;
-        let fact = |key: &str, value: String| Observation {
-            subject: SUBJECT.to_owned(),
-            key: key.to_owned(),
-            value: Ok(value),
-            source: "qdepth run --repeat".to_owned(),
+        let fact = |key: &str, value: String| {
+            Observation::new((SUBJECT, key), Ok(value), "qdepth run --repeat")
         };
         Ok(vec![
             fact(ID, campaign.id.clone()),
@@ -193,8 +190,7 @@ impl Member<'_> {
 }
 
 fn value<'a>(run: &'a RunRecord, key: &str) -> Option<&'a str> {
-    let is_it = |seen: &&Observation| seen.subject == SUBJECT && seen.key == key;
-    run.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+    Observation::value_in(&run.environment, (SUBJECT, key))
 }
 
 #[cfg(test)]

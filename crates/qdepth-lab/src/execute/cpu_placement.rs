@@ -111,11 +111,9 @@ pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Obs
     let mut kept = cpus.concat();
     kept.sort_unstable();
     kept.dedup();
-    let fact = |key: &str, numbers: &[u32], source: &str| Observation {
-        subject: "generator".to_owned(),
-        key: key.to_owned(),
-        value: Ok(numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")),
-        source: source.to_owned(),
+    let fact = |key: &str, numbers: &[u32], source: &str| {
+        let list = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        Observation::new(("generator", key), Ok(list), source)
     };
     let chosen = lab.request.pinning.named().is_some();
     let source = if chosen { "--cpus" } else { "sched_getaffinity(2), /sys/devices/system" };

@@ -29,10 +29,6 @@ pub(crate) fn is_there(measured: &Measured) -> Result<()> {
 }
 
 pub(crate) fn fact(target: &Prepared, value: String, source: &str) -> Observation {
-    Observation {
-        subject: target.expression.display().to_string(),
-        key: "preconditioned".to_owned(),
-        value: Ok(value),
-        source: source.to_owned(),
-    }
+    let subject = target.expression.display().to_string();
+    Observation::new((&subject, "preconditioned"), Ok(value), source)
 }

@@ -51,12 +51,7 @@ pub(crate) fn facts(engine: Engine, workers: &[u32]) -> Vec<Observation> {
 }
 
 fn observation(key: &str, value: Result<String, Reason>) -> Observation {
-    Observation {
-        subject: "generator".to_owned(),
-        key: key.to_owned(),
-        value,
-        source: source::CALIBRATION.to_owned(),
-    }
+    Observation::new(("generator", key), value, source::CALIBRATION)
 }
 
 /// Ceiling of the generator for each number of requests in flight, with the engine in use.

@@ -103,9 +103,7 @@ pub fn machine(facts: &[Observation]) -> [String; 2] {
 }
 
 fn fact(facts: &[Observation], wanted: (&str, &str)) -> String {
-    let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == wanted;
-    let value = facts.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok());
-    value.unwrap_or_default().to_owned()
+    Observation::value_in(facts, wanted).unwrap_or_default().to_owned()
 }
 
 fn worst(proofs: &[ProofRecord]) -> ProofOutcome {

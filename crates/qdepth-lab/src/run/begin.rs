@@ -183,12 +183,7 @@ fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> 
             .figure("passed", count(ProofOutcome::Passed))
             .figure("failed", count(ProofOutcome::Failed))
             .figure("proofs", proofs.len() as f64);
-        Observation {
-            subject: "certificate".to_owned(),
-            key: "latest".to_owned(),
-            value: Ok(value.stored()),
-            source: "qdepth certify".to_owned(),
-        }
+        Observation::new(("certificate", "latest"), Ok(value.stored()), "qdepth certify")
     }))
 }
 

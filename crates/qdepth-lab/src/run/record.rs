@@ -167,11 +167,8 @@ fn name(prepared: &[Prepared], index: usize) -> String {
 
 /// Facts of an emulated target: all parameters of its device model.
 fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
-    let fact = |(subject, key, value): (String, String, String)| Observation {
-        subject,
-        key,
-        value: Ok(value),
-        source: source::DESCRIPTION.to_owned(),
+    let fact = |(subject, key, value): (String, String, String)| {
+        Observation::new((&subject, &key), Ok(value), source::DESCRIPTION)
     };
     medium.facts().into_iter().map(fact).collect()
 }
@@ -180,10 +177,6 @@ fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
 pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
     let seed = ["--seed".to_owned(), seed.to_string()];
     let words = request.command.as_ref()?.iter().chain(&seed);
-    Some(Observation {
-        subject: RunRecord::COMMAND.0.to_owned(),
-        key: RunRecord::COMMAND.1.to_owned(),
-        value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
-        source: source::COMMAND_LINE.to_owned(),
-    })
+    let line = words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+    Some(Observation::new(RunRecord::COMMAND, Ok(line), source::COMMAND_LINE))
 }

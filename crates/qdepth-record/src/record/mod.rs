@@ -67,6 +67,27 @@ pub struct Observation {
     pub source: String,
 }
 
+impl Observation {
+    /// A fact, named by its subject and key.
+    pub fn new(
+        (subject, key): (&str, &str),
+        value: Result<String, Reason>,
+        source: impl Into<String>,
+    ) -> Self {
+        Self { subject: subject.to_owned(), key: key.to_owned(), value, source: source.into() }
+    }
+
+    /// True if it has this subject and key.
+    pub fn is(&self, name: (&str, &str)) -> bool {
+        (&*self.subject, &*self.key) == name
+    }
+
+    /// Value of the first of these facts with this subject and key; `None` if it is not known.
+    pub fn value_in<'f>(facts: &'f [Self], name: (&str, &str)) -> Option<&'f str> {
+        facts.iter().find(|fact| fact.is(name))?.value.as_deref().ok()
+    }
+}
+
 /// A fact read from the machine, with where it was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservationEntry {

@@ -114,8 +114,7 @@ impl RunRecord {
     /// The command that asks for the plan again, quoted for a shell; `None` if no words of a
     /// command line asked for it, or an earlier version measured.
     pub fn command_again(&self) -> Option<&str> {
-        let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == Self::COMMAND;
-        self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+        Observation::value_in(&self.environment, Self::COMMAND)
     }
 
     /// Subject and key of the facts that hold what a person noted.
@@ -124,8 +123,8 @@ impl RunRecord {
     pub const RETRACTED: (&str, &str) = ("run", "retracted");
 
     fn facts_of<'a>(&'a self, which: (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
-        let is_it = move |seen: &&Observation| (&*seen.subject, &*seen.key) == which;
-        self.environment.iter().filter(is_it).filter_map(|seen| seen.value.as_deref().ok())
+        let named = self.environment.iter().filter(move |seen| seen.is(which));
+        named.filter_map(|seen| seen.value.as_deref().ok())
     }
 
     /// Notes of users, in the order of creation.
@@ -145,8 +144,7 @@ impl RunRecord {
 
     /// Name of the machine; `None` if it could not be read.
     pub fn host(&self) -> Option<&str> {
-        let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == ("host", "name");
-        self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+        Observation::value_in(&self.environment, ("host", "name"))
     }
 
     /// Expected results of the point with this index.
