@@ -134,13 +134,12 @@ fn start_new(
     let id = uuid::Uuid::now_v7().to_string();
     let writes = needs_writing(file, choices)?;
     let keep = lab.request.keep || file.keep_files;
-    let options = prepare_options(lab, &id, writes, provision.clone(), keep);
-    let cleared = clear_targets(lab.system, targets, &options, lab.observer)?;
+    let options = prepare_options(lab, &id, &writes, &provision, keep);
+    let cleared = clear_targets(targets, options)?;
     let mut logbook = open()?;
     logbook.hold(&id)?;
     publisher.follow(&logbook);
-    let stopping = || lab.signals.caught().is_some();
-    let mut prepared = cleared.make_ready(&options, lab.observer, &stopping)?;
+    let mut prepared = cleared.make_ready()?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let mut plan = seen.into_plan(asked, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
@@ -234,11 +233,10 @@ fn resume(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Prepare
     reachable(lab.system, engine, &found, &plan)?;
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let (provision, keep) =
-        (Provision::from_plan(&plan, bytes), lab.request.keep || plan.keep_files);
-    let options = prepare_options(lab, &run.id, plan.written_targets(), provision, keep);
-    let stopping = || lab.signals.caught().is_some();
-    let mut prepared = prepare(lab.system, &targets, &options, lab.observer, &stopping)?;
+    let (provision, writes) = (Provision::from_plan(&plan, bytes), plan.written_targets());
+    let keep = lab.request.keep || plan.keep_files;
+    let options = prepare_options(lab, &run.id, &writes, &provision, keep);
+    let mut prepared = prepare(&targets, options)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(|why| {
         Usage(format!(
@@ -305,11 +303,11 @@ fn same_storage(
 fn prepare_options<'a>(
     lab: Lab<'a>,
     run_id: &'a str,
-    writes: WrittenTargets,
-    provision: Provision,
+    writes: &'a WrittenTargets,
+    provision: &'a Provision,
     keep: bool,
 ) -> PrepareOptions<'a> {
     let results = lab.request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
     let results_dir = results.unwrap_or(Path::new("."));
-    PrepareOptions { run_id, results_dir, writes, provision, keep, consent: &lab.request.consent }
+    PrepareOptions { lab, run_id, results_dir, writes, provision, keep }
 }

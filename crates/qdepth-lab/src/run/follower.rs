@@ -207,15 +207,15 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     }
     let task = task?;
     let plan = Plan::from_text(&task.plan).map_err(Usage)?;
-    let prepare_options = PrepareOptions {
+    let options = PrepareOptions {
+        lab,
         run_id: &task.run_id,
         results_dir: Path::new("."),
-        writes: plan.written_targets(),
-        provision: Provision::from_plan(&plan, task.bytes),
+        writes: &plan.written_targets(),
+        provision: &Provision::from_plan(&plan, task.bytes),
         keep: task.keep,
-        consent: &lab.request.consent,
     };
-    let prepared = prepare(lab.system, &task.targets, &prepare_options, lab.observer, &stopping);
+    let prepared = prepare(&task.targets, options);
     let answer = match &prepared {
         Ok(_) => Answer::Ready(hostname()),
         Err(why) => Answer::No(format!("{why:#}"), exit_status(why)),

@@ -26,10 +26,10 @@ use qdepth_record::{PhaseStep, TargetKind};
 use qdepth_workload::{Extent, TargetShape, WrittenTargets};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::events::observer::{Observer, Progress};
+use crate::Lab;
+use crate::events::observer::Progress;
 use crate::failure::Usage;
 use crate::monitor::monitors::DriveHealth;
-use crate::request::ConsentWords;
 use crate::request::provision::{Provision, is_written};
 use crate::target::consent::consent_for;
 
@@ -226,44 +226,38 @@ impl Prepared {
 }
 
 /// Options of the preparation of targets.
+#[derive(Clone, Copy)]
 pub(crate) struct PrepareOptions<'a> {
+    pub(crate) lab: Lab<'a>,
     pub(crate) run_id: &'a str,
     pub(crate) results_dir: &'a Path,
-    pub(crate) writes: WrittenTargets,
-    pub(crate) provision: Provision,
+    pub(crate) writes: &'a WrittenTargets,
+    pub(crate) provision: &'a Provision,
     pub(crate) keep: bool,
-    pub(crate) consent: &'a ConsentWords,
 }
 
 /// Targets that have passed all guards, before anything is written.
-pub(crate) struct ClearedTargets {
+pub(crate) struct ClearedTargets<'a> {
+    options: PrepareOptions<'a>,
     real: Vec<(Inspected, Cleared)>,
     emulated: Vec<Prepared>,
 }
 
-/// Asks all guards of all targets before the first is written, then makes each ready. `interrupted`
-/// ends the filling of a measurement file.
+/// Asks all guards of all targets before the first is written, then makes each ready. A signal ends
+/// the filling of a measurement file.
 pub(crate) fn prepare(
-    system: &System,
     expressions: &[PathBuf],
-    prepare_options: &PrepareOptions<'_>,
-    observer: &dyn Observer,
-    interrupted: &dyn Fn() -> bool,
+    options: PrepareOptions<'_>,
 ) -> Result<Vec<Prepared>> {
-    clear_targets(system, expressions, prepare_options, observer)?.make_ready(
-        prepare_options,
-        observer,
-        interrupted,
-    )
+    clear_targets(expressions, options)?.make_ready()
 }
 
 /// Asks all guards of all targets.
-pub(crate) fn clear_targets(
-    system: &System,
+pub(crate) fn clear_targets<'a>(
     expressions: &[PathBuf],
-    prepare_options: &PrepareOptions<'_>,
-    observer: &dyn Observer,
-) -> Result<ClearedTargets> {
+    options: PrepareOptions<'a>,
+) -> Result<ClearedTargets<'a>> {
+    let Lab { system, observer, request, .. } = options.lab;
     let mut found = Vec::new();
     for expression in expressions {
         found.push(find(system, expression)?);
@@ -283,28 +277,23 @@ pub(crate) fn clear_targets(
     for (number, target) in found.iter().enumerate() {
         consents.push(match target.kind {
             Kind::Directory(_) => None,
-            _ if is_written(&prepare_options.writes, number, target) => {
-                open_to_consent(system, target, &writing(prepare_options))?;
-                consent_for(system, target, prepare_options.consent, observer)?
+            _ if is_written(options.writes, number, target) => {
+                open_to_consent(system, target, &writing(options))?;
+                consent_for(system, target, &request.consent, observer)?
             }
             _ => None,
         });
     }
-    let cleared = clear_all(system, &found, &consents, prepare_options)?;
-    Ok(ClearedTargets { real: found.into_iter().zip(cleared).collect(), emulated })
+    let cleared = clear_all(&found, &consents, options)?;
+    Ok(ClearedTargets { options, real: found.into_iter().zip(cleared).collect(), emulated })
 }
 
-impl ClearedTargets {
-    /// Makes each target ready, with the options that it was cleared with.
-    pub(crate) fn make_ready(
-        self,
-        prepare_options: &PrepareOptions<'_>,
-        observer: &dyn Observer,
-        interrupted: &dyn Fn() -> bool,
-    ) -> Result<Vec<Prepared>> {
+impl ClearedTargets<'_> {
+    /// Makes each target ready.
+    pub(crate) fn make_ready(self) -> Result<Vec<Prepared>> {
         let mut prepared = self.emulated;
         for (target, cleared) in self.real {
-            let ready = make_ready(target, cleared, prepare_options, observer, interrupted);
+            let ready = make_ready(target, cleared, self.options);
             prepared.push(ready.map_err(|error| refusal_to_failure(error, !prepared.is_empty()))?);
         }
         Ok(prepared)
@@ -313,17 +302,16 @@ impl ClearedTargets {
 
 /// Asks the guards of each target, and reports all missing consents at once.
 fn clear_all(
-    system: &System,
     found: &[Inspected],
     consents: &[Option<Consent>],
-    prepare_options: &PrepareOptions<'_>,
+    options: PrepareOptions<'_>,
 ) -> Result<Vec<Cleared>> {
     let mut cleared: Vec<Cleared> = Vec::new();
     let mut missing: Option<Refusal> = None;
     for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
         let promised = promised(&found[..cleared.len()], &cleared, target);
         let (consent, count) = (consent.as_ref(), found.len());
-        match clear(system, target, consent, prepare_options, promised, number, count) {
+        match clear(target, consent, options, promised, number, count) {
             // After the first missing consent, later targets are only asked for theirs.
             Ok(_) if missing.is_some() => {}
             Ok(clearance) => cleared.push(clearance),
@@ -399,64 +387,47 @@ fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u
     earlier.iter().zip(cleared).map(bytes).sum()
 }
 
-fn wanted<'a>(prepare_options: &PrepareOptions<'a>) -> Wanted<'a> {
-    Wanted {
-        size_bytes: prepare_options.provision.bytes(),
-        run_id: prepare_options.run_id,
-        now: Timestamp::now(),
-        keep: prepare_options.keep,
-        direct: true,
-    }
+fn wanted(options: PrepareOptions<'_>) -> Wanted<'_> {
+    let PrepareOptions { run_id, provision, keep, .. } = options;
+    let (size_bytes, now) = (provision.bytes(), Timestamp::now());
+    Wanted { size_bytes, run_id, now, keep, direct: true }
 }
 
-fn writing<'a>(prepare_options: &PrepareOptions<'a>) -> Writing<'a> {
-    Writing {
-        run_id: prepare_options.run_id,
-        now: Timestamp::now(),
-        results_dir: prepare_options.results_dir,
-        direct: true,
-    }
+fn writing(options: PrepareOptions<'_>) -> Writing<'_> {
+    let PrepareOptions { run_id, results_dir, .. } = options;
+    Writing { run_id, now: Timestamp::now(), results_dir, direct: true }
 }
 
 /// Asks the guards of the target with this number, one of `count`.
 fn clear(
-    system: &System,
     target: &Inspected,
     consent: Option<&Consent>,
-    prepare_options: &PrepareOptions<'_>,
+    options: PrepareOptions<'_>,
     promised: u64,
     number: usize,
     count: usize,
 ) -> Result<Cleared> {
-    let writes = is_written(&prepare_options.writes, number, target);
-    Ok(match &target.kind {
-        Kind::Directory(_) => match &prepare_options.provision {
-            Provision::OwnFiles(files) => {
-                let wanted = own_files::Wanted {
-                    size_bytes: files.bytes,
-                    run_id: prepare_options.run_id,
-                    naming: files.naming(number, count),
-                    writes,
-                    keep: prepare_options.keep,
-                };
-                Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
-            }
-            Provision::MeasurementFile(_) => Cleared::File(measurement_file::clear(
-                system,
-                target,
-                &wanted(prepare_options),
-                promised,
-            )?),
-        },
-        Kind::RegularFile { size_bytes: 0, .. } if writes => Cleared::File(
-            measurement_file::clear(system, target, &wanted(prepare_options), promised)?,
-        ),
-        Kind::BlockDevice(_) | Kind::RegularFile { .. } if writes => {
-            Cleared::Writing(clear_for_writing(system, target, consent, &writing(prepare_options))?)
+    let PrepareOptions { lab: Lab { system, .. }, run_id, provision, keep, .. } = options;
+    let writes = is_written(options.writes, number, target);
+    let makes_file = match target.kind {
+        Kind::Directory(_) => true,
+        Kind::RegularFile { size_bytes, .. } => size_bytes == 0 && writes,
+        Kind::BlockDevice(_) => false,
+    };
+    Ok(match provision {
+        Provision::OwnFiles(files) if matches!(target.kind, Kind::Directory(_)) => {
+            let (size_bytes, naming) = (files.bytes, files.naming(number, count));
+            let wanted = own_files::Wanted { size_bytes, run_id, naming, writes, keep };
+            Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
         }
-        Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
-            Cleared::ReadOnly(claim_read_only(system, target, true)?)
+        _ if makes_file => {
+            let wanted = wanted(options);
+            Cleared::File(measurement_file::clear(system, target, &wanted, promised)?)
         }
+        _ if writes => {
+            Cleared::Writing(clear_for_writing(system, target, consent, &writing(options))?)
+        }
+        _ => Cleared::ReadOnly(claim_read_only(system, target, true)?),
     })
 }
 
@@ -464,22 +435,24 @@ fn clear(
 fn make_ready(
     inspected: Inspected,
     cleared: Cleared,
-    prepare_options: &PrepareOptions<'_>,
-    observer: &dyn Observer,
-    interrupted: &dyn Fn() -> bool,
+    options: PrepareOptions<'_>,
 ) -> Result<Prepared> {
+    let Lab { observer, signals, .. } = options.lab;
     let storage_claim = match cleared {
         Cleared::ReadOnly(claim) => StorageClaim::Claim(claim),
-        Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
+        Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(options))?),
         Cleared::File(cleared) => {
-            let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
+            let (path, bytes) = (&*inspected.expression, options.provision.bytes());
             let step = PhaseStep::new(FILL).label("directory", path.display().to_string());
             let mut filling = Progress::begin(observer, Phase::Provisioning, step, Some(bytes));
             let mut progress = |bytes| {
                 filling.reach(bytes);
-                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                match signals.caught() {
+                    Some(_) => ControlFlow::Break(()),
+                    None => ControlFlow::Continue(()),
+                }
             };
-            let made = cleared.make(&wanted(prepare_options), &mut progress);
+            let made = cleared.make(&wanted(options), &mut progress);
             drop(filling);
             StorageClaim::File(made?)
         }

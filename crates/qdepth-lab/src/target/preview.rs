@@ -126,8 +126,10 @@ mod tests {
     use qdepth_workload::{Choices, shipped_plan_text};
 
     use super::*;
+    use crate::Lab;
     use crate::events::observer::Observer;
-    use crate::request::ConsentWords;
+    use crate::events::signals::Signals;
+    use crate::request::RunRequest;
     use crate::target::prepare::{PrepareOptions, prepare};
 
     #[test]
@@ -171,15 +173,18 @@ mod tests {
             let choices = Choices { file_size, ..Choices::default() };
             let asked = PlanRequest { file, choices, targets: vec![target] };
             let seen = preview(&system, &asked).unwrap();
+            let request = &RunRequest::new(asked.clone(), PathBuf::new());
+            let signals = &Signals::default();
+            let (system, observer, all_ranks) = (&system, &Nobody, None);
             let options = PrepareOptions {
+                lab: Lab { request, system, observer, signals, all_ranks },
                 run_id: "a",
                 results_dir: Path::new("."),
-                writes: needs_writing(&asked.file, &asked.choices).unwrap(),
-                provision: seen.provision.clone(),
+                writes: &needs_writing(&asked.file, &asked.choices).unwrap(),
+                provision: &seen.provision,
                 keep: false,
-                consent: &ConsentWords::default(),
             };
-            let ready = prepare(&system, &asked.targets, &options, &Nobody, &|| false).unwrap();
+            let ready = prepare(&asked.targets, options).unwrap();
             let shapes: Vec<TargetShape> = ready.iter().map(|target| target.shape).collect();
             assert_eq!(shapes, seen.shapes, "{plan}");
         }
