@@ -42,11 +42,11 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
 
 fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
     insert(connection, &[("run", &run)], target)?;
-    for (place, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
+    for (position, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
         let cells: [Cell<'_>; 5] = [
             ("run", &run),
             ("target", &target.index),
-            ("place", &place),
+            ("place", &position),
             ("outstanding", outstanding),
             ("io_per_s", rate),
         ];
@@ -116,11 +116,11 @@ pub(crate) fn point(
     for (name, record) in point.directions() {
         direction(connection, id, name, record)?;
     }
-    for (place, record) in (0i64..).zip(&point.intervals) {
-        insert(connection, &[("point", &id), ("place", &place)], record)?;
+    for (position, record) in (0i64..).zip(&point.intervals) {
+        insert(connection, &[("point", &id), ("place", &position)], record)?;
     }
-    for (place, record) in (0i64..).zip(&point.monitors) {
-        insert(connection, &[("point", &id), ("place", &place)], record)?;
+    for (position, record) in (0i64..).zip(&point.monitors) {
+        insert(connection, &[("point", &id), ("place", &position)], record)?;
     }
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
@@ -168,11 +168,11 @@ fn direction(
     record: &DirectionRecord,
 ) -> Result<()> {
     insert(connection, &[("point", &point), ("direction", &name)], record)?;
-    for (place, error) in (0i64..).zip(&record.errors) {
+    for (position, error) in (0i64..).zip(&record.errors) {
         let cells: [Cell<'_>; 5] = [
             ("point", &point),
             ("direction", &name),
-            ("place", &place),
+            ("place", &position),
             ("errno", &error.errno),
             ("count", &error.count.cast_signed()),
         ];

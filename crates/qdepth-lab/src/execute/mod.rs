@@ -301,8 +301,7 @@ fn in_real_time(
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
     let pulse = Pulse::start();
     std::thread::scope(|scope| {
-        let mut running = Vec::new();
-        let mut cpus = cpus.iter();
+        let (mut running, mut cpus) = (Vec::new(), cpus.iter());
         for (index, shards) in shards.into_iter().enumerate() {
             let mut of_point = Vec::new();
             for (number, shard) in shards {
@@ -344,13 +343,11 @@ fn in_real_time(
         let start = common.start.get().copied().unwrap_or_default();
         let mut all = Vec::new();
         for (index, (outcomes, waited)) in results.into_iter().zip(waited).enumerate() {
-            let ranks = outcomes.iter().map(WorkerResult::from_outcome).collect();
-            let outcome = joined_or_lost(outcomes, lost.as_ref());
+            let mut result = combined(outcomes, lost.as_ref(), used.clone(), storage[index].direct);
             let from = start + Nanos(group[index].delay_ns + group[index].warm_up_ns);
-            let pauses = GeneratorPauses::within(&still, from, from + outcome.duration, waited);
-            let seen = Seen { pauses, ..Seen::default() };
-            let (direct, engine) = (storage[index].direct, used.clone());
-            all.push(Measured { ranks, engine, seen, ..Measured::new(outcome, direct) });
+            let to = from + result.outcome.duration;
+            result.seen.pauses = GeneratorPauses::within(&still, from, to, waited);
+            all.push(result);
         }
         Ok(all)
     })
@@ -401,14 +398,20 @@ fn share(
     Ok(lost)
 }
 
-/// Combined outcome of the workers of a point.
-fn joined_or_lost(outcomes: Vec<Outcome>, lost: Option<&Lost>) -> Outcome {
+/// Combined results of the workers of a point.
+fn combined(
+    outcomes: Vec<Outcome>,
+    lost: Option<&Lost>,
+    engine: Option<Used>,
+    direct: bool,
+) -> Measured {
+    let ranks = outcomes.iter().map(WorkerResult::from_outcome).collect();
     let mut outcome = join(outcomes);
     if let Some(lost) = lost {
         outcome.ended = Ended::Failure;
         outcome.failure = Some(fault(lost).into());
     }
-    outcome
+    Measured { ranks, engine, ..Measured::new(outcome, direct) }
 }
 
 /// Failure of the points of a group when a rank is lost.

@@ -179,7 +179,8 @@ macro_rules! rows {
         cell |shown| Some(whole(shown.summary.failed)),;
     short "Short transfers that were completed by further requests."
         shown u64 = |shown| {
-            shown.point.directions().map(|(_, each)| each.short).into_iter().fold(0, u64::saturating_add)
+            let all = shown.point.directions();
+            all.map(|(_, each)| each.short).into_iter().fold(0, u64::saturating_add)
         },;
     issued "Requests issued, from the first of the warm-up to the last."
         kept u64 = "issued": sum,;

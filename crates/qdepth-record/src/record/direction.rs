@@ -19,13 +19,13 @@ record! {
         kept u64 = "short": sum,;
     service_time "Histogram of completed − issued."
         kept LatencyHistogram = "service_time": histogram,;
-    response_time "Histogram of completed − intended; NULL in a closed loop, where it would equal the \
-                   service time."
+    response_time "Histogram of completed − intended; NULL in a closed loop, where it would equal \
+                   the service time."
         kept Option<LatencyHistogram> = "response_time": response_time,;
     // Only points that are never merged have statistics of other programs.
     stated "Imported results: latencies reported by the other program, as JSON (`count`, `min_ns`, \
-            `mean_ns`, `max_ns`, `percentiles` as pairs of quantile and nanoseconds). The histogram \
-            is then empty."
+            `mean_ns`, `max_ns`, `percentiles` as pairs of quantile and nanoseconds). The \
+            histogram is then empty."
         kept Option<StatedLatency> = "stated": keep_first,;
 }
 

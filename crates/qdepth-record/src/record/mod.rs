@@ -48,7 +48,7 @@ pub enum RunState {
     Interrupted,
     /// Ended by a failure; what was measured before is kept.
     Failed,
-    /// Of a list of runs: running, but no process measures it. Never stored.
+    /// Running, but no process measures it; only in lists of runs, and never stored.
     Killed,
 }
 
@@ -70,10 +70,11 @@ pub struct Observation {
 impl Observation {
     /// A fact, named by its subject and key.
     pub fn new(
-        (subject, key): (&str, &str),
+        name: (&str, &str),
         value: Result<String, Reason>,
         source: impl Into<String>,
     ) -> Self {
+        let (subject, key) = name;
         Self { subject: subject.to_owned(), key: key.to_owned(), value, source: source.into() }
     }
 
