@@ -10,31 +10,19 @@ use rustix::fs::{AtFlags, StatxFlags, fstat, statx};
 
 use crate::sort::{Identity, identity};
 
-/// Results and kept files in use, by name, and files that were read. A process has one set, because
-/// different parts of a command must not conflict.
+/// Names in use, and files that were read. A process has one set, because different parts of a
+/// command must not conflict.
 #[derive(Debug)]
 struct Names {
-    /// Names of results, with the current file of the name.
-    results: BTreeMap<(Identity, OsString), Option<Identity>>,
-    /// Names of kept files, with their role and the number of times that they are open.
-    kept: BTreeMap<(Identity, OsString), (Role, usize)>,
+    /// Use of each name, and the number of times that it is reserved.
+    used: BTreeMap<(Identity, OsString), (Use, usize)>,
     read: BTreeSet<PermanentIdentity>,
 }
 
-static NAMES: Mutex<Names> =
-    Mutex::new(Names { results: BTreeMap::new(), kept: BTreeMap::new(), read: BTreeSet::new() });
+static NAMES: Mutex<Names> = Mutex::new(Names { used: BTreeMap::new(), read: BTreeSet::new() });
 
 fn names() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Role of a kept file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// Lines are appended.
-    Lines,
-    /// Any other use: written by a library, or read.
-    Other,
 }
 
 /// Use of a name in a directory.
@@ -42,15 +30,17 @@ pub(crate) enum Role {
 pub(crate) enum Use {
     /// A result, which replaces the current file of the name, if any. Excludes all other uses.
     Result(Option<Identity>),
-    /// A kept file. May be opened any number of times with the same role.
-    Kept(Role),
+    /// A kept file to which lines are appended. May be opened any number of times for this use.
+    Lines,
+    /// A kept file for any other use: written by a library, or read. May be opened any number of
+    /// times for these.
+    Kept,
 }
 
 /// Reservation of a name in a directory, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Claim {
     key: (Identity, OsString),
-    using: Use,
 }
 
 impl Claim {
@@ -58,34 +48,22 @@ impl Claim {
     pub(crate) fn new(folder: Identity, name: &OsStr, using: Use) -> Option<Self> {
         let key = (folder, name.to_owned());
         let mut names = names();
-        let of_kept = names.kept.get(&key).map(|(role, _)| Use::Kept(*role));
-        let free = !names.results.contains_key(&key) && of_kept.is_none_or(|kept| kept == using);
-        free.then(|| {
-            match using {
-                Use::Result(now) => {
-                    names.results.insert(key.clone(), now);
-                }
-                Use::Kept(role) => names.kept.entry(key.clone()).or_insert((role, 0)).1 += 1,
-            }
-            Self { key, using }
-        })
+        let shares = |now: Use| now == using && !matches!(now, Use::Result(_));
+        if names.used.get(&key).is_some_and(|(now, _)| !shares(*now)) {
+            return None;
+        }
+        names.used.entry(key.clone()).or_insert((using, 0)).1 += 1;
+        Some(Self { key })
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         let mut names = names();
-        match self.using {
-            Use::Result(_) => {
-                names.results.remove(&self.key);
-            }
-            Use::Kept(_) => {
-                if let Some((_, count)) = names.kept.get_mut(&self.key) {
-                    *count -= 1;
-                    if *count == 0 {
-                        names.kept.remove(&self.key);
-                    }
-                }
+        if let Some((_, count)) = names.used.get_mut(&self.key) {
+            *count -= 1;
+            if *count == 0 {
+                names.used.remove(&self.key);
             }
         }
     }
@@ -106,7 +84,7 @@ fn permanent_identity(file: &File) -> rustix::io::Result<PermanentIdentity> {
 pub(crate) fn may_be_read(file: &File) -> rustix::io::Result<bool> {
     let permanent_identity = permanent_identity(file)?;
     let mut names = names();
-    let free = !names.results.values().any(|now| *now == Some(permanent_identity.0));
+    let free = !names.used.values().any(|(now, _)| *now == Use::Result(Some(permanent_identity.0)));
     if free {
         names.read.insert(permanent_identity);
     }

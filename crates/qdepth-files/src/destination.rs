@@ -210,7 +210,7 @@ impl Destination {
     }
 
     fn failed(&self, errno: Errno) -> FileError {
-        FileError::failed(&self.path, &format!("write {}", self.path.display()), errno)
+        FileError::cannot("write", &self.path, errno)
     }
 }
 
@@ -221,7 +221,7 @@ fn name_state(
     path: &Path,
     privacy: Privacy,
 ) -> Result<NameState, FileError> {
-    let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
+    let failed = |errno| FileError::cannot("look at", path, errno);
     let Some(found) = folder.entry_stat(name).map_err(failed)? else {
         return Ok(NameState::Nothing);
     };

@@ -71,6 +71,11 @@ impl FileError {
         failed
     }
 
+    /// Error of the system during an action on the file itself, for example `open`.
+    pub(crate) fn cannot(verb: &str, path: &Path, errno: Errno) -> Self {
+        Self::failed(path, &format!("{verb} {}", path.display()), errno)
+    }
+
     /// Like [`FileError::failed`], for errors of the standard library.
     pub(crate) fn failed_io(path: &Path, doing: &str, error: &io::Error) -> Self {
         match error.raw_os_error() {

@@ -73,8 +73,7 @@ impl Folder {
     ) -> Result<(Self, OsString), FileError> {
         let (mut folder, mut name) = Self::containing(file, missing)?;
         for _ in 0..LINKS_MAX {
-            let failed =
-                |errno| FileError::failed(file, &format!("look at {}", file.display()), errno);
+            let failed = |errno| FileError::cannot("look at", file, errno);
             if !folder.entry_stat(&name).map_err(failed)?.is_some_and(|found| is_link(&found)) {
                 return Ok((folder, name));
             }

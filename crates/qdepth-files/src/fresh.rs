@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
 use rustix::fs::{
@@ -22,76 +22,45 @@ pub(crate) struct PendingFile<'a> {
     pub(crate) name: OsString,
 }
 
-/// File being written, without a name if the file system supports that, so that a kill leaves
-/// nothing behind.
-struct PartialFile<'a> {
-    folder: &'a Folder,
-    file: File,
-    named: Option<PendingFile<'a>>,
-}
-
-impl<'a> PartialFile<'a> {
-    fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match openat(folder.descriptor(), c".", flags, Mode::from_raw_mode(mode)) {
-            Ok(file) => Ok(Self { folder, file: File::from(file), named: None }),
-            Err(_) => Self::begin_named(folder, mode),
-        }
-    }
-
-    fn begin_named(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
-        let name = random_name();
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
-        let file = folder
-            .open_in(&name, flags, mode)
-            .map_err(|errno| FileError::failed(folder.path(), &doing(folder), errno))?;
-        Ok(Self { folder, file, named: Some(PendingFile { folder, name }) })
-    }
-
-    /// Writes the bytes and syncs them to disk. `None` if the file then cannot get a name.
-    fn complete(
-        mut self,
-        bytes: &[u8],
-        exactly: Option<u32>,
-    ) -> Result<Option<PendingFile<'a>>, FileError> {
-        let failed = |error: &std::io::Error| {
-            FileError::failed_io(self.folder.path(), &doing(self.folder), error)
-        };
-        self.file.write_all(bytes).map_err(|error| failed(&error))?;
-        if let Some(bits) = exactly {
-            fchmod(&self.file, Mode::from_raw_mode(bits)).map_err(|e| failed(&e.into()))?;
-        }
-        mark::put(&self.file, bytes);
-        self.file.sync_all().map_err(|error| failed(&error))?;
-        if let Some(fresh) = self.named {
-            return Ok(Some(fresh));
-        }
-        let (descriptor, name) = (self.folder.descriptor(), random_name());
-        let handle = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        let linked = linkat(CWD, handle, descriptor, &name, AtFlags::SYMLINK_FOLLOW);
-        Ok(linked.is_ok().then_some(PendingFile { folder: self.folder, name }))
-    }
-}
-
 impl<'a> PendingFile<'a> {
     /// Creates a file with these bytes. `mode` is subject to the umask; the permission bits
-    /// `exactly` are not.
+    /// `exactly` are not. The file has no name while it is written, if the file system supports
+    /// that, so that a kill leaves nothing behind.
     pub(crate) fn write(
         folder: &'a Folder,
         bytes: &[u8],
         mode: u32,
         exactly: Option<u32>,
     ) -> Result<Self, FileError> {
-        if let Some(fresh) = PartialFile::begin(folder, mode)?.complete(bytes, exactly)? {
-            return Ok(fresh);
+        let doing = format!("write a file in {}", folder.path().display());
+        let failed = |error: io::Error| FileError::failed_io(folder.path(), &doing, &error);
+        let name = random_name();
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let nameless = openat(folder.descriptor(), c".", flags, Mode::from_raw_mode(mode));
+        if let Ok(file) = nameless.map(File::from) {
+            fill(&file, bytes, exactly).map_err(failed)?;
+            let handle = format!("/proc/self/fd/{}", file.as_raw_fd());
+            let follow = AtFlags::SYMLINK_FOLLOW;
+            if linkat(CWD, handle, folder.descriptor(), &name, follow).is_ok() {
+                return Ok(Self { folder, name });
+            }
         }
-        let named = PartialFile::begin_named(folder, mode)?.complete(bytes, exactly)?;
-        named.ok_or_else(|| FileError::failed(folder.path(), &doing(folder), Errno::NOENT))
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
+        let file = folder.open_in(&name, flags, mode).map_err(|errno| failed(errno.into()))?;
+        let fresh = Self { folder, name };
+        fill(&file, bytes, exactly).map_err(failed)?;
+        Ok(fresh)
     }
 }
 
-fn doing(folder: &Folder) -> String {
-    format!("write a file in {}", folder.path().display())
+/// Writes the bytes and syncs them to disk.
+fn fill(mut file: &File, bytes: &[u8], exactly: Option<u32>) -> io::Result<()> {
+    file.write_all(bytes)?;
+    if let Some(bits) = exactly {
+        fchmod(file, Mode::from_raw_mode(bits))?;
+    }
+    mark::put(file, bytes);
+    file.sync_all()
 }
 
 impl PendingFile<'_> {

@@ -63,29 +63,21 @@ pub mod limit {
 pub struct Input {
     path: PathBuf,
     limit: Limit,
-    from: From,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum From {
-    Name,
-    /// Descriptor inherited by this process.
-    Descriptor(RawFd),
+    /// Descriptor inherited by this process, instead of the file of this name.
+    descriptor: Option<RawFd>,
 }
 
 impl Input {
     /// Input from the file of this name.
     pub fn file(path: impl AsRef<Path>, limit: Limit) -> Self {
-        Self { path: path.as_ref().to_owned(), limit, from: From::Name }
+        Self { path: path.as_ref().to_owned(), limit, descriptor: None }
     }
 
     /// Like [`Input::file`], but `-` and `/dev/stdin` are the standard input, and `/dev/fd/N` is a
     /// descriptor opened by the shell.
     pub fn at(path: impl AsRef<Path>, limit: Limit) -> Self {
         let input = Self::file(path, limit);
-        let from =
-            input.path.to_str().and_then(descriptor_number).map_or(From::Name, From::Descriptor);
-        Self { from, ..input }
+        Self { descriptor: input.path.to_str().and_then(descriptor_number), ..input }
     }
 
     /// Reads the bytes.
@@ -94,13 +86,10 @@ impl Input {
     /// If the file does not exist, is not a regular file, or is too large. All of these are
     /// [`crate::How::Wrong`], unless reading fails on the way.
     pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
-        match self.from {
-            From::Name => {
-                let (file, _) = self.open()?;
-                self.read(&file)
-            }
-            From::Descriptor(0) => self.read(io::stdin().lock()),
-            From::Descriptor(number) => self.read(self.reopened(number)?),
+        match self.descriptor {
+            None => self.read(self.open()?.0),
+            Some(0) => self.read(io::stdin().lock()),
+            Some(number) => self.read(self.reopened(number)?),
         }
     }
 
@@ -120,20 +109,16 @@ impl Input {
     pub fn text_of_authority(&self) -> Result<String, FileError> {
         let (file, found) = self.open()?;
         let (owner, us) = (found.st_uid, geteuid().as_raw());
+        let (path, what) = (self.path.display(), self.limit.what);
+        let word = crate::error::word(&self.path);
         if owner != us && owner != 0 {
-            let (path, what) = (self.path.display(), self.limit.what);
             let found = format!("the {what} {path} belongs to user {owner}, not to you");
-            let remedy = format!(
-                "Check it, then use a copy of your own: `cp -- {} mine`",
-                crate::error::word(&self.path)
-            );
+            let remedy = format!("Check it, then use a copy of your own: `cp -- {word} mine`");
             return Err(FileError::refused(&self.path, found, remedy));
         }
         if found.st_mode & 0o022 != 0 {
-            let (path, what) = (self.path.display(), self.limit.what);
             let found = format!("users other than its owner can write to the {what} {path}");
-            let remedy =
-                format!("Check it, then run `chmod go-w -- {}`", crate::error::word(&self.path));
+            let remedy = format!("Check it, then run `chmod go-w -- {word}`");
             return Err(FileError::refused(&self.path, found, remedy));
         }
         self.as_text(self.read(&file)?)

@@ -9,7 +9,7 @@ use rustix::fs::{OFlags, Stat, fstat, lstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::claim::{Claim, Role, Use};
+use crate::claim::{Claim, Use};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::input::Limit;
@@ -81,9 +81,7 @@ impl Kept {
         let (folder, name) = Folder::of_what_it_leads_to(path, missing)?;
         let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
         let kept = Self::open_in(folder, name, path, trust, access)?;
-        kept.ok_or_else(|| {
-            FileError::failed(path, &format!("make {}", path.display()), Errno::NOENT)
-        })
+        kept.ok_or_else(|| FileError::cannot("make", path, Errno::NOENT))
     }
 
     fn open_in(
@@ -93,7 +91,7 @@ impl Kept {
         trust: Trust,
         access: OFlags,
     ) -> Result<Option<Self>, FileError> {
-        let failed = |errno| FileError::failed(path, &format!("open {}", path.display()), errno);
+        let failed = |errno| FileError::cannot("open", path, errno);
         // Some devices act on being opened: check the type before.
         match folder.entry_stat(&name).map_err(failed)? {
             Some(found) => {
@@ -106,9 +104,8 @@ impl Kept {
             None if folder.among_devices() => return Err(among_devices(path)),
             None => {}
         }
-        let role = if trust == Trust::Lines { Role::Lines } else { Role::Other };
-        let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, Use::Kept(role))
-        else {
+        let using = if trust == Trust::Lines { Use::Lines } else { Use::Kept };
+        let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, using) else {
             let found =
                 format!("{} is also used for another purpose by this command", path.display());
             return Err(FileError::wrong(path, found, "Name different files"));
@@ -202,8 +199,7 @@ impl Kept {
     /// # Errors
     /// If the system refuses.
     pub fn remove(&self) -> Result<bool, FileError> {
-        let failed =
-            |e| FileError::failed(&self.path, &format!("remove {}", self.path.display()), e);
+        let failed = |e| FileError::cannot("remove", &self.path, e);
         let which = fstat(self.file()).map(|found| identity(&found)).map_err(failed)?;
         self.folder.remove_if(&self.name, which).map_err(failed)
     }
@@ -220,15 +216,13 @@ impl Kept {
             let mut name = self.name.clone();
             name.push(ending);
             let path = self.path.with_file_name(&name);
-            let failed =
-                |errno| FileError::failed(&path, &format!("look at {}", path.display()), errno);
+            let failed = |errno| FileError::cannot("look at", &path, errno);
             if let Some(found) = self.folder.entry_stat(&name).map_err(failed)? {
                 must_be_ours(&self.folder, &found, &path, self.trust)?;
             }
         }
         let path = self.folder.real_path()?.join(&self.name);
-        let failed =
-            |errno| FileError::failed(&path, &format!("look at {}", path.display()), errno);
+        let failed = |errno| FileError::cannot("look at", &path, errno);
         let which = identity(&fstat(self.file()).map_err(failed)?);
         Ok(Named { path, which, folder: self.folder, name: self.name, _claim: self.claim })
     }
@@ -268,9 +262,8 @@ impl Named {
         let name = self.with(ending);
         let path = self.path.with_file_name(&name);
         let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
-        Kept::open_in(self.folder.clone(), name, &path, Trust::Data, access)?.ok_or_else(|| {
-            FileError::failed(&path, &format!("make {}", path.display()), Errno::NOENT)
-        })
+        Kept::open_in(self.folder.clone(), name, &path, Trust::Data, access)?
+            .ok_or_else(|| FileError::cannot("make", &path, Errno::NOENT))
     }
 
     /// Opens all files next to it whose names start with this one's plus `ending`. Files that are

@@ -40,8 +40,7 @@ impl Socket {
         if folder.among_devices() {
             return Err(among_devices(path));
         }
-        let failed =
-            |errno| FileError::failed(path, &format!("listen on {}", path.display()), errno);
+        let failed = |errno| FileError::cannot("listen on", path, errno);
         // Use the directory's handle instead of its name: it is short and cannot be moved away.
         let address = SocketAddrUnix::new(folder.by_handle().join(&name)).map_err(failed)?;
         clear_the_name(&folder, &name, path, &address)?;
@@ -69,9 +68,10 @@ impl Socket {
     /// # Errors
     /// If the system refuses.
     pub fn remove(&self) -> Result<(), FileError> {
-        self.folder.remove_if(&self.name, self.which).map(|_| ()).map_err(|errno| {
-            FileError::failed(&self.path, &format!("remove {}", self.path.display()), errno)
-        })
+        self.folder
+            .remove_if(&self.name, self.which)
+            .map(|_| ())
+            .map_err(|errno| FileError::cannot("remove", &self.path, errno))
     }
 }
 
@@ -92,7 +92,7 @@ fn clear_the_name(
     path: &Path,
     address: &SocketAddrUnix,
 ) -> Result<(), FileError> {
-    let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
+    let failed = |errno| FileError::cannot("look at", path, errno);
     let Some(found) = folder.entry_stat(name).map_err(failed)? else { return Ok(()) };
     if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
         return Err(taken(path, format!("it is {}", sort_of(&found))));
