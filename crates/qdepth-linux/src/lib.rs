@@ -35,7 +35,6 @@ mod threads;
 mod unsupported;
 mod uring;
 mod verify;
-mod wrapped;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
@@ -46,6 +45,7 @@ pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,
 };
 pub use loop_device::LoopBacking;
+pub use looped::run_any;
 pub use memory::{Memory, explain_aborts, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};

@@ -18,9 +18,10 @@ pub(crate) fn run<T: Target>(
     measure_shard(target, shard, start, stop, &mut |interval: &Interval| seen(interval))
 }
 
-/// Like [`run`], for a target whose work per request costs more than a virtual call; such targets
-/// share one compiled loop.
-pub(crate) fn run_any(
+/// Measures from `start`, or from now if that is later, on a target whose work per request costs
+/// more than a virtual call, for example [`Verifying`](crate::Verifying). Such targets share one
+/// compiled loop.
+pub fn run_any(
     target: &mut dyn Target,
     shard: &Shard<'_>,
     start: Instant,

@@ -24,7 +24,7 @@ use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
     EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Pulse, Repeating, Verifying, pin,
-    take_priority, waited_for_cpu,
+    run_any, take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Finding, Instant, Nanos, label};
 use qdepth_workload::{Contents, Point};
@@ -466,12 +466,12 @@ fn work(
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
         let unwritten = shard.point.verify_unwritten;
         let mut verifying = if unwritten { verifying } else { verifying.only_written() };
-        verifying.measure_shard(shard, start, common.stop, see)
+        run_any(&mut verifying, shard, start, common.stop, see)
     } else if let Some(duplicates) = shard.point.payload.duplicates {
         let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
         let payload = shard.point.payload;
         let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
-        repeating.measure_shard(shard, start, common.stop, see)
+        run_any(&mut repeating, shard, start, common.stop, see)
     } else {
         target.measure_shard(shard, start, common.stop, see)
     };
