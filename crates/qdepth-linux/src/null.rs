@@ -95,21 +95,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         fsync: Fsync { every_writes: 0, at_end: false, data_only: false },
         delay_ns: 0,
         warm_up_ns: WARM_UP.0,
-        stop: Stop {
-            duration_ns: LENGTH.0,
-            bytes: 0,
-            bytes_per_stream: 0,
-            until: None,
-            samples: None,
-            ends_step: false,
-            catches_up: false,
-            least_rate: None,
-            settling: None,
-            until_steady: None,
-            steady: None,
-            visits: 1,
-            visit_lead_in_ns: 0,
-        },
+        stop: Stop { duration_ns: LENGTH.0, visits: 1, ..Stop::default() },
         ..point.clone()
     };
     let together = Gate::new(workers as usize);
@@ -144,47 +130,42 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
 }
 
 fn measure_worker(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
-    match engine {
-        Engine::IoUring
-        | Engine::IoUringPolled
-        | Engine::IoUringSqPoll
-        | Engine::IoUringPassthrough
-        | Engine::IoUringPassthroughPolled => {
-            // No-ops complete on submission, so that there is nothing to poll for.
-            let completion_mode = match engine {
-                Engine::IoUringSqPoll => CompletionMode::Submissions,
-                _ => CompletionMode::Interrupts,
-            };
-            let ring = open(null.in_flight_max(), completion_mode, &mut Vec::new()).ok()?;
-            let mut target = NullTarget { ring, clock: Clock::get() };
-            Some(measure(&mut target, null, &AtomicBool::new(false), &mut |_: &Interval| {}))
-        }
-        Engine::LinuxAio | Engine::Threads | Engine::Sync => {
-            let reads = Point {
-                read_share: 1.0,
-                trim_share: 0.0,
-                trims_first: false,
-                operation: Operation::Transfer,
-                trace: None,
-                request_size: SizeMix::fixed(ZEROS),
-                own_writes: None,
-                alignment_bytes: u64::from(ZEROS),
-                ..null.clone()
-            };
-            let options = OpenOptions {
-                slots: reads.in_flight_max(),
-                size_max: ZEROS,
-                payload: reads.payload,
-                seed: reads.seed,
-                engine: EngineChoice::Only(engine),
-                trims: false,
-                data_sync: false,
-                operation: Operation::Transfer,
-                namespace: None,
-            };
-            let file = zero.try_clone_to_owned().ok()?;
-            let mut target = KernelTarget::open(file, &options).ok()?;
-            Some(target.measure(&reads))
-        }
+    if matches!(engine, Engine::LinuxAio | Engine::Threads | Engine::Sync) {
+        return measure_reads(null, engine, zero);
     }
+    // No-ops complete on submission, so that there is nothing to poll for.
+    let completion_mode = match engine {
+        Engine::IoUringSqPoll => CompletionMode::Submissions,
+        _ => CompletionMode::Interrupts,
+    };
+    let ring = open(null.in_flight_max(), completion_mode, &mut Vec::new()).ok()?;
+    let mut target = NullTarget { ring, clock: Clock::get() };
+    Some(measure(&mut target, null, &AtomicBool::new(false), &mut |_: &Interval| {}))
+}
+
+fn measure_reads(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
+    let reads = Point {
+        read_share: 1.0,
+        trim_share: 0.0,
+        trims_first: false,
+        operation: Operation::Transfer,
+        trace: None,
+        request_size: SizeMix::fixed(ZEROS),
+        own_writes: None,
+        alignment_bytes: u64::from(ZEROS),
+        ..null.clone()
+    };
+    let options = OpenOptions {
+        slots: reads.in_flight_max(),
+        size_max: ZEROS,
+        payload: reads.payload,
+        seed: reads.seed,
+        engine: EngineChoice::Only(engine),
+        trims: false,
+        data_sync: false,
+        operation: Operation::Transfer,
+        namespace: None,
+    };
+    let file = zero.try_clone_to_owned().ok()?;
+    Some(KernelTarget::open(file, &options).ok()?.measure(&reads))
 }

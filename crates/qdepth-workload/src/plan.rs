@@ -58,7 +58,7 @@ pub struct UntilSteady {
 }
 
 /// Conditions that end a point; the first that is met applies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
     /// Length of the measured window.
     pub duration_ns: u64,
