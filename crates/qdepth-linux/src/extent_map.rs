@@ -27,7 +27,7 @@ pub struct Extent {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct RawExtent {
     logical: u64,
     physical: u64,
@@ -56,14 +56,6 @@ pub fn extents(file: BorrowedFd<'_>, offset: u64, length: u64) -> Option<Vec<Ext
     let (mut found, end) = (Vec::new(), offset.checked_add(length)?);
     let mut start = offset;
     while start < end {
-        let none = RawExtent {
-            logical: 0,
-            physical: 0,
-            length: 0,
-            reserved: [0; 2],
-            flags: 0,
-            reserved32: [0; 3],
-        };
         let mut map = ExtentMap {
             start,
             length: end - start,
@@ -71,7 +63,7 @@ pub fn extents(file: BorrowedFd<'_>, offset: u64, length: u64) -> Option<Vec<Ext
             mapped: 0,
             room: EXTENTS as u32,
             reserved: 0,
-            extents: [none; EXTENTS],
+            extents: [RawExtent::default(); EXTENTS],
         };
         // SAFETY: FS_IOC_FIEMAP reads the head, and fills at most as many extents as the head has
         // room for; neither has invalid values.

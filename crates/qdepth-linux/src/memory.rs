@@ -1,7 +1,7 @@
 //! Allocator settings, and the end of the process when memory is exhausted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::io::IoSlice;
+use std::io::{IoSlice, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The system's allocator, for a program that ends with a message when memory is exhausted. The
@@ -69,10 +69,14 @@ fn or_exit(at: *mut u8, bytes: usize) -> *mut u8 {
 /// Reports the failed allocation without allocating, and ends the process.
 #[cold]
 fn ended(bytes: usize) -> ! {
-    let mut digits = [0; 20];
+    // As many digits as the largest number has.
+    let mut digits = [0_u8; 20];
+    let mut rest = &mut digits[..];
+    let _ = write!(rest, "{bytes}");
+    let unused = rest.len();
     end_with(&[
         IoSlice::new(b"qdepth: there is no memory for another "),
-        IoSlice::new(decimal(bytes, &mut digits)),
+        IoSlice::new(&digits[..digits.len() - unused]),
         IoSlice::new(
             b" bytes: a limit of this process (`ulimit -v`), of its control group or of the \
               machine. The finished points are in the logbook: raise the limit, or use a lower \
@@ -110,28 +114,4 @@ fn end_with(parts: &[IoSlice<'_>]) -> ! {
     let _ = rustix::io::writev(rustix::stdio::stderr(), parts);
     // SAFETY: exits without running code that needs memory.
     unsafe { libc::_exit(FAILED) }
-}
-
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
-    let mut from = digits.len();
-    loop {
-        from -= 1;
-        digits[from] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[from..];
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_told_without_memory() {
-        for number in [0, 7, 1 << 30, usize::MAX] {
-            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
-        }
-    }
 }

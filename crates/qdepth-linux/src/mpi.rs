@@ -9,6 +9,8 @@ use std::path::Path;
 /// Source code of the shim.
 pub const MPI_SHIM: &str = include_str!("../shim/qdepth-mpi.c");
 
+type Number = unsafe extern "C" fn() -> c_int;
+
 /// An initialised MPI. Only the thread that initialised it may use it; the compiler enforces this.
 #[derive(Debug)]
 pub struct Mpi {
@@ -17,7 +19,7 @@ pub struct Mpi {
     send: unsafe extern "C" fn(c_int, *const c_void, c_int) -> c_int,
     probe: unsafe extern "C" fn(c_int) -> c_int,
     receive: unsafe extern "C" fn(c_int, *mut c_void, c_int) -> c_int,
-    finalize: unsafe extern "C" fn() -> c_int,
+    finalize: Number,
     here: PhantomData<*const ()>,
 }
 
@@ -33,44 +35,29 @@ impl Mpi {
         if library.is_null() {
             return Err(last_error());
         }
-        let symbol = |name: &CStr| {
-            // SAFETY: the handle is that of a loaded library, which is never unloaded.
-            let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-            if found.is_null() { Err(last_error()) } else { Ok(found) }
-        };
-        type Number = unsafe extern "C" fn() -> c_int;
-        // SAFETY: the shim's functions with these names have these signatures (shim/qdepth-mpi.c),
-        // and a function pointer has the size of the address.
-        let (init, rank, size, mpi) = unsafe {
-            let number = |name: &CStr| {
-                symbol(name).map(|found| std::mem::transmute::<*mut c_void, Number>(found))
-            };
+        // SAFETY: the shim's functions with these names have the signatures of these fields and
+        // variables (shim/qdepth-mpi.c).
+        let (mpi, init, number_of_rank, number_of_ranks) = unsafe {
             let mpi = Self {
                 rank: 0,
                 size: 0,
-                send: std::mem::transmute::<
-                    *mut c_void,
-                    unsafe extern "C" fn(c_int, *const c_void, c_int) -> c_int,
-                >(symbol(c"qdepth_mpi_send")?),
-                probe: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int) -> c_int>(
-                    symbol(c"qdepth_mpi_probe")?,
-                ),
-                receive: std::mem::transmute::<
-                    *mut c_void,
-                    unsafe extern "C" fn(c_int, *mut c_void, c_int) -> c_int,
-                >(symbol(c"qdepth_mpi_receive")?),
-                finalize: number(c"qdepth_mpi_finalize")?,
+                send: function(library, c"qdepth_mpi_send")?,
+                probe: function(library, c"qdepth_mpi_probe")?,
+                receive: function(library, c"qdepth_mpi_receive")?,
+                finalize: function(library, c"qdepth_mpi_finalize")?,
                 here: PhantomData,
             };
-            let (init, rank) = (number(c"qdepth_mpi_init")?, number(c"qdepth_mpi_rank")?);
-            (init, rank, number(c"qdepth_mpi_size")?, mpi)
+            let init: Number = function(library, c"qdepth_mpi_init")?;
+            let rank: Number = function(library, c"qdepth_mpi_rank")?;
+            let size: Number = function(library, c"qdepth_mpi_size")?;
+            (mpi, init, rank, size)
         };
         // SAFETY: called once, before any other MPI call, by the thread that owns it.
         if unsafe { init() } != 0 {
             return Err("MPI_Init_thread failed".to_owned());
         }
         // SAFETY: MPI is initialised.
-        let (rank, size) = unsafe { (rank(), size()) };
+        let (rank, size) = unsafe { (number_of_rank(), number_of_ranks()) };
         match (u32::try_from(rank), u32::try_from(size)) {
             (Ok(rank), Ok(size)) if rank < size => Ok(Self { rank, size, ..mpi }),
             _ => Err(format!("MPI reports rank {rank} of {size}")),
@@ -121,6 +108,21 @@ impl Mpi {
         // SAFETY: MPI is initialised, on this thread, and not used afterwards.
         unsafe { (self.finalize)() };
     }
+}
+
+/// A function of the library.
+///
+/// # Safety
+/// `F` must be a function pointer with the signature that the function has.
+unsafe fn function<F: Copy>(library: *mut c_void, name: &CStr) -> Result<F, String> {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    // SAFETY: the handle is that of a loaded library, which is never unloaded.
+    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
+    if found.is_null() {
+        return Err(last_error());
+    }
+    // SAFETY: guaranteed by the caller; a function pointer has the size of the address.
+    Ok(unsafe { std::mem::transmute_copy(&found) })
 }
 
 fn last_error() -> String {

@@ -11,7 +11,7 @@ pub(crate) const COMMAND_AT: usize = 48;
 
 /// `struct nvme_uring_cmd`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Command {
     opcode: u8,
     flags: u8,
@@ -45,20 +45,7 @@ impl Command {
 
     /// An empty command for a namespace.
     pub(crate) fn new(namespace: u32) -> Self {
-        Self {
-            opcode: Self::FLUSH,
-            flags: 0,
-            reserved_1: 0,
-            namespace,
-            dwords_2_3: [0; 2],
-            metadata: 0,
-            memory: io_uring_ptr::null(),
-            metadata_bytes: 0,
-            bytes: 0,
-            dwords_10_15: [0; 6],
-            timeout_ms: 0,
-            reserved_2: 0,
-        }
+        Self { opcode: Self::FLUSH, namespace, ..Self::default() }
     }
 
     /// Makes it a read or write of `blocks` blocks, at least one.
