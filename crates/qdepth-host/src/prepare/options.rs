@@ -1,6 +1,8 @@
 //! Options of mkfs and mount that a preparation may use: those that shape a file system. Options
 //! that name a file or another device are not allowed.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::word::Text;
@@ -29,115 +31,33 @@ impl Kind {
 }
 
 /// Form of an option's value.
-#[derive(Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", bound(deserialize = "'de: 'static"))]
 enum Form {
     /// No value.
     Alone,
     /// A single word, for example a size or a label.
     Word,
     /// `key` or `key=value`, separated by commas; only these keys.
-    Keys(&'static [&'static str]),
+    Keys(Vec<&'static str>),
     /// Names of features, separated by commas, each optionally preceded by `^`.
     Features,
 }
 
 use Form::{Alone, Features, Keys, Word};
 
-const XFS: &[(&str, Form)] = &[
-    ("-K", Alone),
-    ("-q", Alone),
-    ("-L", Word),
-    ("-b", Keys(&["size", "log"])),
-    ("-s", Keys(&["size", "log"])),
-    (
-        "-d",
-        Keys(&[
-            "su",
-            "sw",
-            "sunit",
-            "swidth",
-            "agcount",
-            "agsize",
-            "noalign",
-            "concurrency",
-            "size",
-        ]),
-    ),
-    (
-        "-i",
-        Keys(&["size", "maxpct", "align", "attr", "projid32bit", "sparse", "nrext64", "exchange"]),
-    ),
-    ("-l", Keys(&["size", "su", "sunit", "lazy-count", "version", "concurrency"])),
-    (
-        "-m",
-        Keys(&[
-            "crc",
-            "finobt",
-            "rmapbt",
-            "reflink",
-            "bigtime",
-            "inobtcount",
-            "metadir",
-            "autofsck",
-        ]),
-    ),
-    ("-n", Keys(&["size", "version", "ftype", "parent"])),
-];
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct Allowed {
+    xfs: Vec<(&'static str, Form)>,
+    ext4: Vec<(&'static str, Form)>,
+    btrfs: Vec<(&'static str, Form)>,
+    mount: Vec<&'static str>,
+}
 
-const EXT4: &[(&str, Form)] = &[
-    ("-q", Alone),
-    ("-b", Word),
-    ("-C", Word),
-    (
-        "-E",
-        Keys(&[
-            "stride",
-            "stripe_width",
-            "stripe-width",
-            "lazy_itable_init",
-            "lazy_journal_init",
-            "discard",
-            "nodiscard",
-            "packed_meta_blocks",
-            "assume_storage_prezeroed",
-            "resize",
-            "hash_seed",
-        ]),
-    ),
-    ("-g", Word),
-    ("-G", Word),
-    ("-i", Word),
-    ("-I", Word),
-    ("-J", Keys(&["size", "location", "fast_commit_size"])),
-    ("-L", Word),
-    ("-m", Word),
-    ("-N", Word),
-    ("-O", Features),
-    ("-T", Word),
-];
-
-const BTRFS: &[(&str, Form)] = &[
-    ("-K", Alone),
-    ("--nodiscard", Alone),
-    ("-q", Alone),
-    ("-M", Alone),
-    ("--mixed", Alone),
-    ("-d", Word),
-    ("--data", Word),
-    ("-m", Word),
-    ("--metadata", Word),
-    ("-n", Word),
-    ("--nodesize", Word),
-    ("-s", Word),
-    ("--sectorsize", Word),
-    ("-L", Word),
-    ("--label", Word),
-    ("-O", Features),
-    ("--features", Features),
-    ("-R", Features),
-    ("--csum", Word),
-    ("--checksum", Word),
-];
+/// A damaged list allows nothing; a test would detect it first.
+static ALLOWED: LazyLock<Allowed> =
+    LazyLock::new(|| toml::from_str(include_str!("options.toml")).unwrap_or_default());
 
 /// Arguments of mkfs for these options.
 ///
@@ -145,16 +65,16 @@ const BTRFS: &[(&str, Form)] = &[
 /// The first option that is not allowed, with the allowed ones.
 pub(super) fn for_mkfs(kind: Kind, options: &[String]) -> Result<Vec<Text>, String> {
     let known = match kind {
-        Kind::Xfs => XFS,
-        Kind::Ext4 => EXT4,
-        Kind::Btrfs => BTRFS,
+        Kind::Xfs => &ALLOWED.xfs,
+        Kind::Ext4 => &ALLOWED.ext4,
+        Kind::Btrfs => &ALLOWED.btrfs,
     };
     let tool = format!("mkfs.{}", kind.name());
     let all = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ");
     let mut given = options.iter().flat_map(|option| option.split_whitespace());
     let mut words = Vec::new();
     while let Some(name) = given.next() {
-        let form = known.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
+        let form = known.iter().find(|(known, _)| *known == name).map(|(_, form)| form);
         let form = form.ok_or_else(|| {
             format!(
                 "a preparation does not allow the option `{name}` of {tool}: must be one of {}",
@@ -179,7 +99,7 @@ fn is_word(word: &str) -> bool {
 }
 
 impl Form {
-    fn check(self, value: &str) -> Result<(), String> {
+    fn check(&self, value: &str) -> Result<(), String> {
         let no = |word: &str| Err(format!("`{word}` is not a number, size or name"));
         match self {
             Alone => Ok(()),
@@ -206,7 +126,7 @@ impl Form {
 
 /// Options of a mount, for example `noatime,logbufs=8`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct MountOptions(Text);
 
 impl MountOptions {
@@ -216,91 +136,6 @@ impl MountOptions {
     }
 }
 
-impl From<MountOptions> for String {
-    fn from(options: MountOptions) -> Self {
-        options.0.into()
-    }
-}
-
-const MOUNT: &[&str] = &[
-    "acl",
-    "allocsize",
-    "async",
-    "atime",
-    "attr2",
-    "autodefrag",
-    "barrier",
-    "commit",
-    "compress",
-    "compress-force",
-    "data",
-    "datacow",
-    "datasum",
-    "dax",
-    "defaults",
-    "delalloc",
-    "dioread_lock",
-    "dioread_nolock",
-    "dirsync",
-    "discard",
-    "errors",
-    "filestreams",
-    "flushoncommit",
-    "inode32",
-    "inode64",
-    "init_itable",
-    "journal_async_commit",
-    "journal_checksum",
-    "largeio",
-    "lazytime",
-    "logbsize",
-    "logbufs",
-    "max_batch_time",
-    "max_inline",
-    "mballoc",
-    "min_batch_time",
-    "noacl",
-    "noalign",
-    "noatime",
-    "noattr2",
-    "noautodefrag",
-    "nobarrier",
-    "nodatacow",
-    "nodatasum",
-    "nodelalloc",
-    "nodev",
-    "nodiratime",
-    "nodiscard",
-    "noexec",
-    "noflushoncommit",
-    "noinit_itable",
-    "nolargeio",
-    "nolazytime",
-    "noquota",
-    "norelatime",
-    "nospace_cache",
-    "nossd",
-    "nosuid",
-    "notreelog",
-    "nouuid",
-    "relatime",
-    "ro",
-    "rw",
-    "space_cache",
-    "ssd",
-    "ssd_spread",
-    "strictatime",
-    "stripe",
-    "sunit",
-    "swalloc",
-    "swidth",
-    "sync",
-    "thread_pool",
-    "treelog",
-    "user_xattr",
-    "wsync",
-];
-
 impl TryFrom<String> for MountOptions {
     type Error = String;
     fn try_from(options: String) -> Result<Self, String> {
@@ -308,13 +143,13 @@ impl TryFrom<String> for MountOptions {
             let (key, value) =
                 option.split_once('=').map_or((option, None), |(key, value)| (key, Some(value)));
             let compressed = |value: &str| value.split(':').all(is_word);
-            let fits = MOUNT.contains(&key)
+            let fits = ALLOWED.mount.contains(&key)
                 && value.is_none_or(compressed)
                 && !(key == "errors" && value == Some("panic"));
             if !fits {
                 return Err(format!(
                     "a preparation does not allow the mount option `{option}`: must be one of {}",
-                    MOUNT.join(", ")
+                    ALLOWED.mount.join(", ")
                 ));
             }
         }
