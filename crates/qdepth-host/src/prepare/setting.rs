@@ -7,25 +7,20 @@ use serde::{Deserialize, Serialize};
 
 /// A setting from the list, with its new value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "Written")]
 pub struct Setting {
     path: String,
     value: String,
+    #[serde(skip)]
     name: String,
 }
 
 /// Entry of the undo journal.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     path: String,
     value: String,
-}
-
-impl From<Setting> for Written {
-    fn from(setting: Setting) -> Self {
-        Self { path: setting.path, value: setting.value }
-    }
 }
 
 impl TryFrom<Written> for Setting {

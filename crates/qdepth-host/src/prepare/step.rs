@@ -122,15 +122,6 @@ impl Level {
             Self::Raid10 => "10",
         }
     }
-
-    const fn option(self) -> &'static str {
-        match self {
-            Self::Raid0 => "--level=0",
-            Self::Raid1 => "--level=1",
-            Self::Raid5 => "--level=5",
-            Self::Raid10 => "--level=10",
-        }
-    }
 }
 
 /// A file system to create.
@@ -496,7 +487,8 @@ fn array(
 ) -> Vec<Action> {
     let count = Text::number("--raid-devices=", members.len() as u64);
     let members = || members.iter().map(Word::from);
-    let mut create = vec!["--create".into(), device.into(), "--run".into(), level.option().into()];
+    let level_option = Text::ours("--level=").followed_by(level.word());
+    let mut create = vec!["--create".into(), device.into(), "--run".into(), level_option.into()];
     create.push(count.clone().into());
     create.extend(chunk.map(|bytes| Word::Text(Text::number("--chunk=", bytes / 1024))));
     if metadata == Some(Metadata::Imsm) {

@@ -33,7 +33,8 @@ fn lines(step: &Step) -> Vec<String> {
 #[test]
 fn a_preparation_says_what_it_would_run() {
     let steps = read(FILE).unwrap();
-    let base: Vec<String> = base_devices(&steps).into_iter().map(String::from).collect();
+    let base: Vec<String> =
+        base_devices(&steps).into_iter().map(|node| node.as_str().to_owned()).collect();
     assert_eq!(base, ["/dev/nvme0n1", "/dev/nvme1n1"]);
     let all: Vec<String> = steps.iter().flat_map(lines).collect();
     assert_eq!(

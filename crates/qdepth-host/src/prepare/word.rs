@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A word that names neither a file nor a device: it has no `/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct Text(String);
 
 impl Text {
@@ -34,12 +34,6 @@ impl Text {
     }
 }
 
-impl From<Text> for String {
-    fn from(text: Text) -> Self {
-        text.0
-    }
-}
-
 impl TryFrom<String> for Text {
     type Error = String;
     fn try_from(word: String) -> Result<Self, String> {
@@ -57,7 +51,7 @@ impl TryFrom<String> for Text {
 /// Name of something to create, for example a volume: it begins with a letter or digit, and has no
 /// `/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct Name(Text);
 
 impl Name {
@@ -69,12 +63,6 @@ impl Name {
     /// Text as a word.
     pub fn text(&self) -> Text {
         self.0.clone()
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.0.into()
     }
 }
 
@@ -93,7 +81,7 @@ impl TryFrom<String> for Name {
 
 /// Path of a device node below `/dev`, as given by the user.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct Node(String);
 
 impl Node {
@@ -129,12 +117,6 @@ impl Node {
     }
 }
 
-impl From<Node> for String {
-    fn from(node: Node) -> Self {
-        node.0
-    }
-}
-
 impl TryFrom<String> for Node {
     type Error = String;
     fn try_from(path: String) -> Result<Self, String> {
@@ -154,19 +136,13 @@ impl TryFrom<String> for Node {
 
 /// A directory to mount at: an absolute path outside of system directories.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct MountPoint(String);
 
 impl MountPoint {
     /// The path.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<MountPoint> for String {
-    fn from(mount_point: MountPoint) -> Self {
-        mount_point.0
     }
 }
 
