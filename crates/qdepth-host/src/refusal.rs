@@ -3,67 +3,45 @@
 use std::fmt;
 use std::path::Path;
 
-/// Guard that refused. Its number is part of the message and never changes its meaning.
+/// Guard that refused. Its number is part of the message (`G1` to `G14`, and `G16`; G15 is in the
+/// cluster) and never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
     /// The target is looked up once, and identified by what it is, not by its name.
-    G1Resolve,
+    G1Resolve = 1,
     /// Nothing else holds the target.
-    G2Exclusive,
+    G2Exclusive = 2,
     /// No volume, array or cache is built on the device.
-    G3Holders,
+    G3Holders = 3,
     /// The device is mounted nowhere, in no mount namespace.
-    G4Mounts,
+    G4Mounts = 4,
     /// It is neither swap space nor the place of a hibernated system.
-    G5Swap,
+    G5Swap = 5,
     /// No loop device uses it, and it is not exported.
-    G6Backing,
+    G6Backing = 6,
     /// It holds no data, or the user named what is lost.
-    G7Contents,
+    G7Contents = 7,
     /// A file was created by qdepth, or is empty.
-    G8Ownership,
+    G8Ownership = 8,
     /// The user consented to the loss of this device.
-    G9Consent,
+    G9Consent = 9,
     /// It is still the inspected device.
-    G10Identity,
+    G10Identity = 10,
     /// It is not the disk of the system, of the results or of the program.
-    G11System,
+    G11System = 11,
     /// It has no second path.
-    G12Shared,
+    G12Shared = 12,
     /// All I/O stays within the target, and the file system keeps free space.
-    G13Bounds,
+    G13Bounds = 13,
     /// Files are created only outside of system directories.
-    G14Place,
+    G14Place = 14,
     /// The drive supports its erase commands, and they erase no more than was named.
-    G16Purge,
-}
-
-impl Guard {
-    /// `G1` to `G14`, and `G16`, as printed; G15 is in the cluster.
-    pub const fn number(self) -> &'static str {
-        match self {
-            Self::G1Resolve => "G1",
-            Self::G2Exclusive => "G2",
-            Self::G3Holders => "G3",
-            Self::G4Mounts => "G4",
-            Self::G5Swap => "G5",
-            Self::G6Backing => "G6",
-            Self::G7Contents => "G7",
-            Self::G8Ownership => "G8",
-            Self::G9Consent => "G9",
-            Self::G10Identity => "G10",
-            Self::G11System => "G11",
-            Self::G12Shared => "G12",
-            Self::G13Bounds => "G13",
-            Self::G14Place => "G14",
-            Self::G16Purge => "G16",
-        }
-    }
+    G16Purge = 16,
 }
 
 impl fmt::Display for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.number())
+        write!(f, "G{}", *self as u8)
     }
 }
 

@@ -328,7 +328,7 @@ fn endurance(system: &System, target: &Inspected, writes: bool, known: u64) -> S
 fn guards(verdicts: &Verdicts) -> Vec<String> {
     let named = |wanted: fn(&Verdict) -> bool| -> String {
         let names = verdicts.iter().filter(|(_, verdict)| wanted(verdict));
-        names.map(|(guard, _)| guard.number()).collect::<Vec<_>>().join(" ")
+        names.map(|(guard, _)| guard.to_string()).collect::<Vec<_>>().join(" ")
     };
     let mut lines = Vec::new();
     for (guard, verdict) in verdicts {
