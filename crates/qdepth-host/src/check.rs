@@ -43,87 +43,28 @@ impl CheckState {
     }
 }
 
-/// Subject of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// The governor of the CPUs.
-    Governor,
-    /// Energy preference of the CPUs.
-    EnergyPreference,
-    /// Exit latency of the deepest idle state.
-    IdleStates,
-    /// Second threads of the cores.
-    Smt,
-    /// Clock source of the kernel.
-    ClockSource,
-    /// Swap space.
-    Swap,
-    /// CPUs of NVMe interrupts.
-    Interrupts,
-    /// The scheduler of a device.
-    Scheduler,
-    /// Link of a device, compared with the fastest possible one.
-    Link,
-    /// Endurance used by a drive.
-    Wear,
-    /// Background work of an array.
-    BackgroundWork,
-    /// Distance of a drive from its warning temperature.
-    Heat,
-    /// Tasks that waited for a CPU, I/O or memory.
-    Pressure,
-    /// I/O of other programs on a device.
-    ForeignIo,
-    /// CPU time that the hypervisor took.
-    Steal,
-}
-
-impl Check {
-    /// Code in machine-readable output; it never changes its meaning.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Governor => "governor",
-            Self::EnergyPreference => "energy-preference",
-            Self::IdleStates => "idle-states",
-            Self::Smt => "smt",
-            Self::ClockSource => "clock-source",
-            Self::Swap => "swap",
-            Self::Interrupts => "interrupts",
-            Self::Scheduler => "scheduler",
-            Self::Link => "link",
-            Self::Wear => "wear",
-            Self::BackgroundWork => "background-work",
-            Self::Heat => "heat",
-            Self::Pressure => "pressure",
-            Self::ForeignIo => "foreign-io",
-            Self::Steal => "steal",
+/// Title of the check with this code, for the user.
+fn title(code: &str, subject: &str) -> String {
+    let words = code.replace('-', " ");
+    match (code, subject) {
+        ("smt", _) => "SMT".to_owned(),
+        ("steal", _) => "steal time".to_owned(),
+        ("pressure", "cpu") => "waiting for CPU".to_owned(),
+        ("pressure", "io") => "waiting for I/O".to_owned(),
+        ("pressure", other) => format!("waiting for {other}"),
+        ("foreign-io", _) => format!("{subject} foreign I/O"),
+        ("scheduler" | "link" | "wear" | "background-work" | "heat", _) => {
+            format!("{subject} {words}")
         }
-    }
-
-    /// Title for the user.
-    fn title(self, subject: &str) -> String {
-        match self {
-            Self::Smt => "SMT".to_owned(),
-            Self::Steal => "steal time".to_owned(),
-            Self::Pressure => match subject {
-                "cpu" => "waiting for CPU".to_owned(),
-                "io" => "waiting for I/O".to_owned(),
-                other => format!("waiting for {other}"),
-            },
-            Self::ForeignIo => format!("{subject} foreign I/O"),
-            Self::Scheduler | Self::Link | Self::Wear | Self::BackgroundWork | Self::Heat => {
-                format!("{subject} {}", self.code().replace('-', " "))
-            }
-            _ => self.code().replace('-', " "),
-        }
+        _ => words,
     }
 }
 
 /// Result of one check: text for the user; code, figures and texts for machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Kind of the check.
-    pub check: Check,
+    /// Code of the check in machine-readable output; it never changes its meaning.
+    pub code: &'static str,
     /// Subject: a part of the machine, or a device.
     pub subject: String,
     /// Title for the user.
@@ -143,7 +84,7 @@ pub struct Item {
 impl Item {
     /// A result, good or disturbing, with its remedy.
     fn new(
-        check: Check,
+        code: &'static str,
         subject: &str,
         good: bool,
         found: impl Into<String>,
@@ -151,19 +92,19 @@ impl Item {
     ) -> Self {
         let state = if good { CheckState::Good } else { CheckState::Disturbs };
         let advice = if good { String::new() } else { advice.to_owned() };
-        Self { state, found: Ok(found.into()), advice, ..Self::blank(check, subject) }
+        Self { state, found: Ok(found.into()), advice, ..Self::blank(code, subject) }
     }
 
     /// A property that cannot be read.
-    fn unknown(check: Check, subject: &str, why: Reason) -> Self {
-        Self { found: Err(why), ..Self::blank(check, subject) }
+    fn unknown(code: &'static str, subject: &str, why: Reason) -> Self {
+        Self { found: Err(why), ..Self::blank(code, subject) }
     }
 
-    fn blank(check: Check, subject: &str) -> Self {
+    fn blank(code: &'static str, subject: &str) -> Self {
         Self {
-            check,
+            code,
             subject: subject.to_owned(),
-            what: check.title(subject),
+            what: title(code, subject),
             state: CheckState::Unknown,
             found: Ok(String::new()),
             advice: String::new(),
@@ -188,37 +129,37 @@ pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
     let machine = Facts { facts, subject: "cpu" };
     let mut items = vec![
         machine.item(
-            Check::Governor,
+            "governor",
             "governor",
             |v| v == "performance",
             "Set `performance` (`qdepth host tune`)",
         ),
         machine.item(
-            Check::EnergyPreference,
+            "energy-preference",
             "energy_preference",
             |v| v == "performance",
             "Set `performance` (`qdepth host tune`)",
         ),
         machine.item(
-            Check::IdleStates,
+            "idle-states",
             "idle_states",
             |states| deepest_us(states) <= IDLE_MAX_US,
             "Turn off the deep idle states (`qdepth host tune`): leaving one adds to the latency",
         ),
         machine.item(
-            Check::Smt,
+            "smt",
             "smt_active",
             |v| v == "0",
             "Two threads of a core slow each other down: use fewer workers than cores",
         ),
         Facts { facts, subject: "kernel" }.item(
-            Check::ClockSource,
+            "clock-source",
             "clock_source",
             |v| matches!(v, "tsc" | "kvm-clock" | "arch_sys_counter"),
             "Reading the clock needs a system call: expect an extra cost of a microsecond per I/O",
         ),
         Facts { facts, subject: "memory" }.item(
-            Check::Swap,
+            "swap",
             "swap_total_bytes",
             |v| v == "0",
             "Turn it off while measuring (`swapoff -a`)",
@@ -246,12 +187,18 @@ impl Facts<'_> {
         }
     }
 
-    fn item(&self, check: Check, key: &str, good: impl Fn(&str) -> bool, advice: &str) -> Item {
+    fn item(
+        &self,
+        code: &'static str,
+        key: &str,
+        good: impl Fn(&str) -> bool,
+        advice: &str,
+    ) -> Item {
         match self.value(key) {
             Ok(value) => {
-                Item::new(check, self.subject, good(value), value, advice).label("value", value)
+                Item::new(code, self.subject, good(value), value, advice).label("value", value)
             }
-            Err(why) => Item::unknown(check, self.subject, why),
+            Err(why) => Item::unknown(code, self.subject, why),
         }
     }
 }
@@ -277,7 +224,7 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
         let none = scheduler == "none" || scheduler.contains("[none]");
         let advice =
             "Set `none` (`qdepth host tune`): a scheduler reorders requests and costs CPU time";
-        let item = Item::new(Check::Scheduler, name, none || turns, scheduler, advice);
+        let item = Item::new("scheduler", name, none || turns, scheduler, advice);
         items.push(item.label("value", scheduler));
     }
     if let (Ok(link), Ok(possible)) = (device.value("link"), device.value("link_possible")) {
@@ -285,7 +232,7 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
             if link == possible { link.to_owned() } else { format!("{link} of {possible}") };
         let advice = "The link is narrower or slower than the device supports: check slot, cable \
                       and firmware settings";
-        let item = Item::new(Check::Link, name, link == possible, found, advice);
+        let item = Item::new("link", name, link == possible, found, advice);
         items.push(item.label("link", link).label("possible", possible));
     }
     if let Ok(used) = device.value("percentage_used") {
@@ -293,7 +240,7 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
         let worn = percent.is_some_and(|used| used >= 100.0);
         let found = format!("{used} % used");
         let advice = "The drive is beyond its rated life: its figures say little about a new one";
-        let item = Item::new(Check::Wear, name, !worn, found, advice);
+        let item = Item::new("wear", name, !worn, found, advice);
         items.push(match percent {
             Some(percent) => item.value("used_percent", percent),
             None => item,
@@ -301,7 +248,7 @@ fn of_device(device: &Facts<'_>) -> Vec<Item> {
     }
     if let Ok(work) = device.value("background_work") {
         let advice = "Wait until the array is idle (`cat /proc/mdstat`)";
-        let item = Item::new(Check::BackgroundWork, name, work == "idle", work, advice);
+        let item = Item::new("background-work", name, work == "idle", work, advice);
         items.push(item.label("value", work));
     }
     items.extend(head_room(device));
@@ -315,7 +262,7 @@ fn head_room(device: &Facts<'_>) -> Option<Item> {
     let limit = number(["sensor_warning_celsius", "warning_celsius"])?;
     let found = format!("{now:.0} °C, warning at {limit:.0} °C");
     let (is_cool, advice) = (limit - now >= HEAD_ROOM, "Improve the airflow before a long load");
-    let item = Item::new(Check::Heat, device.subject, is_cool, found, advice);
+    let item = Item::new("heat", device.subject, is_cool, found, advice);
     Some(item.value("celsius", now).value("warning_celsius", limit))
 }
 
@@ -325,7 +272,7 @@ fn interrupts(system: &System) -> Item {
     let text = match system.read_file(path) {
         Ok(text) => text,
         Err(error) => {
-            return Item::unknown(Check::Interrupts, INTERRUPTS, unreadable(path, &error));
+            return Item::unknown("interrupts", INTERRUPTS, unreadable(path, &error));
         }
     };
     let storage = text
@@ -334,12 +281,12 @@ fn interrupts(system: &System) -> Item {
     let away = crate::prepare::misplaced_interrupts(system).len();
     let all = storage.count();
     if all == 0 {
-        return Item::unknown(Check::Interrupts, INTERRUPTS, Reason::NoNvmeInterrupt {});
+        return Item::unknown("interrupts", INTERRUPTS, Reason::NoNvmeInterrupt {});
     }
     let found =
         format!("{away} of {all} NVMe interrupts are not on the CPUs that the driver chose");
     let advice = "Move them back (`qdepth host tune`), and stop irqbalance";
-    let item = Item::new(Check::Interrupts, INTERRUPTS, away == 0, found, advice);
+    let item = Item::new("interrupts", INTERRUPTS, away == 0, found, advice);
     item.value("away", away as f64).value("all", all as f64)
 }
 
@@ -348,11 +295,11 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
     let seconds = (after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9).max(1e-9);
     let mut items = vec![steal(before.cpu.as_ref(), after.cpu.as_ref())];
     for (index, what) in ["cpu", "io", "memory"].iter().enumerate() {
-        let item = |good, found, advice| Item::new(Check::Pressure, what, good, found, advice);
+        let item = |good, found, advice| Item::new("pressure", what, good, found, advice);
         items.push(match after.pressure_us[index].zip(before.pressure_us[index]) {
             None => {
                 let why = Reason::NotCounted { feature: "PSI".to_owned() };
-                Item::unknown(Check::Pressure, what, why)
+                Item::unknown("pressure", what, why)
             }
             Some((now, then)) => {
                 let share = now.saturating_sub(then) as f64 / 1e6 / seconds;
@@ -371,7 +318,7 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
             let rate = (counts.reads + counts.writes) as f64 / seconds;
             let found = format!("{rate:.1} IOPS by other programs");
             let advice = "Find the program (`iotop`) and stop it";
-            let item = Item::new(Check::ForeignIo, name, rate < 1.0, found, advice);
+            let item = Item::new("foreign-io", name, rate < 1.0, found, advice);
             items.push(item.value("io_per_s", rate));
         }
     }
@@ -382,13 +329,13 @@ fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
     match after.zip(before).and_then(|(after, before)| after.steal_share_since(before)) {
         None => {
             let why = Reason::NotTold { path: "/proc/stat".to_owned() };
-            Item::unknown(Check::Steal, "cpu", why)
+            Item::unknown("steal", "cpu", why)
         }
         Some(share) => {
             let found = format!("{:.2} %", share * 100.0);
             let advice =
                 "Other virtual machines share these CPUs: reserve CPUs, or measure at another time";
-            Item::new(Check::Steal, "cpu", share <= STEAL, found, advice).value("share", share)
+            Item::new("steal", "cpu", share <= STEAL, found, advice).value("share", share)
         }
     }
 }
@@ -438,9 +385,9 @@ mod tests {
         assert!(
             items.iter().all(|item| (item.state == CheckState::Disturbs) != item.advice.is_empty())
         );
-        let hot = items.iter().find(|item| item.check == Check::Heat).unwrap();
+        let hot = items.iter().find(|item| item.code == "heat").unwrap();
         assert_eq!((&*hot.subject, hot.values["celsius"]), ("nvme0n1", 56.0));
-        let slow = items.iter().find(|item| item.check == Check::Governor).unwrap();
+        let slow = items.iter().find(|item| item.code == "governor").unwrap();
         assert_eq!((&*slow.subject, &*slow.labels["value"]), ("cpu", "powersave"));
     }
 

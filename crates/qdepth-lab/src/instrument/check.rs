@@ -141,7 +141,7 @@ impl Checked {
     pub fn json(&self) -> String {
         let item = |item: &Item| {
             json!({
-                "code": item.check.code(),
+                "code": item.code,
                 "subject": item.subject,
                 "standing": item.state.as_str(),
                 "values": item.values,
