@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::guard::{check_same, hold};
 use crate::identity::DeviceIdentity;
 use crate::refusal::{Guard, Refusal};
-use crate::sysfs::{self, DeviceNumber};
+use crate::sysfs;
 use crate::system::System;
 use crate::target::{Inspected, inspect_handle};
 
@@ -102,16 +102,9 @@ impl DeviceHandle {
 
     /// Identity for the undo journal.
     pub fn bound(&self, system: &System) -> DeviceReference {
-        let DeviceIdentity { kernel_name, number, serial, wwid, size_bytes, diskseq } =
-            self.identity.clone();
         DeviceReference::Device(DeviceSnapshot {
-            partition: partition(system, &kernel_name),
-            kernel_name,
-            number: number.to_string(),
-            serial,
-            wwid,
-            size_bytes,
-            diskseq,
+            partition: partition(system, &self.identity.kernel_name),
+            identity: self.identity.clone(),
             boot: system.boot(),
         })
     }
@@ -154,13 +147,9 @@ pub enum DeviceReference {
 /// Identity of a device when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSnapshot {
-    kernel_name: String,
-    number: String,
+    #[serde(flatten)]
+    identity: DeviceIdentity,
     partition: Option<String>,
-    serial: Option<String>,
-    wwid: Option<String>,
-    size_bytes: u64,
-    diskseq: Option<u64>,
     boot: Option<String>,
 }
 
@@ -193,7 +182,7 @@ impl DeviceReference {
     fn last_name(&self, system: &System) -> Option<String> {
         match (self.find(system), self) {
             (DevicePresence::Here { name, .. }, _) => Some(name),
-            (DevicePresence::Gone, Self::Device(known)) => Some(known.kernel_name.clone()),
+            (DevicePresence::Gone, Self::Device(known)) => Some(known.identity.kernel_name.clone()),
             _ => None,
         }
     }
@@ -201,34 +190,31 @@ impl DeviceReference {
 
 impl DeviceSnapshot {
     fn find(&self, system: &System) -> DevicePresence {
+        let then = &self.identity;
+        let name = &then.kernel_name;
         if self.boot == system.boot() {
-            let Ok(number) = self.number.parse::<DeviceNumber>() else {
-                return DevicePresence::Replaced(format!(
-                    "`{}` is not a device number",
-                    self.number
-                ));
-            };
-            return match DeviceIdentity::read(system, number) {
+            return match DeviceIdentity::read(system, then.number) {
                 None => DevicePresence::Gone,
-                Some(now) if now.size_bytes == 0 && self.size_bytes > 0 => DevicePresence::Gone,
-                Some(now) => match self.difference(&now) {
+                Some(now) if now.size_bytes == 0 && then.size_bytes > 0 => DevicePresence::Gone,
+                Some(now) => match then.difference(&now) {
                     None => here(system, &now),
-                    Some(why) => DevicePresence::Replaced(why),
+                    Some(why) => {
+                        DevicePresence::Replaced(format!("{name} is another device: {why}"))
+                    }
                 },
             };
         }
-        if self.serial.is_none() && self.wwid.is_none() {
+        if then.serial.is_none() && then.wwid.is_none() {
             return DevicePresence::Replaced(format!(
-                "the machine was rebooted since, and {} has no serial that identifies it",
-                self.kernel_name
+                "the machine was rebooted since, and {name} has no serial that identifies it"
             ));
         }
         let names = system.list_dir("/sys/class/block").unwrap_or_default();
         let same = |name: &String| {
             let now = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
-            let same = now.serial == self.serial
-                && now.wwid == self.wwid
-                && now.size_bytes == self.size_bytes
+            let same = now.serial == then.serial
+                && now.wwid == then.wwid
+                && now.size_bytes == then.size_bytes
                 && partition(system, name) == self.partition;
             same.then_some(now)
         };
@@ -236,22 +222,8 @@ impl DeviceSnapshot {
         match all.as_slice() {
             [] => DevicePresence::Gone,
             [identity] => here(system, identity),
-            _ => {
-                DevicePresence::Replaced(format!("several devices look like {}", self.kernel_name))
-            }
+            _ => DevicePresence::Replaced(format!("several devices look like {name}")),
         }
-    }
-
-    fn difference(&self, now: &DeviceIdentity) -> Option<String> {
-        let then = DeviceIdentity {
-            kernel_name: self.kernel_name.clone(),
-            number: now.number,
-            serial: self.serial.clone(),
-            wwid: self.wwid.clone(),
-            size_bytes: self.size_bytes,
-            diskseq: self.diskseq,
-        };
-        Some(format!("{} is another device: {}", self.kernel_name, then.difference(now)?))
     }
 }
 

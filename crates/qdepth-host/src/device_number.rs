@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// Major and minor number, which identify a device whatever its name is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct DeviceNumber {
     /// Driver number.
     pub major: u32,
@@ -39,5 +42,18 @@ impl FromStr for DeviceNumber {
             major: major.parse().map_err(|_| error())?,
             minor: minor.parse().map_err(|_| error())?,
         })
+    }
+}
+
+impl From<DeviceNumber> for String {
+    fn from(number: DeviceNumber) -> Self {
+        number.to_string()
+    }
+}
+
+impl TryFrom<String> for DeviceNumber {
+    type Error = ParseDeviceNumberError;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
@@ -22,7 +24,7 @@ pub enum Identity {
 }
 
 /// Identity of a block device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceIdentity {
     /// The kernel's name.
     pub kernel_name: String,
@@ -58,34 +60,19 @@ impl DeviceIdentity {
     /// Difference between two identities as text; `None` if they are the same device.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-        let mut changed = Vec::new();
-        if self.serial != now.serial {
-            changed.push(format!(
-                "the serial was {} and is now {}",
-                text(&self.serial),
-                text(&now.serial)
-            ));
-        }
-        if self.wwid != now.wwid {
-            changed.push(format!(
-                "the WWID was {} and is now {}",
-                text(&self.wwid),
-                text(&now.wwid)
-            ));
-        }
-        if self.size_bytes != now.size_bytes {
-            changed.push(format!(
-                "the size was {} B and is now {} B",
-                self.size_bytes, now.size_bytes
-            ));
-        }
-        if self.diskseq != now.diskseq {
-            changed.push(format!("diskseq was {:?} and is now {:?}", self.diskseq, now.diskseq));
-        }
-        if self.kernel_name != now.kernel_name {
-            changed
-                .push(format!("the name was {} and is now {}", self.kernel_name, now.kernel_name));
-        }
+        let size = |device: &Self| format!("{} B", device.size_bytes);
+        let count = |device: &Self| format!("{:?}", device.diskseq);
+        let name = |device: &Self| device.kernel_name.clone();
+        let rows = [
+            ("the serial", self.serial != now.serial, text(&self.serial), text(&now.serial)),
+            ("the WWID", self.wwid != now.wwid, text(&self.wwid), text(&now.wwid)),
+            ("the size", self.size_bytes != now.size_bytes, size(self), size(now)),
+            ("diskseq", self.diskseq != now.diskseq, count(self), count(now)),
+            ("the name", self.kernel_name != now.kernel_name, name(self), name(now)),
+        ];
+        let changed = rows.into_iter().filter(|(_, is_other, ..)| *is_other);
+        let changed: Vec<String> =
+            changed.map(|(what, _, was, is)| format!("{what} was {was} and is now {is}")).collect();
         (!changed.is_empty()).then(|| changed.join("; "))
     }
 }
