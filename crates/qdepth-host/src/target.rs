@@ -45,7 +45,7 @@ pub enum Kind {
 }
 
 /// File system of a file or directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSystem {
     /// Type of the file system, for example `ext4`; `unknown` if the mount was not found.
     pub kind: String,
@@ -69,35 +69,23 @@ pub struct BlockDevice {
     pub identity: DeviceIdentity,
     /// Size of the smallest request, in bytes.
     pub logical_block_bytes: u64,
-    /// Size of the smallest write that needs no read, in bytes, as reported by the device.
-    pub physical_block_bytes: u64,
     /// Size of the largest request that the kernel does not split, in bytes.
     pub max_request_bytes: Option<u64>,
     /// The maker's name of the model.
     pub model: Option<String>,
-    /// Firmware revision.
-    pub firmware: Option<String>,
-    /// True if it reports rotation.
-    pub rotational: Option<bool>,
-    /// The I/O scheduler in effect.
-    pub scheduler: Option<String>,
-    /// `write back` or `write through`.
-    pub write_cache: Option<String>,
     /// True if the kernel forbids writing.
     pub read_only: bool,
-    /// Position on its disk, for a partition.
+    /// Number and disk, for a partition.
     pub partition: Option<Partition>,
     /// Connection.
     pub link: Option<sysfs::Link>,
 }
 
-/// Position of a partition.
+/// A partition of a disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// Number of the partition.
     pub number: u64,
-    /// First byte on the disk.
-    pub start_bytes: u64,
     /// The kernel's name of the disk.
     pub whole: String,
 }
@@ -142,10 +130,11 @@ impl Inspected {
         self.stat.st_dev
     }
 
-    /// Bytes that a file occupies on its storage, without holes.
+    /// Bytes that a file occupies on its storage now, without holes; 0 if unknown.
     pub(crate) fn allocated_bytes(&self) -> u64 {
         // stat(2) counts in units of 512 bytes, whatever the block size.
-        u64::try_from(self.stat.st_blocks).unwrap_or(0).saturating_mul(512)
+        rustix::fs::fstat(&self.handle)
+            .map_or(0, |stat| u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512))
     }
 
     /// Device of the file system, and inode, for comparison with other files.
@@ -262,14 +251,7 @@ fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
             devices: mounts::devices_below(system, mount).into_iter().collect(),
             aliases: mounts::aliases(&mounts, mount, path),
         },
-        None => FileSystem {
-            kind: "unknown".to_owned(),
-            mount_point: PathBuf::new(),
-            source: String::new(),
-            options: String::new(),
-            devices: Vec::new(),
-            aliases: Vec::new(),
-        },
+        None => FileSystem { kind: "unknown".to_owned(), ..FileSystem::default() },
     }
 }
 
@@ -289,18 +271,11 @@ fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<Block
         ));
     }
     let name = identity.kernel_name.clone();
-    let text = |key: &str| sysfs::attribute(system, &name, key);
     let count = |key: &str| sysfs::number_attribute(system, &name, key);
-    let logical = count("queue/logical_block_size").unwrap_or(sysfs::SECTOR_BYTES);
     Ok(BlockDevice {
-        logical_block_bytes: logical,
-        physical_block_bytes: count("queue/physical_block_size").unwrap_or(logical),
+        logical_block_bytes: count("queue/logical_block_size").unwrap_or(sysfs::SECTOR_BYTES),
         max_request_bytes: count("queue/max_sectors_kb").map(|kib| kib.saturating_mul(1024)),
-        model: text("device/model"),
-        firmware: text("device/firmware_rev").or_else(|| text("device/rev")),
-        rotational: count("queue/rotational").map(|n| n != 0),
-        scheduler: text("queue/scheduler").map(|all| chosen(&all)),
-        write_cache: text("queue/write_cache"),
+        model: sysfs::attribute(system, &name, "device/model"),
         read_only: count("ro") == Some(1),
         partition: partition(system, &name),
         link: sysfs::link_of(system, &name),
@@ -308,18 +283,8 @@ fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<Block
     })
 }
 
-/// The selected word, which is in brackets, as in `mq-deadline [none]`.
-fn chosen(all: &str) -> String {
-    let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    inner.map_or(all, |(name, _)| name).to_owned()
-}
-
 fn partition(system: &System, name: &str) -> Option<Partition> {
     let whole = sysfs::whole_of(system, name)?;
-    let own = |key: &str| system.read_trimmed(format!("/sys/class/block/{name}/{key}"));
-    Some(Partition {
-        number: own("partition")?.parse().ok()?,
-        start_bytes: own("start")?.parse::<u64>().ok()?.checked_mul(sysfs::SECTOR_BYTES)?,
-        whole,
-    })
+    let number = system.read_trimmed(format!("/sys/class/block/{name}/partition"))?;
+    Some(Partition { number: number.parse().ok()?, whole })
 }

@@ -14,21 +14,13 @@ use crate::{environment, mounts, sysfs};
 
 pub(crate) fn device(machine: &FakeMachine, name: &str) -> BlockDevice {
     let number = sysfs::number_of(&machine.system, name).unwrap();
-    let partition = sysfs::whole_of(&machine.system, name).map(|whole| Partition {
-        number: 1,
-        start_bytes: 1 << 20,
-        whole,
-    });
+    let partition =
+        sysfs::whole_of(&machine.system, name).map(|whole| Partition { number: 1, whole });
     BlockDevice {
         identity: DeviceIdentity::read(&machine.system, number).unwrap(),
         logical_block_bytes: 512,
-        physical_block_bytes: 512,
         max_request_bytes: None,
         model: None,
-        firmware: None,
-        rotational: None,
-        scheduler: None,
-        write_cache: None,
         read_only: false,
         partition,
         link: None,
