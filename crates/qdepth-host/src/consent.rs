@@ -56,10 +56,7 @@ impl DataAtRisk<'_> {
 
     /// Length of the device or file in bytes.
     pub fn size_bytes(self) -> u64 {
-        match self {
-            Self::Device(device) => device.identity.size_bytes,
-            Self::File(file) => file.identity().size_bytes(),
-        }
+        self.identity().size_bytes()
     }
 
     fn kind(self) -> &'static str {

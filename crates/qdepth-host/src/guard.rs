@@ -35,10 +35,10 @@ use crate::target::{Inspected, Kind};
 
 pub use claim::{Claim, Usable};
 pub use cleared::Cleared;
-pub(crate) use exclusive::{Use, hold, lock_file};
+pub(crate) use exclusive::{Use, again, hold, lock_file};
 pub use opening::Direct;
 pub(crate) use others::{no_writers_of_file, nobody_uses_file};
-pub(crate) use review::in_order;
+pub(crate) use review::verdicts;
 pub use review::{Verdict, Verdicts, review};
 pub(crate) use same_device::check_same;
 pub(crate) use stack::Stack;

@@ -25,6 +25,7 @@ pub mod check;
 pub mod consent;
 pub mod device_handle;
 mod device_number;
+mod entry;
 pub mod environment;
 pub mod extents;
 pub mod guard;

@@ -10,11 +10,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
+use rustix::fs::{Access, AtFlags, FileType, OFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
+use crate::entry::{self, Inode, inode_of};
 use crate::extents::unwritten_share;
-use crate::guard::{self, Claim, Direct, Usable, Use, Verdicts};
+use crate::guard::{self, Claim, Direct, Use, Verdicts};
 use crate::label::{LABEL_BYTES, Label, LabelledFile};
 use crate::noise::{self, Progress};
 use crate::refusal::{Failure, Guard, Problem, Refusal, not_ours};
@@ -54,7 +55,7 @@ pub struct MeasurementFile {
     /// True if a complete measurement file existed already, so that nothing had to be filled.
     pub reused: bool,
     directory: Option<OwnedFd>,
-    inode: (u64, u64),
+    inode: Inode,
 }
 
 impl MeasurementFile {
@@ -74,11 +75,7 @@ impl MeasurementFile {
 
     fn unlink(&mut self) -> io::Result<()> {
         let Some(directory) = self.directory.take() else { return Ok(()) };
-        let stat = rustix::fs::statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW)?;
-        if (stat.st_dev, stat.st_ino) != self.inode {
-            return Err(io::Error::other("it was replaced by another file"));
-        }
-        Ok(rustix::fs::unlinkat(&directory, NAME, AtFlags::empty())?)
+        entry::remove(&directory, NAME, self.inode, AtFlags::empty())
     }
 }
 
@@ -190,7 +187,7 @@ pub fn clear(
     let size_bytes = wanted.size_bytes / LABEL_BYTES * LABEL_BYTES;
     let Kind::Directory(file_system) = &target.kind else {
         guard::check_unused(system, target)?;
-        check_room(target, size_bytes, allocated(target), promised_bytes)?;
+        check_room(target, size_bytes, target.allocated_bytes(), promised_bytes)?;
         let open = target.open(OFlags::RDWR).map_err(|error| cannot_make(&target.path, error))?;
         let held = Some(Existing::hold(system, File::from(open), &target.path, Some(target))?);
         let path = target.path.clone();
@@ -210,7 +207,7 @@ pub fn clear(
         Ok(_) => {
             let existing = target::inspect(system, &path)?;
             guard::check_unused(system, &existing)?;
-            check_room(target, size_bytes, allocated(&existing), promised_bytes)?;
+            check_room(target, size_bytes, existing.allocated_bytes(), promised_bytes)?;
             let open = open_in(&directory, OFlags::empty());
             let open = open.map_err(|error| cannot_make(&path, error))?;
             Some(Existing::hold(system, File::from(open), &path, Some(&existing))?)
@@ -237,13 +234,9 @@ pub fn review(
         Guard::G13Bounds,
         Guard::G2Exclusive,
     ];
-    match clear(system, target, wanted, promised_bytes) {
-        Ok(cleared) => Ok((guard::in_order(&order, None), cleared.bytes_to_fill())),
-        Err(Problem::Refused(refusal)) => {
-            Ok((guard::in_order(&order, Some(refusal)), wanted.size_bytes))
-        }
-        Err(Problem::Failed(failure)) => Err(failure),
-    }
+    let cleared = clear(system, target, wanted, promised_bytes);
+    let (verdicts, cleared) = guard::verdicts(&order, cleared)?;
+    Ok((verdicts, cleared.map_or(wanted.size_bytes, |cleared| cleared.bytes_to_fill())))
 }
 
 /// Creates a measurement file in a directory, or uses the one that an earlier run left there. A
@@ -274,16 +267,8 @@ pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     }
 }
 
-/// Opens an entry of the directory by its name alone, without following links.
 fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    match rustix::fs::openat2(directory, NAME, flags, mode, resolve) {
-        // Kernels before 5.6, and containers that forbid the call.
-        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(directory, NAME, flags, mode),
-        answer => answer,
-    }
+    entry::open(directory, NAME, flags | OFlags::RDWR | OFlags::NONBLOCK)
 }
 
 fn changed(path: &Path) -> Refusal {
@@ -303,19 +288,11 @@ fn finish(
     let Existing { file, stat, label: old } = held;
     let keep = wanted.keep || old.as_ref().is_some_and(|label| label.keep);
     let mut made = MeasurementFile {
-        claim: Claim {
-            identity: target::file_identity(&stat),
-            file: file.into(),
-            usable: Usable { offset: 0, length: wanted.size_bytes },
-            direct,
-            writable: true,
-            label: old,
-            exclusive: None,
-        },
+        claim: Claim::of_file(file, &stat, wanted.size_bytes, direct, old),
         path,
         reused: usable,
         directory,
-        inode: (stat.st_dev, stat.st_ino),
+        inode: inode_of(&stat),
     };
     if !usable {
         let label = Label::new(wanted.run_id, &wanted.now.to_string(), wanted.size_bytes);
@@ -440,11 +417,6 @@ fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()>
     // Not every file system has extended attributes; only the label is required.
     let _ = rustix::fs::fsetxattr(&file, XATTR, label.uuid.as_bytes(), XattrFlags::empty());
     file.sync_all()
-}
-
-fn allocated(target: &Inspected) -> u64 {
-    rustix::fs::fstat(target.handle())
-        .map_or(0, |stat| u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512))
 }
 
 pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {

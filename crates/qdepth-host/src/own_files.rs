@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
 
+use crate::entry::{self, Inode, inode_of};
 use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
 use crate::noise;
@@ -83,9 +84,9 @@ pub struct OwnFiles {
     naming: Naming,
     keep: bool,
     size_bytes: u64,
-    inodes: BTreeMap<String, (u64, u64)>,
+    inodes: BTreeMap<String, Inode>,
     /// Files of earlier runs, known to hold nothing but what those runs wrote.
-    verified_inodes: BTreeSet<(u64, u64)>,
+    verified_inodes: BTreeSet<Inode>,
     folders: Vec<OwnFolder>,
     not_direct: Option<Errno>,
 }
@@ -152,11 +153,7 @@ pub fn review(
         Guard::G6Backing,
         Guard::G8Ownership,
     ];
-    match clear(system, target, wanted, promised_bytes) {
-        Ok(_) => Ok(guard::in_order(&order, None)),
-        Err(Problem::Refused(refusal)) => Ok(guard::in_order(&order, Some(refusal))),
-        Err(Problem::Failed(failure)) => Err(failure),
-    }
+    Ok(guard::verdicts(&order, clear(system, target, wanted, promised_bytes))?.0)
 }
 
 impl OwnFiles {
@@ -202,14 +199,11 @@ impl OwnFiles {
     pub fn create(&mut self, name: &str, direct: bool) -> Result<OwnedFd, Problem> {
         let path = self.path.join(name);
         self.remove_left(name, &path)?;
-        let flags = OFlags::CREATE | OFlags::EXCL;
-        let file = self.open_flags(name, flags).map_err(|e| cannot_make(&path, e))?;
-        let read_inode = || -> io::Result<(u64, u64)> {
-            let stat = rustix::fs::fstat(&file)?;
-            Ok((stat.st_dev, stat.st_ino))
-        };
-        let inode = read_inode().map_err(|error| failure("look at", &path, error))?;
-        self.inodes.insert(name.to_owned(), inode);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = entry::open(&self.directory, name, flags).map_err(|e| cannot_make(&path, e))?;
+        let stat =
+            rustix::fs::fstat(&file).map_err(|error| failure("look at", &path, error.into()))?;
+        self.inodes.insert(name.to_owned(), inode_of(&stat));
         guard::lock_file(&file, &path, Use::Write)?;
         let _ = note_maker(&file, &self.run_id, name);
         self.set_direct(&file, direct);
@@ -253,13 +247,12 @@ impl OwnFiles {
         let path = self.path.join(name);
         let open = || -> io::Result<(OwnedFd, Option<Errno>)> {
             let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
-            let file = self.open_access(name, access)?;
+            let file = entry::open(&self.directory, name, access)?;
             if write && maker(&file, name).as_deref() != Some(&*self.run_id) {
                 return Err(io::Error::other("it is not marked as created by this run"));
             }
             let stat = rustix::fs::fstat(&file)?;
-            let inode = (stat.st_dev, stat.st_ino);
-            if self.inodes.get(name).is_some_and(|known| *known != inode) {
+            if self.inodes.get(name).is_some_and(|known| *known != inode_of(&stat)) {
                 return Err(io::Error::other("it is not the file that was created here"));
             }
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -308,10 +301,7 @@ impl OwnFiles {
     /// Guard G8 for every existing file with a name that a stream's file could have.
     fn check_names(&mut self) -> Result<(), Problem> {
         let failed = |error: Errno| failure("look into", &self.path, error.into());
-        // The held descriptor is for the path only, which cannot be listed.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let listed = rustix::fs::openat(&self.directory, ".", flags, Mode::empty());
-        for entry in rustix::fs::Dir::new(listed.map_err(failed)?).map_err(failed)? {
+        for entry in entry::list(&self.directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.naming.has(&name) {
@@ -328,12 +318,8 @@ impl OwnFiles {
         }
     }
 
-    fn unlink(&self, name: &str, inode: (u64, u64)) -> io::Result<()> {
-        let stat = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if (stat.st_dev, stat.st_ino) != inode {
-            return Err(io::Error::other("it was replaced by another file"));
-        }
-        Ok(rustix::fs::unlinkat(&self.directory, name, AtFlags::empty())?)
+    fn unlink(&self, name: &str, inode: Inode) -> io::Result<()> {
+        entry::remove(&self.directory, name, inode, AtFlags::empty())
     }
 
     /// Removes an existing file with this name, if it is an unused one of qdepth's.
@@ -344,12 +330,12 @@ impl OwnFiles {
 
     /// Checks an existing file with this name: it must be an unused one of qdepth's. `None` if
     /// there is none.
-    fn check_left(&self, name: &str, path: &Path) -> Result<Option<(u64, u64)>, Problem> {
+    fn check_left(&self, name: &str, path: &Path) -> Result<Option<Inode>, Problem> {
         let stat = match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
             answer => answer.map_err(|error| failure("look at", path, error.into()))?,
         };
-        let inode = (stat.st_dev, stat.st_ino);
+        let inode = inode_of(&stat);
         if self.inodes.get(name) == Some(&inode) {
             return Ok(Some(inode));
         }
@@ -357,7 +343,7 @@ impl OwnFiles {
         if !regular || stat.st_nlink != 1 {
             return Err(not_ours(path).into());
         }
-        let file = self.open_flags(name, OFlags::empty()).map_err(|_| not_ours(path))?;
+        let file = entry::open(&self.directory, name, OFlags::RDWR).map_err(|_| not_ours(path))?;
         if maker(&file, name).is_none() {
             return Err(not_ours(path).into());
         }
@@ -374,25 +360,6 @@ impl OwnFiles {
                 let why = format!("the data at byte {offset} is not qdepth's");
                 Err(guard::not_as_left(path, &why).into())
             }
-        }
-    }
-
-    /// Opens an entry of the directory by its name alone, without following links.
-    fn open_flags(&self, name: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        self.open_access(name, flags | OFlags::RDWR)
-    }
-
-    fn open_access(&self, name: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode =
-            if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        match rustix::fs::openat2(self.directory.as_fd(), name, flags, mode, resolve) {
-            // Kernels before 5.6, and containers that forbid the call.
-            Err(Errno::NOSYS | Errno::PERM) => {
-                rustix::fs::openat(self.directory.as_fd(), name, flags, mode)
-            }
-            answer => answer,
         }
     }
 }

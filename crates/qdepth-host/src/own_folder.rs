@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, XattrFlag
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::entry::{self, Inode, inode_of};
 use crate::noise;
 use crate::own_content::foreign_offset;
 
@@ -38,7 +39,7 @@ pub(crate) fn maker(file: &OwnedFd, name: &str) -> Option<String> {
 pub(crate) struct OwnFolder {
     pub(crate) name: String,
     pub(crate) file: OwnedFd,
-    inode: (u64, u64),
+    inode: Inode,
 }
 
 impl OwnFolder {
@@ -60,8 +61,8 @@ impl OwnFolder {
     fn open(directory: &OwnedFd, name: String) -> rustix::io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(directory, name.as_str(), flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&file)?;
-        Ok(Self { name, file, inode: (stat.st_dev, stat.st_ino) })
+        let inode = inode_of(&rustix::fs::fstat(&file)?);
+        Ok(Self { name, file, inode })
     }
 
     /// Removes directories that killed runs left, if nothing else is in them.
@@ -69,10 +70,7 @@ impl OwnFolder {
     /// # Errors
     /// If one was left and cannot be removed.
     pub(crate) fn remove_left(directory: &OwnedFd, stem: &str, run_id: &str) -> io::Result<()> {
-        // The held descriptor is for the path only, which cannot be listed.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let listed = rustix::fs::openat(directory, ".", flags, Mode::empty())?;
-        for entry in Dir::read_from(&listed)? {
+        for entry in entry::list(directory)? {
             let entry = entry?;
             let name = entry.file_name().to_str().unwrap_or_default();
             if !name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-')) {
@@ -174,11 +172,7 @@ impl OwnFolder {
                 Err(why) => return Err(why.into()),
             }
         }
-        let stat = rustix::fs::statat(directory, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)?;
-        if (stat.st_dev, stat.st_ino) != self.inode {
-            return Err(io::Error::other("it was replaced by another directory"));
-        }
-        Ok(rustix::fs::unlinkat(directory, self.name.as_str(), AtFlags::REMOVEDIR)?)
+        entry::remove(directory, &self.name, self.inode, AtFlags::REMOVEDIR)
     }
 }
 

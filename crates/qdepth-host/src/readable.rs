@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, FileType};
 
+use crate::entry;
 use crate::target::Inspected;
 
 /// Largest number of names examined in a directory.
@@ -13,8 +14,6 @@ const NAMES_MAX: usize = 10_000;
 /// Name of the largest regular file in a directory that is readable, has no holes, and has at least
 /// this many bytes. Subdirectories and links are not considered.
 pub fn largest_file(directory: &Inspected, bytes_min: u64) -> Option<OsString> {
-    let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let listed = rustix::fs::openat(directory.handle(), c".", open, Mode::empty()).ok()?;
     let fits = |name: OsString| {
         let found =
             rustix::fs::statat(directory.handle(), &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
@@ -26,7 +25,7 @@ pub fn largest_file(directory: &Inspected, bytes_min: u64) -> Option<OsString> {
         let readable = rustix::fs::accessat(directory.handle(), &name, access.0, access.1).is_ok();
         (regular && sole && whole && readable).then_some((size, name))
     };
-    let names = Dir::read_from(listed).ok()?.filter_map(Result::ok).take(NAMES_MAX);
+    let names = entry::list(directory.handle()).ok()?.filter_map(Result::ok).take(NAMES_MAX);
     let names = names.map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec()));
     names.filter_map(fits).max().map(|(_, name)| name)
 }

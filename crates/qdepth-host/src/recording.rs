@@ -103,10 +103,6 @@ fn resolve_parent(path: &Path, link_at: impl FnMut(&Path) -> Option<PathBuf>) ->
     }
 }
 
-fn errno(error: &io::Error) -> i32 {
-    error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error())
-}
-
 /// Recording of answers.
 impl Recording {
     /// The resolved path of something that was found. Records the links on the way.
@@ -119,19 +115,19 @@ impl Recording {
     }
 
     pub(crate) fn saw_file(&mut self, path: &Path, answer: &io::Result<String>) {
-        let entry = match answer {
-            Ok(text) => Entry::File(text.clone()),
-            Err(error) => Entry::Fail(errno(error)),
-        };
-        let resolved = self.resolved(path);
-        self.entries.insert(resolved, entry);
+        self.saw(path, answer, |text| Entry::File(text.clone()));
     }
 
     pub(crate) fn saw_list(&mut self, path: &Path, answer: &io::Result<Vec<String>>) {
-        let entry = match answer {
-            Ok(names) => Entry::List(names.iter().cloned().collect()),
-            Err(error) => Entry::Fail(errno(error)),
+        self.saw(path, answer, |names| Entry::List(names.iter().cloned().collect()));
+    }
+
+    fn saw<T>(&mut self, path: &Path, answer: &io::Result<T>, entry: impl FnOnce(&T) -> Entry) {
+        let fail = |error: &io::Error| {
+            let errno = error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error());
+            Entry::Fail(errno)
         };
+        let entry = answer.as_ref().map_or_else(fail, entry);
         let resolved = self.resolved(path);
         self.entries.insert(resolved, entry);
     }

@@ -1,6 +1,9 @@
 //! The right to use a target.
 
+use std::fs::File;
 use std::os::fd::OwnedFd;
+
+use rustix::fs::Stat;
 
 use super::opening::Direct;
 use super::same_device::check_same;
@@ -8,6 +11,7 @@ use crate::identity::{DeviceIdentity, Identity};
 use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;
+use crate::target::file_identity;
 
 /// Byte range of a target that may be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,25 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The right to write to the first `length` bytes of a file.
+    pub(crate) fn of_file(
+        file: File,
+        stat: &Stat,
+        length: u64,
+        direct: Direct,
+        label: Option<Label>,
+    ) -> Self {
+        Self {
+            file: file.into(),
+            usable: Usable { offset: 0, length },
+            identity: file_identity(stat),
+            direct,
+            writable: true,
+            label,
+            exclusive: None,
+        }
+    }
+
     /// Guard G10: checks that the target is still the one that was claimed. Compares serial, WWID,
     /// size and disk sequence number of a device as currently shown by sysfs; device, inode and
     /// length of a file.
@@ -69,7 +92,7 @@ impl Claim {
             }
             Identity::File { .. } => {
                 let stat = rustix::fs::fstat(&self.file);
-                stat.as_ref().ok().map(crate::target::file_identity)
+                stat.as_ref().ok().map(file_identity)
             }
         }
     }

@@ -46,7 +46,7 @@ fn try_lock(file: impl AsFd, how: Use) -> rustix::io::Result<()> {
 }
 
 /// Makes up to `tries` attempts, a tenth of a second apart, while `may_pass` is true for the error.
-pub(super) fn again<T, E>(
+pub(crate) fn again<T, E>(
     tries: u32,
     may_pass: impl Fn(&E) -> bool,
     attempt: impl Fn() -> Result<T, E>,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::claim::{Claim, Usable};
+use super::claim::Claim;
 use super::exclusive::{Use, lock_file};
 use super::in_use;
 use super::labels::own_label;
-use super::opening::{cannot_open, open_direct, size_of};
+use super::opening::{Direct, cannot_open, open_direct, size_of};
 use super::stack::Stack;
 use super::writing::Writing;
 use crate::consent::{self, Consent};
@@ -18,7 +18,7 @@ use crate::own_content::foreign_offset;
 use crate::refusal::{Guard, Refusal};
 use crate::room::check_room;
 use crate::system::System;
-use crate::target::{FileSystem, Inspected, Kind};
+use crate::target::{FileSystem, Inspected, Kind, file_identity};
 
 const SYSTEM_PATHS: [&str; 12] = [
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin",
@@ -105,11 +105,7 @@ pub(super) fn claim(
     let Some(label) = label else {
         return Err(consent::missing_for_file(system, target, writing.now));
     };
-    let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
-    lock_file(&file, &target.expression, Use::Write)?;
-    let (file, now_bytes) = size_of(target, file)?;
-    system.before_action("lock");
-    super::others::no_writers_of_file(system, &file, &target.expression)?;
+    let (file, now_bytes, direct) = open_locked(system, target, writing)?;
     if own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
         let found = format!("{} changed while qdepth checked it", target.expression.display());
         return Err(Refusal::new(
@@ -119,16 +115,22 @@ pub(super) fn claim(
         ));
     }
     must_be_ours(&reading, target, &label)?;
-    let identity = crate::target::file_identity(&stat_of(&file, target)?);
-    Ok(Claim {
-        identity,
-        file: File::into(file),
-        usable: Usable { offset: 0, length: label.size_bytes },
-        direct,
-        writable: true,
-        label: Some(label),
-        exclusive: None,
-    })
+    let stat = stat_of(&file, target)?;
+    Ok(Claim::of_file(file, &stat, label.size_bytes, direct, Some(label)))
+}
+
+/// Opens a file for writing, if no other run and no other program uses it. Returns its length, too.
+fn open_locked(
+    system: &System,
+    target: &Inspected,
+    writing: &Writing<'_>,
+) -> Result<(File, u64, Direct), Refusal> {
+    let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
+    lock_file(&file, &target.expression, Use::Write)?;
+    let (file, size_bytes) = size_of(target, file)?;
+    system.before_action("lock");
+    super::others::no_writers_of_file(system, &file, &target.expression)?;
+    Ok((file, size_bytes, direct))
 }
 
 /// Claims a foreign file to the loss of whose contents the user consented. It gets no label, so
@@ -141,22 +143,10 @@ fn by_consent(
 ) -> Result<Claim, Refusal> {
     consent.check_file(target, &target.identity(), writing.now)?;
     has_room_for_holes(target)?;
-    let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
-    lock_file(&file, &target.expression, Use::Write)?;
-    let (file, size_bytes) = size_of(target, file)?;
-    system.before_action("lock");
-    super::others::no_writers_of_file(system, &file, &target.expression)?;
-    let identity = crate::target::file_identity(&stat_of(&file, target)?);
-    consent.check_file(target, &identity, writing.now)?;
-    Ok(Claim {
-        identity,
-        file: File::into(file),
-        usable: Usable { offset: 0, length: size_bytes },
-        direct,
-        writable: true,
-        label: None,
-        exclusive: None,
-    })
+    let (file, size_bytes, direct) = open_locked(system, target, writing)?;
+    let stat = stat_of(&file, target)?;
+    consent.check_file(target, &file_identity(&stat), writing.now)?;
+    Ok(Claim::of_file(file, &stat, size_bytes, direct, None))
 }
 
 /// Guard G13: there is room to fill the holes of a sparse file.

@@ -25,6 +25,13 @@ fn below(system: &System, target: &Stack, used: &str) -> String {
     if is_near { String::new() } else { format!(", and {} uses the same bytes", target.name) }
 }
 
+/// Name of the storage at a path and the addition to a message, if it shares bytes with the target.
+fn met_at(system: &System, target: &Stack, path: &str) -> Option<(String, String)> {
+    let used = Stack::of_path(system, path).filter(|used| used.meets(target))?;
+    let below = below(system, target, &used.name);
+    Some((used.name, below))
+}
+
 /// Guard G3: no volume, array or cache is built on bytes of the target.
 pub(super) fn holders(system: &System, target: &Stack) -> Result<(), Refusal> {
     let own: BTreeSet<&str> = target.devices().collect();
@@ -124,20 +131,15 @@ pub(super) fn swap(system: &System, target: &Stack) -> Result<(), Refusal> {
     };
     let swaps = system.read_file("/proc/swaps").unwrap_or_default();
     for path in parse_swaps(&swaps) {
-        let Some(used) = Stack::of_path(system, &path) else { continue };
-        if used.meets(target) {
-            let below = below(system, target, &used.name);
-            return refuse(format!("{} is swap space in use ({path}){below}", used.name));
+        if let Some((used, below)) = met_at(system, target, &path) {
+            return refuse(format!("{used} is swap space in use ({path}){below}"));
         }
     }
     let line = system.read_file("/proc/cmdline").unwrap_or_default();
     for device in line.split_whitespace().filter_map(|word| word.strip_prefix("resume=")) {
-        let Some(used) = Stack::of_path(system, &resume_path(device)) else { continue };
-        if used.meets(target) {
-            let below = below(system, target, &used.name);
+        if let Some((used, below)) = met_at(system, target, &resume_path(device)) {
             return refuse(format!(
-                "{} is the resume device of a hibernated system (resume={device}){below}",
-                used.name
+                "{used} is the resume device of a hibernated system (resume={device}){below}"
             ));
         }
     }
@@ -192,14 +194,9 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
         }
     }
     for (path, attribute) in exports(system) {
-        let Some(used) = Stack::of_path(system, &path) else { continue };
-        if used.meets(target) {
+        if let Some((used, below)) = met_at(system, target, &path) {
             return refuse(
-                format!(
-                    "{} is exported to other machines ({attribute}){}",
-                    used.name,
-                    below(system, target, &used.name)
-                ),
+                format!("{used} is exported to other machines ({attribute}){below}"),
                 "Remove it from the configuration of the NVMe or SCSI target first".to_owned(),
             );
         }

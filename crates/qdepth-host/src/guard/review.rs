@@ -11,7 +11,7 @@ use super::opening::cannot_open;
 use super::same_device::check_same;
 use super::{Writing, claim_read_only, exclusive, file};
 use crate::consent::Consent;
-use crate::refusal::{Guard, Refusal};
+use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
 
@@ -62,7 +62,7 @@ pub fn review(
 }
 
 /// Verdicts of guards that are asked in this order up to the first refusal.
-pub(crate) fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
+fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
     let Some(refusal) = refusal else {
         return order.iter().map(|guard| (*guard, Verdict::Passes)).collect();
     };
@@ -72,6 +72,21 @@ pub(crate) fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
     verdicts.push((refusal.guard, Verdict::Refuses(refusal)));
     verdicts.extend(order.iter().skip(index + 1).map(|guard| (*guard, Verdict::NotAsked)));
     verdicts
+}
+
+/// Verdicts of guards that are asked in this order, and the cleared target if none refused.
+///
+/// # Errors
+/// If they could not be asked.
+pub(crate) fn verdicts<T>(
+    order: &[Guard],
+    cleared: Result<T, Problem>,
+) -> Result<(Verdicts, Option<T>), Failure> {
+    match cleared {
+        Ok(cleared) => Ok((in_order(order, None), Some(cleared))),
+        Err(Problem::Refused(refusal)) => Ok((in_order(order, Some(refusal)), None)),
+        Err(Problem::Failed(failure)) => Err(failure),
+    }
 }
 
 fn to_verdict(result: Result<(), Refusal>) -> Verdict {

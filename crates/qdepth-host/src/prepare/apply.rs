@@ -10,7 +10,8 @@ use super::journal::{Entry, Journal};
 use super::setting::Setting;
 use super::word::{MountPoint, Node, Word};
 use super::{Action, Condition, Name, Step, Tool, Undo, Watch};
-use crate::device_handle::DevicePresence;
+use crate::device_handle::{DevicePresence, DeviceReference};
+use crate::guard;
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
@@ -293,7 +294,7 @@ pub(super) fn chosen(text: &str) -> String {
 
 fn act_of<'a>(
     system: &System,
-    devices: &BTreeMap<Node, crate::device_handle::DeviceReference>,
+    devices: &BTreeMap<Node, DeviceReference>,
     action: &'a Action,
 ) -> io::Result<Act<'a>> {
     Act::new(action, |tool, node| undo_argument(system, devices, tool, node))
@@ -302,19 +303,12 @@ fn act_of<'a>(
 /// Executes an undo action, and retries while a device or mount is busy: a ring releases its files
 /// some time after its process has ended.
 fn apply_with_retry(system: &System, entry: &Entry) -> io::Result<()> {
-    let again = || {
-        let act = act_of(system, &entry.devices, &entry.undo.action)?;
-        act.run(system, Watch::SILENT)
-    };
-    for _ in 1..TRIES {
-        match again() {
-            Err(error) if error.to_string().contains("busy") => std::thread::park_timeout(PAUSE),
-            other => return other,
-        }
-    }
-    again()
+    guard::again(
+        TRIES,
+        |error: &io::Error| error.to_string().contains("busy"),
+        || act_of(system, &entry.devices, &entry.undo.action)?.run(system, Watch::SILENT),
+    )
 }
 
 /// Retries for five seconds in all while something is busy.
-const TRIES: u32 = 25;
-const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
+const TRIES: u32 = 50;

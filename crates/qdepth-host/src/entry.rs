@@ -1,0 +1,48 @@
+//! Entries of a directory that is held open, each by its name alone, without following links.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{
+    AtFlags, Dir, Mode, OFlags, ResolveFlags, Stat, openat, openat2, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+/// Device of the file system, and inode number.
+pub(crate) type Inode = (u64, u64);
+
+pub(crate) fn inode_of(stat: &Stat) -> Inode {
+    (stat.st_dev, stat.st_ino)
+}
+
+/// Opens an entry, or creates it with mode 0600.
+pub(crate) fn open(directory: impl AsFd, name: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match openat2(&directory, name, flags, mode, resolve) {
+        // Kernels before 5.6, and containers that forbid the call.
+        Err(Errno::NOSYS | Errno::PERM) => openat(&directory, name, flags, mode),
+        answer => answer,
+    }
+}
+
+/// Entries of a directory that is held for its path only, which cannot be listed.
+pub(crate) fn list(directory: impl AsFd) -> rustix::io::Result<Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Dir::new(openat(directory, c".", flags, Mode::empty())?)
+}
+
+/// Removes an entry if it still is the one with this inode.
+pub(crate) fn remove(
+    directory: impl AsFd,
+    name: &str,
+    inode: Inode,
+    flags: AtFlags,
+) -> io::Result<()> {
+    if inode_of(&statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?) != inode {
+        let kind = if flags.contains(AtFlags::REMOVEDIR) { "directory" } else { "file" };
+        return Err(io::Error::other(format!("it was replaced by another {kind}")));
+    }
+    Ok(unlinkat(&directory, name, flags)?)
+}
