@@ -344,7 +344,7 @@ fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
 mod tests {
     use super::*;
     use crate::monitor::KernelStat;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     fn fact(subject: &str, key: &str, value: &str) -> Observation {
         let (subject, key) = (subject.to_owned(), key.to_owned());

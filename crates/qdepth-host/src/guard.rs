@@ -12,8 +12,6 @@ mod exclusive;
 mod file;
 mod in_use;
 mod labels;
-#[cfg(test)]
-mod model;
 mod opening;
 mod others;
 mod review;

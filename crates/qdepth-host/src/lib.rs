@@ -4,9 +4,9 @@
 //! can write to a device. Where to start:
 //!
 //! 1. [`target::inspect`] looks at what the user named, and opens nothing for reading or writing.
-//! 2. [`guard::claim_read_only`] or [`guard::claim_for_writing`] turns that into a
+//! 2. [`guard::claim_read_only`] or [`guard::clear_for_writing`] turns that into a
 //!    [`guard::Claim`], or into a [`Refusal`] that says which guard refused, what it found, and
-//!    what to do. [`measurement_file::create`] does the same for a directory.
+//!    what to do. [`measurement_file::clear`] does the same for a directory.
 //! 3. [`environment::observe`], [`environment::target_facts`] and [`monitor`] describe the machine,
 //!    the target, and other activity. [`check`] finds interferences in advance.
 //! 4. [`prepare`] changes the machine in steps, each with an undo.
@@ -52,8 +52,6 @@ pub mod served;
 pub mod sysfs;
 pub mod system;
 pub mod target;
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 

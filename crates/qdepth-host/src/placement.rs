@@ -126,7 +126,7 @@ fn cpu_list(text: &str) -> Option<BTreeSet<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     #[test]
     fn workers_go_to_the_device_first_and_to_one_thread_of_each_core() {

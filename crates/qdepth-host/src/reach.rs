@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
     use crate::target::inspect;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     /// An inspected temporary directory, with the kind of a device of the machine.
     fn target(machine: &FakeMachine, name: &str) -> Inspected {

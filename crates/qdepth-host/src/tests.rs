@@ -1,3 +1,5 @@
+pub(crate) mod machine;
+
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +11,7 @@ use crate::label::{LABEL_BYTES, Label};
 use crate::monitor::{CpuTimes, KernelStat};
 use crate::refusal::{Guard, Refusal};
 use crate::target::{BlockDevice, Partition};
-use crate::testing::FakeMachine;
+use crate::tests::machine::FakeMachine;
 use crate::{environment, mounts, sysfs};
 
 pub(crate) fn device(machine: &FakeMachine, name: &str) -> BlockDevice {

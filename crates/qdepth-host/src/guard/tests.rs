@@ -1,5 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
+mod model;
+
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -8,7 +10,7 @@ use super::stack::Stack;
 use super::{in_use, signature, system_disk};
 use crate::loop_device::LoopHolds;
 use crate::refusal::{Guard, Refusal};
-use crate::testing::FakeMachine;
+use crate::tests::machine::FakeMachine;
 
 fn machine() -> FakeMachine {
     FakeMachine::new()

@@ -62,7 +62,7 @@ fn machine(system: &System) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     fn zone(machine: FakeMachine, zone: &str, name: &str, energy_uj: u64) -> FakeMachine {
         let at = |file: &str| format!("/sys/class/powercap/{zone}/{file}");

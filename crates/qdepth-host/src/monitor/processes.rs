@@ -92,7 +92,7 @@ fn used(system: &System, number: u32) -> Option<Used> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     fn machine(number: u32, name: &str, ticks: u64, written: u64) -> FakeMachine {
         let zeros = "0 ".repeat(10);

@@ -272,7 +272,7 @@ fn hottest(samples: &[Sample]) -> Option<(String, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     fn machine(second: u64) -> FakeMachine {
         FakeMachine::new()

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::journal::Journal;
 use super::*;
-use crate::testing::FakeMachine;
+use crate::tests::machine::FakeMachine;
 
 const FILE: &str = "\
 [[prepare]]\nstep = \"purge\"\ndevice = \"/dev/nvme0n1\"\nmethod = \"discard\"\n\

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::*;
 use crate::prepare::journal::Journal;
 use crate::prepare::{Action, apply};
-use crate::testing::FakeMachine;
+use crate::tests::machine::FakeMachine;
 
 const DEVICE: &str = "/dev/nvme0n1";
 const LOG: &str = "nvme sanitize-log /dev/nvme0n1 -o json";

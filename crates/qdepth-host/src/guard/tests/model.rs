@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::Writing;
-use super::device::{CHECKS, CheckContext};
 use crate::device_handle::{DeviceHandle, DevicePresence};
+use crate::guard::Writing;
+use crate::guard::device::{CHECKS, CheckContext};
 use crate::refusal::Guard;
-use crate::testing::FakeMachine;
+use crate::tests::machine::FakeMachine;
 
 /// Two disks with two partitions each, numbered like sd devices, and a stack of loop devices, each
 /// on the one before it.
