@@ -1,6 +1,6 @@
 //! The guards, and the only way to a descriptor of a target.
 //!
-//! [`claim_for_writing`] shows the order of the guards. First come those that open nothing, so that
+//! [`clear_for_writing`] shows the order of the guards. First come those that open nothing, so that
 //! a disk in use is never even opened; then the exclusive claim, which is held until the end of the
 //! run; then contents and consent. The first byte is written last. For several targets,
 //! [`clear_for_writing`] asks all guards of each before [`Cleared::claim`] writes to the first.
@@ -27,7 +27,7 @@ use rustix::fs::OFlags;
 
 use crate::consent::Consent;
 use crate::label::LABEL_BYTES;
-use crate::refusal::{Guard, Problem, Refusal};
+use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
@@ -131,19 +131,6 @@ pub fn open_to_consent(
         Kind::RegularFile { .. } => file::check_unused(system, target),
         Kind::Directory(_) => Ok(()),
     }
-}
-
-/// [`clear_for_writing`] and [`Cleared::claim`] for a single target.
-///
-/// # Errors
-/// The refusal of a guard, before anything was written, or the failure to write the label.
-pub fn claim_for_writing(
-    system: &System,
-    target: &Inspected,
-    consent: Option<&Consent>,
-    writing: &Writing<'_>,
-) -> Result<Claim, Problem> {
-    Ok(clear_for_writing(system, target, consent, writing)?.claim(writing)?)
 }
 
 fn is_directory(target: &Inspected) -> Refusal {

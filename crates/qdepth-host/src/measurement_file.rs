@@ -239,24 +239,6 @@ pub fn review(
     Ok((verdicts, cleared.map_or(wanted.size_bytes, |cleared| cleared.bytes_to_fill())))
 }
 
-/// Creates a measurement file in a directory, or uses the one that an earlier run left there. A
-/// completely filled file of the right size is not written again.
-///
-/// # Errors
-/// Like [`clear`] and [`Cleared::make`], and G1 if it is not a directory.
-pub fn create(
-    system: &System,
-    directory: &Inspected,
-    wanted: &Wanted<'_>,
-    progress: Progress<'_>,
-) -> Result<MeasurementFile, Problem> {
-    let Kind::Directory(_) = &directory.kind else {
-        let found = format!("{} is not a directory", directory.expression.display());
-        return Err(Refusal::new(Guard::G1Resolve, found, "Use a directory").into());
-    };
-    clear(system, directory, wanted, 0)?.make(wanted, progress)
-}
-
 /// Checks that a file can be created in the directory, as far as possible without creating one.
 pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;

@@ -47,8 +47,8 @@ fn create(directory: &Path, size_bytes: u64) -> Result<(), Problem> {
     let target = inspect(&system, directory)?;
     let (run_id, now) = ("test", Timestamp::now());
     let wanted = Wanted { size_bytes, run_id, now, keep: true, direct: false };
-    measurement_file::create(&system, &target, &wanted, &mut |_| ControlFlow::Continue(()))
-        .map(drop)
+    let cleared = measurement_file::clear(&system, &target, &wanted, 0)?;
+    cleared.make(&wanted, &mut |_| ControlFlow::Continue(())).map(drop)
 }
 
 #[cfg(test)]

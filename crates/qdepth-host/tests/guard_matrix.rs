@@ -14,10 +14,10 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use common::{Bench, MIB, checksum, has, is_root, refused, sh};
+use common::{Bench, MIB, checksum, claim_for_writing, has, is_root, refused, sh};
 use matrix_cases::{CASES, Prepared};
 use qdepth_host::Guard;
-use qdepth_host::guard::{Direct, claim_for_writing, claim_read_only};
+use qdepth_host::guard::{Direct, claim_read_only};
 use qdepth_host::label::RESERVED_BYTES;
 use qdepth_host::target::inspect;
 

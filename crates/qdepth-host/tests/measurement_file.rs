@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "no test file uses all of it")]
 mod common;
 
+use common::claim_for_writing;
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};
@@ -14,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use qdepth_host::extents::unwritten_share;
-use qdepth_host::guard::{claim_for_writing, claim_read_only};
+use qdepth_host::guard::claim_read_only;
 use qdepth_host::measurement_file::{self, MeasurementFile, NAME, Wanted};
 use qdepth_host::system::System;
 use qdepth_host::target::inspect;
@@ -37,7 +38,8 @@ fn wanted(keep: bool) -> Wanted<'static> {
 fn create(directory: &Path, wanted: &Wanted<'_>) -> Result<MeasurementFile, Problem> {
     let system = System::real();
     let target = inspect(&system, directory)?;
-    measurement_file::create(&system, &target, wanted, &mut |_| ControlFlow::Continue(()))
+    measurement_file::clear(&system, &target, wanted, 0)?
+        .make(wanted, &mut |_| ControlFlow::Continue(()))
 }
 
 #[track_caller]
@@ -201,8 +203,8 @@ fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
     let dir = tempfile::tempdir().unwrap();
     let system = System::real();
     let target = inspect(&system, dir.path()).unwrap();
-    let stopped =
-        measurement_file::create(&system, &target, &wanted(true), &mut |_| ControlFlow::Break(()));
+    let cleared = measurement_file::clear(&system, &target, &wanted(true), 0).unwrap();
+    let stopped = cleared.make(&wanted(true), &mut |_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(Problem::Failed(_))));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 

@@ -12,10 +12,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use common::{Bench, MIB, checksum, has, is_root, sh};
+use common::{Bench, MIB, checksum, claim_for_writing, has, is_root, sh};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use qdepth_host::guard::{Claim, claim_for_writing};
+use qdepth_host::guard::Claim;
 use qdepth_host::target::inspect;
 use qdepth_host::{Guard, Problem};
 

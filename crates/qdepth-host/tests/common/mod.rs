@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use qdepth_host::consent::{self, Consent};
-use qdepth_host::guard::{Claim, Writing, claim_for_writing};
+use qdepth_host::guard::{Claim, Writing, clear_for_writing};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, inspect};
 use qdepth_host::{Guard, Problem};
@@ -23,6 +23,16 @@ pub(crate) fn sh(line: &str) -> Result<String, String> {
         Some(0) => Ok(output.stdout.trim().to_owned()),
         status => Err(format!("`{line}` ended with {status:?}: {}", output.stderr.trim())),
     }
+}
+
+/// Claims a single target.
+pub(crate) fn claim_for_writing(
+    system: &System,
+    target: &Inspected,
+    consent: Option<&Consent>,
+    writing: &Writing<'_>,
+) -> Result<Claim, Problem> {
+    Ok(clear_for_writing(system, target, consent, writing)?.claim(writing)?)
 }
 
 pub(crate) fn has(tool: &str) -> bool {

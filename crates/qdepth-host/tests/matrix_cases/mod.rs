@@ -422,7 +422,8 @@ fn own_file(bench: &Bench, break_label: bool) -> Result<Prepared, String> {
     };
     let target = inspect(&bench.system, &place).unwrap();
     let go_on = &mut |_| std::ops::ControlFlow::Continue(());
-    drop(measurement_file::create(&bench.system, &target, &wanted, go_on).unwrap());
+    let cleared = measurement_file::clear(&bench.system, &target, &wanted, 0).unwrap();
+    drop(cleared.make(&wanted, go_on).unwrap());
     let path = place.join(measurement_file::NAME);
     if break_label {
         let file = File::options().write(true).open(&path).unwrap();
