@@ -7,8 +7,8 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use serde::{Deserialize, Serialize};
 
-use crate::guard::{check_same, hold};
-use crate::identity::DeviceIdentity;
+use crate::guard::hold;
+use crate::identity::{DeviceIdentity, check_same};
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs;
 use crate::system::System;

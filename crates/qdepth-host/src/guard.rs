@@ -15,7 +15,6 @@ mod labels;
 mod opening;
 mod others;
 mod review;
-mod same_device;
 mod signature;
 mod stack;
 mod system_disk;
@@ -26,6 +25,7 @@ mod writing;
 use rustix::fs::OFlags;
 
 use crate::consent::Consent;
+use crate::identity::check_same;
 use crate::label::LABEL_BYTES;
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;
@@ -38,7 +38,6 @@ pub use opening::Direct;
 pub(crate) use others::{no_writers_of_file, nobody_uses_file};
 pub(crate) use review::verdicts;
 pub use review::{Verdict, Verdicts, review};
-pub(crate) use same_device::check_same;
 pub(crate) use stack::Stack;
 pub use writing::Writing;
 

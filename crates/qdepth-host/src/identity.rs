@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
@@ -74,6 +75,22 @@ impl DeviceIdentity {
         let changed: Vec<String> =
             changed.map(|(what, _, was, is)| format!("{what} was {was} and is now {is}")).collect();
         (!changed.is_empty()).then(|| changed.join("; "))
+    }
+}
+
+/// Guard G10: checks that the device is still the same one.
+pub(crate) fn check_same(system: &System, then: &DeviceIdentity) -> Result<(), Refusal> {
+    let name = &then.kernel_name;
+    let refuse = |found, remedy| Err(Refusal::new(Guard::G10Identity, found, remedy));
+    match DeviceIdentity::read(system, then.number).map(|now| then.difference(&now)) {
+        Some(None) => Ok(()),
+        Some(Some(changed)) => refuse(
+            format!("/dev/{name} is no longer the same device: {changed}"),
+            "The device was changed or replaced: check it, then start again",
+        ),
+        None => {
+            refuse(format!("/dev/{name} is gone"), "Attach the device again and start a new run")
+        }
     }
 }
 

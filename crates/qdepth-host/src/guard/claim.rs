@@ -6,8 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::Stat;
 
 use super::opening::Direct;
-use super::same_device::check_same;
-use crate::identity::{DeviceIdentity, Identity};
+use crate::identity::{DeviceIdentity, Identity, check_same};
 use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;

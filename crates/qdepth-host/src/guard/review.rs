@@ -8,9 +8,9 @@ use rustix::fs::OFlags;
 
 use super::device::{self, CHECKS, CheckContext};
 use super::opening::cannot_open;
-use super::same_device::check_same;
 use super::{Writing, claim_read_only, exclusive, file};
 use crate::consent::Consent;
+use crate::identity::check_same;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
