@@ -47,11 +47,10 @@ impl DeviceIdentity {
     /// device or its size.
     pub fn read(system: &System, number: DeviceNumber) -> Option<Self> {
         let kernel_name = sysfs::kernel_name(system, number)?;
-        let sectors = system.read_trimmed(format!("/sys/class/block/{kernel_name}/size"))?;
         Some(Self {
             serial: serial(system, &kernel_name, number),
             wwid: wwid(system, &kernel_name, number),
-            size_bytes: sectors.parse::<u64>().ok()?.checked_mul(sysfs::SECTOR_BYTES)?,
+            size_bytes: sysfs::own_bytes(system, &kernel_name, "size")?,
             diskseq: sysfs::number_attribute(system, &kernel_name, "diskseq"),
             kernel_name,
             number,

@@ -76,6 +76,12 @@ pub fn number_attribute(system: &System, name: &str, key: &str) -> Option<u64> {
     attribute(system, name, key)?.parse().ok()
 }
 
+/// A length or position of a device itself, which sysfs gives in sectors, in bytes.
+pub(crate) fn own_bytes(system: &System, name: &str, key: &str) -> Option<u64> {
+    let sectors = system.read_trimmed(format!("/sys/class/block/{name}/{key}"))?;
+    sectors.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
+}
+
 /// Connection of a device, and its maximum throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {

@@ -10,7 +10,7 @@ use qdepth_measure::{SplitMix, pattern};
 use crate::aligned::AlignedBuffer;
 use crate::label::{LABEL_BYTES, Label};
 use crate::refusal::{Guard, Refusal};
-use crate::sysfs::{self, SECTOR_BYTES};
+use crate::sysfs;
 use crate::system::{Output, System};
 
 const BLOCK: usize = LABEL_BYTES as usize;
@@ -35,10 +35,7 @@ pub(super) fn signatures(
     let mut names = wipefs(&run(system, "wipefs", &["-J", "--no-act", &path])?)?;
     names.extend(blkid(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
     for partition in sysfs::partitions_of(system, kernel_name) {
-        let bytes = |key: &str| {
-            let text = system.read_trimmed(format!("/sys/class/block/{partition}/{key}"))?;
-            text.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
-        };
+        let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
         let (Some(start), Some(size)) = (bytes("start"), bytes("size")) else { continue };
         let (start, size) = (start.to_string(), size.to_string());
         let args = ["-p", "-o", "export", "-O", &start, "-S", &size, &path];

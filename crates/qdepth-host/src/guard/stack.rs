@@ -177,13 +177,9 @@ impl Stack {
 
     /// The ranges directly below a range of a device.
     fn below(&mut self, system: &System, name: &str, range: &ByteRange) -> Vec<ByteRange> {
-        let sectors = |key: &str| -> Option<u64> {
-            let text = system.read_trimmed(format!("/sys/class/block/{name}/{key}"))?;
-            text.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
-        };
         if let Some(whole) = sysfs::whole_of(system, name) {
             let store = Store::Device(whole);
-            return vec![match sectors("start") {
+            return vec![match sysfs::own_bytes(system, name, "start") {
                 Some(start) => range.shifted(store, start),
                 None => ByteRange::whole(store),
             }];
