@@ -73,30 +73,35 @@ fn json(output: &Output) -> Option<Value> {
 fn nvme(system: &System, device: &str) -> Option<Health> {
     let output = system.run("nvme", &["smart-log", device, "-o", "json"]).ok()?;
     let log = json(&output).filter(|log| log["percent_used"].is_number())?;
-    let mut health = Health { source: format!("nvme smart-log {device}"), ..Health::default() };
-    let mut keep = |key, value: Option<f64>| {
-        if let Some(value) = value {
-            health.figures.insert(key, value);
-        }
-    };
     let figure = |key: &str| number(&log[key]);
-    keep("critical_warning", figure("critical_warning"));
-    keep("temperature_celsius", figure("temperature").map(|kelvin| kelvin - ZERO_CELSIUS));
-    keep("available_spare_percent", figure("avail_spare"));
-    keep("percentage_used", figure("percent_used"));
-    keep("read_bytes", figure("data_units_read").map(|n| n * DATA_UNIT_BYTES));
-    keep("written_bytes", figure("data_units_written").map(|n| n * DATA_UNIT_BYTES));
-    keep("power_cycles", figure("power_cycles"));
-    keep("power_on_hours", figure("power_on_hours"));
-    keep("unsafe_shutdowns", figure("unsafe_shutdowns"));
-    keep("media_errors", figure("media_errors"));
-    keep("error_log_entries", figure("num_err_log_entries"));
-    keep("warning_temperature_minutes", figure("warning_temp_time"));
-    keep("critical_temperature_minutes", figure("critical_comp_time"));
+    let units = |key: &str| figure(key).map(|n| n * DATA_UNIT_BYTES);
     let both = |first: &str, second: &str| Some(figure(first)? + figure(second)?);
-    keep("thermal_transitions", both("thm_temp1_trans_count", "thm_temp2_trans_count"));
-    keep("thermal_throttled_seconds", both("thm_temp1_total_time", "thm_temp2_total_time"));
-    Some(health)
+    let found = [
+        ("critical_warning", figure("critical_warning")),
+        ("temperature_celsius", figure("temperature").map(|kelvin| kelvin - ZERO_CELSIUS)),
+        ("available_spare_percent", figure("avail_spare")),
+        ("percentage_used", figure("percent_used")),
+        ("read_bytes", units("data_units_read")),
+        ("written_bytes", units("data_units_written")),
+        ("power_cycles", figure("power_cycles")),
+        ("power_on_hours", figure("power_on_hours")),
+        ("unsafe_shutdowns", figure("unsafe_shutdowns")),
+        ("media_errors", figure("media_errors")),
+        ("error_log_entries", figure("num_err_log_entries")),
+        ("warning_temperature_minutes", figure("warning_temp_time")),
+        ("critical_temperature_minutes", figure("critical_comp_time")),
+        ("thermal_transitions", both("thm_temp1_trans_count", "thm_temp2_trans_count")),
+        ("thermal_throttled_seconds", both("thm_temp1_total_time", "thm_temp2_total_time")),
+    ];
+    let source = format!("nvme smart-log {device}");
+    Some(Health { source, figures: known(found).collect(), ..Health::default() })
+}
+
+/// The figures that were reported, with their names.
+fn known<const N: usize>(
+    found: [(&'static str, Option<f64>); N],
+) -> impl Iterator<Item = (&'static str, f64)> {
+    found.into_iter().filter_map(|(key, value)| Some((key, value?)))
 }
 
 /// A number, also from a string or from the field `value` of an object.
@@ -167,7 +172,7 @@ fn common(all: &Value) -> Vec<(&'static str, f64)> {
         ("critical_temperature_minutes", number(&log["critical_comp_time"])),
         ("reallocated_sectors", number(&all["scsi_grown_defect_list"])),
     ];
-    found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    known(found).collect()
 }
 
 /// ATA attributes whose meaning is the same for all makers.
@@ -258,7 +263,7 @@ pub fn rated_bytes(system: &System, name: &str) -> Result<f64, Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::FakeMachine;
+    use crate::tests::machine::FakeMachine;
 
     fn rated_in(json: &str) -> Result<f64, Reason> {
         let machine = FakeMachine::new().with_output("smartctl", 0, json);
