@@ -169,6 +169,13 @@ pub enum DevicePresence {
     Replaced(String),
 }
 
+impl DevicePresence {
+    /// The reason, if the device is unknown or was replaced.
+    pub(crate) fn replaced(self) -> Option<String> {
+        if let Self::Replaced(why) = self { Some(why) } else { None }
+    }
+}
+
 impl DeviceReference {
     /// Looks for the device.
     pub fn find(&self, system: &System) -> DevicePresence {

@@ -189,10 +189,7 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
         }
         Condition::Succeeds { tool, words } => {
             let strange = words.iter().find_map(|word| match word {
-                Word::Device(node) => match found(node) {
-                    Some(DevicePresence::Replaced(why)) => Some(why),
-                    _ => None,
-                },
+                Word::Device(node) => found(node).and_then(DevicePresence::replaced),
                 _ => None,
             });
             if let Some(why) = strange {

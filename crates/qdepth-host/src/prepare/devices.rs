@@ -153,16 +153,11 @@ pub(super) fn undo_argument(
     tool: Tool,
     node: &Node,
 ) -> io::Result<DeviceArgument> {
-    let found = bounds.get(node).map_or_else(
-        || {
-            DevicePresence::Replaced(format!(
-                "the journal does not identify the device {}",
-                node.as_str()
-            ))
-        },
-        |bound| bound.find(system),
-    );
-    ready(found, node, &tool)
+    let Some(bound) = bounds.get(node) else {
+        let found = format!("the journal does not identify the device {}", node.as_str());
+        return Err(io::Error::other(found));
+    };
+    ready(bound.find(system), node, &tool)
 }
 
 /// An action whose devices were checked just now. Programs are started only through this type.
@@ -178,34 +173,22 @@ impl<'a> Act<'a> {
         action: &'a Action,
         get_ready: impl Fn(Tool, &Node) -> io::Result<DeviceArgument>,
     ) -> io::Result<Self> {
-        let (mut nodes, mut held) = (Vec::new(), Vec::new());
-        let mut take = |tool, node: &Node| -> io::Result<()> {
+        let mut held = Vec::new();
+        let mut checked = |tool, node: &Node| -> io::Result<String> {
             let ready = get_ready(tool, node)?;
-            nodes.push(ready.node);
             held.extend(ready.held);
-            Ok(())
+            Ok(ready.node)
         };
-        match action {
-            Action::Run { tool, words } => {
-                for word in words {
-                    if let Word::Device(node) = word {
-                        take(*tool, node)?;
-                    }
-                }
-            }
-            Action::AwaitSanitize { device } => take(Tool::Nvme, device)?,
-            Action::Set(_) | Action::MakeDirectory(_) | Action::RemoveDirectory(_) => {}
-        }
-        let mut nodes = nodes.into_iter();
         let words = match action {
-            Action::Run { words, .. } => words
-                .iter()
-                .filter_map(|word| match word {
-                    Word::Device(_) => nodes.next(),
-                    other => Some(other.text().to_owned()),
-                })
-                .collect(),
-            _ => nodes.collect(),
+            Action::Run { tool, words } => {
+                let word = |word: &Word| match word {
+                    Word::Device(node) => checked(*tool, node),
+                    other => Ok(other.text().to_owned()),
+                };
+                words.iter().map(word).collect::<io::Result<_>>()?
+            }
+            Action::AwaitSanitize { device } => vec![checked(Tool::Nvme, device)?],
+            Action::Set(_) | Action::MakeDirectory(_) | Action::RemoveDirectory(_) => Vec::new(),
         };
         Ok(Self { action, words, _held: held })
     }

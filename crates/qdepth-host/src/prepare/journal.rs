@@ -162,29 +162,26 @@ const LOCK: rustix::fs::FlockOperation = rustix::fs::FlockOperation::NonBlocking
 fn problem(error: FileError) -> Problem {
     let remedy = if error.remedy.is_empty() { "Check the file" } else { &error.remedy };
     if error.how == How::Failed {
-        return Problem::Failed(Failure {
-            doing: "use",
-            thing: format!("the undo journal {}", error.path.display()),
-            error: io::Error::other(error.found.clone()),
-            remedy: match rustix::process::geteuid().is_root() {
-                true => {
-                    "Name another file with --journal, or check the permissions of its directory"
-                }
-                false => "Changing settings of the machine needs root: start qdepth with sudo",
-            },
-        });
+        let is_root = rustix::process::geteuid().is_root();
+        let failure = failure(&error.path, io::Error::other(error.found.clone()));
+        let remedy = "Changing settings of the machine needs root: start qdepth with sudo";
+        return Problem::Failed(if is_root { failure } else { Failure { remedy, ..failure } });
     }
     let found = format!("the undo journal cannot be used: {}", error.found);
     Refusal::new(Guard::G8Ownership, found, remedy).into()
 }
 
 fn failed(path: &Path, error: io::Error) -> Problem {
-    Problem::Failed(Failure {
+    Problem::Failed(failure(path, error))
+}
+
+fn failure(path: &Path, error: io::Error) -> Failure {
+    Failure {
         doing: "use",
         thing: format!("the undo journal {}", path.display()),
         error,
         remedy: "Name another file with --journal, or check the permissions of its directory",
-    })
+    }
 }
 
 fn not_understood(path: &Path, why: &str) -> Problem {
