@@ -15,7 +15,11 @@ pub(super) fn own_label(target: &Inspected, file: &File, size_bytes: u64) -> Opt
             let label = Label::read_at(file, size_bytes.checked_sub(LABEL_BYTES)?).ok()??;
             (label.size_bytes.checked_add(LABEL_BYTES) == Some(size_bytes)).then_some(label)
         }
-        Kind::BlockDevice(_) => label(file, size_bytes),
+        Kind::BlockDevice(_) => {
+            let first = Label::read_at(file, 0).ok()??;
+            let last = Label::read_at(file, end_offset(size_bytes)).ok()??;
+            (first == last && first.size_bytes == size_bytes).then_some(first)
+        }
     }
 }
 
@@ -24,13 +28,6 @@ pub(super) fn own_label(target: &Inspected, file: &File, size_bytes: u64) -> Opt
 pub(super) struct ToLabel {
     pub(super) kernel_name: String,
     pub(super) size_bytes: u64,
-}
-
-/// The label of a device: the same at both ends, and made for this size.
-pub(super) fn label(file: &File, size_bytes: u64) -> Option<Label> {
-    let first = Label::read_at(file, 0).ok()??;
-    let last = Label::read_at(file, end_offset(size_bytes)).ok()??;
-    (first == last && first.size_bytes == size_bytes).then_some(first)
 }
 
 /// Guard G8: writes the label. These are the first bytes that are ever written to a device.

@@ -31,8 +31,6 @@ pub struct KernelStat {
     pub writes: u64,
     /// Sectors of 512 bytes written.
     pub written_sectors: u64,
-    /// Requests in flight now.
-    pub in_flight: u64,
     /// Time with at least one request in flight, milliseconds.
     pub busy_ms: u64,
     /// Sum over all requests of their time in flight, milliseconds.
@@ -69,7 +67,6 @@ impl KernelStat {
             read_sectors: *fields.get(2)?,
             writes: *fields.get(4)?,
             written_sectors: *fields.get(6)?,
-            in_flight: *fields.get(8)?,
             busy_ms: *fields.get(9)?,
             waited_ms: fields.get(10).copied().unwrap_or(0),
             merged: [*fields.get(1)?, *fields.get(5)?],

@@ -259,7 +259,7 @@ fn mounted(
 /// Checks that a volume group exists and uses no other devices than these.
 fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) -> UndoState {
     let words = ["--noheadings", "-o", "pv_name", group.as_str()];
-    let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return UndoState::Unchanged };
+    let Ok(output) = system.run(&Tool::Vgs.name(), &words) else { return UndoState::Unchanged };
     if output.status != Some(0) {
         return UndoState::Unchanged;
     }

@@ -81,7 +81,7 @@ impl Devices {
             }
         }
         let Step::Volume { group, .. } = step else { return Ok(()) };
-        let known = system.run(Tool::Vgs.name(), &[group.as_str()]);
+        let known = system.run(&Tool::Vgs.name(), &[group.as_str()]);
         if known.is_ok_and(|output| output.status == Some(0)) {
             let group = group.as_str();
             let found =
@@ -208,15 +208,13 @@ impl<'a> Act<'a> {
             Action::MakeDirectory(mount_point) => make_directory(&path(mount_point)),
             Action::RemoveDirectory(mount_point) => remove_directory(&path(mount_point)),
             Action::Run { tool, .. } => {
-                system.before_action(tool.name());
+                let tool = tool.name();
+                system.before_action(&tool);
                 let output =
-                    system.run_for(tool.name(), &self.words, LONGEST).map_err(io::Error::other)?;
+                    system.run_for(&tool, &self.words, LONGEST).map_err(io::Error::other)?;
                 match output.status {
                     Some(0) => Ok(()),
-                    _ => Err(io::Error::other(crate::environment::error_output(
-                        tool.name(),
-                        &output,
-                    ))),
+                    _ => Err(io::Error::other(crate::environment::error_output(&tool, &output))),
                 }
             }
         }

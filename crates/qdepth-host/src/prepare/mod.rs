@@ -79,26 +79,8 @@ impl Tool {
     }
 
     /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Blkdiscard => "blkdiscard",
-            Self::Lvcreate => "lvcreate",
-            Self::Mdadm => "mdadm",
-            Self::MkfsBtrfs => "mkfs.btrfs",
-            Self::MkfsExt4 => "mkfs.ext4",
-            Self::MkfsXfs => "mkfs.xfs",
-            Self::Mount => "mount",
-            Self::Nvme => "nvme",
-            Self::Parted => "parted",
-            Self::Pvcreate => "pvcreate",
-            Self::Pvremove => "pvremove",
-            Self::Pvs => "pvs",
-            Self::Umount => "umount",
-            Self::Vgcreate => "vgcreate",
-            Self::Vgremove => "vgremove",
-            Self::Vgs => "vgs",
-            Self::Wipefs => "wipefs",
-        }
+    pub fn name(self) -> String {
+        word::name_of(self)
     }
 }
 
@@ -187,7 +169,7 @@ impl Action {
     pub fn text(&self) -> String {
         match self {
             Self::Run { tool, words } => {
-                let words = words.iter().map(Word::text);
+                let words = words.iter().map(|word| word.text().to_owned());
                 std::iter::once(tool.name()).chain(words).collect::<Vec<_>>().join(" ")
             }
             Self::Set(setting) => format!("echo {} > {}", setting.value(), setting.path()),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::word::Text;
+use super::word::{Text, name_of};
 
 /// A file system that a preparation can create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,12 +21,8 @@ pub enum Kind {
 
 impl Kind {
     /// Name of the file system.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Xfs => "xfs",
-            Self::Ext4 => "ext4",
-            Self::Btrfs => "btrfs",
-        }
+    pub fn name(self) -> String {
+        name_of(self)
     }
 }
 

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use qdepth_measure::Bytes;
 use qdepth_record::{PhaseStep, phase_step};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::options::{self, Kind, Metadata, MountOptions};
 use super::setting::Setting;
-use super::word::{MountPoint, Name, Node, Text, Word};
+use super::word::{MountPoint, Name, Node, Text, Word, name_of};
 use super::{Action, Condition, Tool, Undo};
 
 /// Method that returns a drive to the fresh state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurgeMethod {
     /// `blkdiscard`: discards all blocks.
@@ -23,18 +23,6 @@ pub enum PurgeMethod {
     Sanitize,
     /// Writes zeros to the whole drive, for drives without a better method.
     Overwrite,
-}
-
-impl PurgeMethod {
-    /// Name in plans.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Discard => "discard",
-            Self::Format => "format",
-            Self::Sanitize => "sanitize",
-            Self::Overwrite => "overwrite",
-        }
-    }
 }
 
 /// A step of a preparation. Devices are given by paths.
@@ -358,7 +346,7 @@ impl Step {
         match self {
             Self::Purge { device, method } => PhaseStep::new(phase_step::PURGE)
                 .label("device", device.as_str())
-                .label("method", method.name()),
+                .label("method", name_of(method)),
             Self::Partition { device } => {
                 PhaseStep::new(phase_step::PARTITION).label("device", device.as_str())
             }

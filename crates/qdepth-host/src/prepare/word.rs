@@ -165,6 +165,12 @@ impl TryFrom<String> for MountPoint {
     }
 }
 
+/// Name of a variant without fields, as serde writes it.
+pub(super) fn name_of(variant: impl Serialize) -> String {
+    let value = serde_json::to_value(variant).ok();
+    value.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
 /// An argument of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
