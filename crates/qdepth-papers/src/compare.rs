@@ -135,28 +135,33 @@ pub struct ComparedShade {
 }
 
 /// Errors of several figures.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorsEntry")]
 pub struct Errors {
-    /// Number of figures.
+    /// Figures.
     pub count: usize,
-    /// Number of figures that could not be emulated.
+    /// Number of these that could not be emulated.
     pub missing: usize,
-    /// Mean absolute error, a share.
+    /// Mean absolute error.
     pub mean: Option<f64>,
-    /// Largest absolute error, a share, and the id of its figure.
-    pub worst: Option<(f64, String)>,
-    /// Mean disagreement of the source with itself, a share.
+    /// Largest absolute error.
+    pub worst: Option<f64>,
+    /// Id of its figure.
+    pub worst_at: Option<String>,
+    /// Mean disagreement of the source with itself.
     pub noise: Option<f64>,
 }
 
-/// The errors of a section's figures of one use.
-#[derive(Clone, Debug, PartialEq)]
+/// Errors of a section's figures of one use.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "SectionEntry")]
 pub struct SectionSummary {
     /// Id of the document.
     pub document: String,
     /// The section.
     pub section: String,
-    /// Use of the figures.
+    /// Use of its figures.
+    #[serde(rename = "use")]
     pub used: Use,
     /// Their errors.
     pub errors: Errors,
@@ -173,8 +178,9 @@ pub struct GoalResult {
     pub reached: bool,
 }
 
-/// Count of cases that hold, and the share required.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A share that must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ShareEntry")]
 pub struct ShareResult {
     /// Number that hold.
     pub holding: usize,
@@ -182,16 +188,21 @@ pub struct ShareResult {
     pub of: usize,
     /// Needed share.
     pub needed: f64,
+    /// True if it is enough.
+    pub reached: bool,
 }
 
 impl ShareResult {
+    /// Result with `needed` as the share that must hold; without cases it is reached.
+    pub(crate) fn new(holding: usize, of: usize, needed: f64) -> Self {
+        let mut result = Self { holding, of, needed, reached: true };
+        result.reached = result.share().is_none_or(|share| share >= needed);
+        result
+    }
+
     /// Share of cases that hold; `None` without cases.
     pub fn share(&self) -> Option<f64> {
         (self.of > 0).then(|| self.holding as f64 / self.of as f64)
-    }
-    /// True if the required share holds.
-    pub fn reached(&self) -> bool {
-        self.share().is_none_or(|share| share >= self.needed)
     }
 }
 
@@ -228,8 +239,8 @@ impl Comparison {
     /// True if every goal is reached.
     pub fn reached(&self) -> bool {
         self.goals.iter().all(|goal| goal.reached)
-            && self.relations_held.reached()
-            && self.shading_held.reached()
+            && self.relations_held.reached
+            && self.shading_held.reached
     }
 
     /// The errors of the figures of one use.
@@ -263,16 +274,11 @@ pub fn compare(reference: &Reference, emulation: Emulation) -> Comparison {
         reference.shaded.iter().map(|cell| shade(&emulation, cell)).collect();
     let counted =
         |r: &&ComparedRelation| !matches!(r.verdict, Verdict::Inconsistent | Verdict::Given);
-    let relations_held = ShareResult {
-        holding: relations.iter().filter(|r| r.verdict == Verdict::Holds).count(),
-        of: relations.iter().filter(counted).count(),
-        needed: reference.shares.relations / 100.0,
-    };
-    let shading_held = ShareResult {
-        holding: shaded.iter().filter(|s| s.class == Some(s.shaded.class)).count(),
-        of: shaded.len(),
-        needed: reference.shares.shading / 100.0,
-    };
+    let counted = relations.iter().filter(counted).count();
+    let hold = relations.iter().filter(|r| r.verdict == Verdict::Holds).count();
+    let alike = shaded.iter().filter(|s| s.class == Some(s.shaded.class)).count();
+    let relations_held = ShareResult::new(hold, counted, reference.shares.relations / 100.0);
+    let shading_held = ShareResult::new(alike, shaded.len(), reference.shares.shading / 100.0);
     Comparison {
         documents: reference.documents.clone(),
         sections: sections(&figures),
@@ -346,8 +352,9 @@ fn errors<'a>(figures: impl Iterator<Item = &'a ComparedFigure>) -> Errors {
             continue;
         };
         sum += error;
-        if out.worst.as_ref().is_none_or(|(worst, _)| error > *worst) {
-            out.worst = Some((error, figure.published.id.clone()));
+        if out.worst.is_none_or(|worst| error > worst) {
+            out.worst = Some(error);
+            out.worst_at = Some(figure.published.id.clone());
         }
     }
     let known = out.count - out.missing;
@@ -390,8 +397,8 @@ fn goal_result(goal: &Goal, figures: &[ComparedFigure]) -> Option<GoalResult> {
         return None;
     }
     let mean = errors.mean.is_some_and(|mean| mean * 100.0 <= goal.mean);
-    let worst = match (goal.worst, &errors.worst) {
-        (Some(bar), Some((worst, _))) => worst * 100.0 <= bar,
+    let worst = match (goal.worst, errors.worst) {
+        (Some(bar), Some(worst)) => worst * 100.0 <= bar,
         (bar, _) => bar.is_none(),
     };
     let reached = errors.missing == 0 && mean && worst;

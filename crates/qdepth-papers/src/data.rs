@@ -5,15 +5,16 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::DataError;
 use crate::expression::PointName;
-use crate::goals::{self, Goal, Goals, Shares};
-use crate::plans::{self, SectionPlan};
+use crate::goals::{Goal, Goals, Shares};
+use crate::plans::SectionPlan;
 use crate::published::{self, Published};
 use crate::relation::{self, Relation};
-use crate::shading::{self, Shaded};
-use crate::targets::{self, Diagram, Diagrams, Maxima, Target};
+use crate::shading::Shaded;
+use crate::targets::{Diagram, Diagrams, Maxima, Target};
 use crate::translation;
 
 /// A published document.
@@ -62,10 +63,33 @@ pub struct Reference {
     pub(crate) shares: Shares,
 }
 
+/// TOML file that consists of a list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Documents {
-    document: Vec<Document>,
+struct List<T> {
+    #[serde(alias = "document", alias = "plan", alias = "relation", alias = "target")]
+    entries: Vec<T>,
+}
+
+pub(crate) fn list<T: DeserializeOwned>(
+    file: &'static str,
+    text: &str,
+) -> Result<Vec<T>, DataError> {
+    whole(file, text).map(|list: List<T>| list.entries)
+}
+
+/// Parses a TOML file.
+pub(crate) fn whole<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, DataError> {
+    toml::from_str(text).map_err(|source| DataError::Toml { file, source: Box::new(source) })
+}
+
+/// Parses a CSV file.
+pub(crate) fn rows<T: DeserializeOwned>(
+    file: &'static str,
+    text: &str,
+) -> Result<Vec<T>, DataError> {
+    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
+    rows.collect::<Result<_, _>>().map_err(|source| DataError::Csv { file, source })
 }
 
 /// Id of the document with the shaded table.
@@ -90,24 +114,20 @@ impl Reference {
     /// # Errors
     /// If a file is damaged: a bug, which a test of this crate finds first.
     pub fn shipped() -> Result<Self, DataError> {
-        let Documents { document: mut documents } = toml::from_str(shipped!("documents.toml"))
-            .map_err(|source| DataError::Toml {
-                file: "documents.toml",
-                source: Box::new(source),
-            })?;
+        let mut documents: Vec<Document> = list("documents.toml", shipped!("documents.toml"))?;
         let mut relations = relation::read(shipped!("relations.toml"))?;
         for (tag, text) in translation::FILES {
             translate(tag, text, &mut documents, &mut relations)?;
         }
-        let Diagrams { diagram, maxima } = targets::read_diagrams(shipped!("diagrams.toml"))?;
-        let Goals { goal, shares } = goals::read(shipped!("goals.toml"))?;
+        let Diagrams { diagram, maxima } = whole("diagrams.toml", shipped!("diagrams.toml"))?;
+        let Goals { goal, shares } = whole("goals.toml", shipped!("goals.toml"))?;
         Ok(Self {
             documents,
             published: published::read(shipped!("published.csv"))?,
             relations,
-            shaded: shading::read(shipped!("shading.csv"))?,
-            targets: targets::read_targets(shipped!("targets.toml"))?,
-            plans: plans::read(shipped!("plans.toml"))?,
+            shaded: rows("shading.csv", shipped!("shading.csv"))?,
+            targets: list("targets.toml", shipped!("targets.toml"))?,
+            plans: list("plans.toml", shipped!("plans.toml"))?,
             diagrams: diagram,
             maxima,
             goals: goal,
@@ -176,11 +196,7 @@ impl Reference {
         points.extend(conditions.flat_map(crate::Condition::points));
         for diagram in &self.diagrams {
             for line in &diagram.lines {
-                points.extend(diagram.intensities.iter().map(|intensity| PointName {
-                    target: line.target.clone(),
-                    load: diagram.load.clone(),
-                    intensity: intensity * line.times,
-                }));
+                points.extend(diagram.intensities.iter().map(|at| diagram.point(line, *at)));
             }
         }
         for maxima in &self.maxima {

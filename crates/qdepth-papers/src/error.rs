@@ -1,7 +1,5 @@
 //! Errors of reading the reference data (`reference/`).
 
-use crate::expression::ParseError;
-
 /// Error in a file of `reference/`, with its position.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
@@ -20,18 +18,6 @@ pub enum DataError {
         file: &'static str,
         /// Error with its line.
         source: Box<toml::de::Error>,
-    },
-    /// An expression cannot be read.
-    #[error("reference/{file}, {id}: `{text}`: {source}")]
-    Expression {
-        /// Which.
-        file: &'static str,
-        /// Id of the figure or relation.
-        id: String,
-        /// Text as written.
-        text: String,
-        /// Error.
-        source: ParseError,
     },
     /// A value is not among the permitted ones.
     #[error("reference/{file}, {id}: {what}")]

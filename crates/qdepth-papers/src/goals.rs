@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::error::DataError;
 use crate::published::{Published, Use};
 
 /// Goal for the accuracy of a group of figures.
@@ -53,9 +52,4 @@ pub(crate) struct Shares {
 pub(crate) struct Goals {
     pub(crate) goal: Vec<Goal>,
     pub(crate) shares: Shares,
-}
-
-pub(crate) fn read(text: &str) -> Result<Goals, DataError> {
-    toml::from_str(text)
-        .map_err(|source| DataError::Toml { file: "goals.toml", source: Box::new(source) })
 }

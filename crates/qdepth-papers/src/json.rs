@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::{ComparedFigure, ComparedRelation, Comparison, Errors, ShareResult, Verdict};
+use crate::compare::{
+    ComparedFigure, ComparedRelation, Comparison, Errors, SectionSummary, ShareResult, Verdict,
+};
 use crate::expression::{Evaluated, Outcome};
 use crate::published::{Precision, Use};
 use crate::shading::Class;
@@ -20,11 +22,11 @@ struct Document {
     /// The goals that the chosen documents have figures for.
     goals: Vec<GoalEntry>,
     /// Relations that hold, of those that count.
-    relations_held: ShareEntry,
+    relations_held: ShareResult,
     /// Cells of the shaded table in the printed class of grey.
-    shading_held: ShareEntry,
+    shading_held: ShareResult,
     /// Errors by section and use.
-    sections: Vec<SectionEntry>,
+    sections: Vec<SectionSummary>,
     /// Published figures, each beside the emulated one.
     figures: Vec<FigureEntry>,
     /// Published relations.
@@ -57,23 +59,6 @@ struct Schema {
     version: u32,
 }
 
-/// Errors of several figures.
-#[derive(Serialize, JsonSchema)]
-struct ErrorsEntry {
-    /// Figures.
-    count: usize,
-    /// Number of these that could not be emulated.
-    missing: usize,
-    /// Mean absolute error.
-    mean: Option<f64>,
-    /// Largest absolute error.
-    worst: Option<f64>,
-    /// Id of its figure.
-    worst_at: Option<String>,
-    /// Mean disagreement of the source with itself.
-    noise: Option<f64>,
-}
-
 /// A goal.
 #[derive(Serialize, JsonSchema)]
 struct GoalEntry {
@@ -86,34 +71,7 @@ struct GoalEntry {
     /// True if it is reached.
     reached: bool,
     /// The errors of its figures.
-    errors: ErrorsEntry,
-}
-
-/// A share that must hold.
-#[derive(Serialize, JsonSchema)]
-struct ShareEntry {
-    /// Number that hold.
-    holding: usize,
-    /// Total number.
-    of: usize,
-    /// Needed share.
-    needed: f64,
-    /// True if it is enough.
-    reached: bool,
-}
-
-/// Errors of a section's figures of one use.
-#[derive(Serialize, JsonSchema)]
-struct SectionEntry {
-    /// Id of the document.
-    document: String,
-    /// The section.
-    section: String,
-    /// Use of its figures.
-    #[serde(rename = "use")]
-    used: Use,
-    /// Their errors.
-    errors: ErrorsEntry,
+    errors: Errors,
 }
 
 /// A published figure.
@@ -236,13 +194,7 @@ fn document(comparison: &Comparison) -> Document {
         mean_at_most: result.goal.mean / 100.0,
         worst_at_most: result.goal.worst.map(|worst| worst / 100.0),
         reached: result.reached,
-        errors: errors(&result.errors),
-    });
-    let sections = comparison.sections.iter().map(|summary| SectionEntry {
-        document: summary.document.clone(),
-        section: summary.section.clone(),
-        used: summary.used,
-        errors: errors(&summary.errors),
+        errors: result.errors.clone(),
     });
     let shading = comparison.shaded.iter().map(|cell| ShadeEntry {
         arrangement: cell.shaded.arrangement.clone(),
@@ -264,33 +216,13 @@ fn document(comparison: &Comparison) -> Document {
         emulated: true,
         reached: comparison.reached(),
         goals: goals.collect(),
-        relations_held: share(comparison.relations_held),
-        shading_held: share(comparison.shading_held),
-        sections: sections.collect(),
+        relations_held: comparison.relations_held,
+        shading_held: comparison.shading_held,
+        sections: comparison.sections.clone(),
         figures: comparison.figures.iter().map(figure).collect(),
         relations: comparison.relations.iter().map(relation).collect(),
         shading: shading.collect(),
         plans: plans.collect(),
-    }
-}
-
-fn share(result: ShareResult) -> ShareEntry {
-    ShareEntry {
-        holding: result.holding,
-        of: result.of,
-        needed: result.needed,
-        reached: result.reached(),
-    }
-}
-
-fn errors(errors: &Errors) -> ErrorsEntry {
-    ErrorsEntry {
-        count: errors.count,
-        missing: errors.missing,
-        mean: errors.mean,
-        worst: errors.worst.as_ref().map(|(error, _)| *error),
-        worst_at: errors.worst.as_ref().map(|(_, id)| id.clone()),
-        noise: errors.noise,
     }
 }
 

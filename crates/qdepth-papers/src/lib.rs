@@ -50,5 +50,3 @@ pub use translation::phrases_in;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod translation_tests;

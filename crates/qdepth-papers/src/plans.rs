@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::error::DataError;
 use qdepth_files::shell_word;
 
 /// Command line of a plan, and the names of its columns in expressions.
@@ -25,16 +24,4 @@ impl SectionPlan {
         let words: Vec<String> = self.run.iter().map(|word| shell_word(word)).collect();
         format!("qdepth run {}", words.join(" "))
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Plans {
-    plan: Vec<SectionPlan>,
-}
-
-pub(crate) fn read(text: &str) -> Result<Vec<SectionPlan>, DataError> {
-    let file: Plans = toml::from_str(text)
-        .map_err(|source| DataError::Toml { file: "plans.toml", source: Box::new(source) })?;
-    Ok(file.plan)
 }

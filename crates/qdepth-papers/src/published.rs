@@ -1,8 +1,11 @@
 //! Published figures and their positions in the documents.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::data::rows;
 use crate::error::DataError;
 use crate::expression::Expression;
 
@@ -50,7 +53,7 @@ pub enum Precision {
 }
 
 /// A row of `published.csv`. The columns from `medium` to `conditions` are the source's words.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Published {
     /// Stable id, for example `p3700-031`.
     pub id: String,
@@ -59,6 +62,7 @@ pub struct Published {
     /// Section of the document.
     pub section: String,
     /// Location: text, table or diagram.
+    #[serde(rename = "place")]
     pub location: String,
     /// The storage.
     pub medium: String,
@@ -77,6 +81,7 @@ pub struct Published {
     /// Its unit; empty for a ratio.
     pub unit: String,
     /// The figure, or the lower end of a range.
+    #[serde(rename = "value")]
     pub low: f64,
     /// The upper end of a range.
     pub high: Option<f64>,
@@ -85,6 +90,7 @@ pub struct Published {
     /// Group of the goal; empty if no goal covers the figure.
     pub group: String,
     /// Use.
+    #[serde(rename = "use")]
     pub used: Use,
     /// Expression of the emulated value.
     pub emulated: Option<Expression>,
@@ -107,41 +113,6 @@ impl Published {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    id: String,
-    document: String,
-    section: String,
-    place: String,
-    medium: String,
-    format: String,
-    arrangement: String,
-    profile: String,
-    #[serde(rename = "access")]
-    _access: String,
-    #[serde(rename = "read_percent")]
-    _read_percent: Option<f64>,
-    #[serde(rename = "block_kib")]
-    _block_kib: Option<u64>,
-    outstanding: String,
-    processes: String,
-    #[serde(rename = "area")]
-    _area: String,
-    #[serde(rename = "conditions")]
-    _conditions: String,
-    quantity: String,
-    unit: String,
-    value: f64,
-    high: Option<f64>,
-    precision: Precision,
-    group: String,
-    #[serde(rename = "use")]
-    used: Use,
-    emulated: String,
-    remark: String,
-}
-
 /// File name, for messages.
 const FILE: &str = "published.csv";
 
@@ -150,61 +121,25 @@ const FILE: &str = "published.csv";
 /// # Errors
 /// With the line, the column and the permitted values.
 pub(crate) fn read(text: &str) -> Result<Vec<Published>, DataError> {
-    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
-    let mut all: Vec<Published> = Vec::new();
-    for row in rows {
-        let published = published(row.map_err(|source| DataError::Csv { file: FILE, source })?)?;
-        if all.iter().any(|other| other.id == published.id) {
-            return Err(bad(&published.id, "this ID occurs twice"));
+    let all: Vec<Published> = rows(FILE, text)?;
+    let mut known = BTreeSet::new();
+    for published in &all {
+        let Published { id, low, high, used, emulated, group, .. } = published;
+        let bad = |what: &str| {
+            Err(DataError::Value { file: FILE, id: id.clone(), what: what.to_owned() })
+        };
+        if !known.insert(id) {
+            return bad("this ID occurs twice");
         }
-        all.push(published);
+        if !low.is_finite() || high.is_some_and(|high| !high.is_finite() || high <= *low) {
+            return bad("value must be a number, and high one above it, or empty");
+        }
+        if used.counts() && (emulated.is_none() || group.is_empty()) {
+            return bad("a figure that counts needs a group and an emulated target");
+        }
+        if used.counts() && *low <= 0.0 {
+            return bad("a figure that counts must be above 0: its error is relative");
+        }
     }
     Ok(all)
-}
-
-fn bad(id: &str, what: &str) -> DataError {
-    DataError::Value { file: FILE, id: id.to_owned(), what: what.to_owned() }
-}
-
-fn published(row: Row) -> Result<Published, DataError> {
-    let emulated = match row.emulated.as_str() {
-        "" => None,
-        text => Some(Expression::parse(text).map_err(|source| DataError::Expression {
-            file: FILE,
-            id: row.id.clone(),
-            text: text.to_owned(),
-            source,
-        })?),
-    };
-    if !row.value.is_finite() || row.high.is_some_and(|high| !high.is_finite() || high <= row.value)
-    {
-        return Err(bad(&row.id, "value must be a number, and high one above it, or empty"));
-    }
-    if row.used.counts() && (emulated.is_none() || row.group.is_empty()) {
-        return Err(bad(&row.id, "a figure that counts needs a group and an emulated target"));
-    }
-    if row.used.counts() && row.value <= 0.0 {
-        return Err(bad(&row.id, "a figure that counts must be above 0: its error is relative"));
-    }
-    Ok(Published {
-        id: row.id,
-        document: row.document,
-        section: row.section,
-        location: row.place,
-        medium: row.medium,
-        format: row.format,
-        arrangement: row.arrangement,
-        profile: row.profile,
-        outstanding: row.outstanding,
-        processes: row.processes,
-        quantity: row.quantity,
-        unit: row.unit,
-        low: row.value,
-        high: row.high,
-        precision: row.precision,
-        group: row.group,
-        used: row.used,
-        emulated,
-        remark: row.remark,
-    })
 }

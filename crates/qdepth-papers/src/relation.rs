@@ -1,9 +1,10 @@
 //! Published relations: an order, an equality or a shape of figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::list;
 use crate::error::DataError;
 use crate::expression::Condition;
 use crate::translation::Statement;
@@ -21,7 +22,8 @@ pub enum RelationUse {
 }
 
 /// An entry of `relations.toml`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Relation {
     /// Stable id, for example `p3700-r22`.
     pub id: String,
@@ -32,16 +34,21 @@ pub struct Relation {
     /// The statement.
     pub says: String,
     /// Conditions under which the statement applies.
+    #[serde(rename = "where")]
     pub circumstances: String,
     /// Consequence, in the language of the source.
     pub expected: String,
     /// Use.
+    #[serde(rename = "use")]
     pub used: RelationUse,
     /// Reason why the relation is not counted; empty if it is.
+    #[serde(default)]
     pub why: String,
     /// Conditions that express the statement; all must hold.
+    #[serde(default)]
     pub holds: Vec<Condition>,
     /// Translations, by language tag.
+    #[serde(skip)]
     pub(crate) statements: BTreeMap<&'static str, Statement>,
 }
 
@@ -78,30 +85,6 @@ fn or<'r>(translated: &'r str, english: &'r str) -> &'r str {
     if translated.is_empty() { english } else { translated }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    relation: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    id: String,
-    document: String,
-    section: String,
-    says: String,
-    #[serde(rename = "where")]
-    circumstances: String,
-    expected: String,
-    #[serde(rename = "use")]
-    used: RelationUse,
-    #[serde(default)]
-    why: String,
-    #[serde(default)]
-    holds: Vec<String>,
-}
-
 const FILE: &str = "relations.toml";
 
 /// Parses `relations.toml`.
@@ -109,45 +92,21 @@ const FILE: &str = "relations.toml";
 /// # Errors
 /// With the line, the column and the permitted values.
 pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
-    let file: File = toml::from_str(text)
-        .map_err(|source| DataError::Toml { file: FILE, source: Box::new(source) })?;
-    let mut all: Vec<Relation> = Vec::new();
-    for entry in file.relation {
-        let bad = |what: &str| DataError::Value {
-            file: FILE,
-            id: entry.id.clone(),
-            what: what.to_owned(),
-        };
-        if all.iter().any(|other| other.id == entry.id) {
+    let all: Vec<Relation> = list(FILE, text)?;
+    let mut known = BTreeSet::new();
+    for relation in &all {
+        let Relation { id, used, why, holds, .. } = relation;
+        let bad =
+            |what: &str| DataError::Value { file: FILE, id: id.clone(), what: what.to_owned() };
+        if !known.insert(id) {
             return Err(bad("this ID occurs twice"));
         }
-        if (entry.used == RelationUse::Held) != entry.why.is_empty() {
+        if (*used == RelationUse::Held) != why.is_empty() {
             return Err(bad("what is not held needs a `why`, and what is held has none"));
         }
-        if (entry.used == RelationUse::Given) != entry.holds.is_empty() {
+        if (*used == RelationUse::Given) != holds.is_empty() {
             return Err(bad("what is given has no `holds`, and everything else has"));
         }
-        let condition = |text: &String| {
-            Condition::parse(text).map_err(|source| DataError::Expression {
-                file: FILE,
-                id: entry.id.clone(),
-                text: text.clone(),
-                source,
-            })
-        };
-        let holds = entry.holds.iter().map(condition).collect::<Result<_, _>>()?;
-        all.push(Relation {
-            id: entry.id,
-            document: entry.document,
-            section: entry.section,
-            says: entry.says,
-            circumstances: entry.circumstances,
-            expected: entry.expected,
-            used: entry.used,
-            why: entry.why,
-            holds,
-            statements: BTreeMap::new(),
-        });
     }
     Ok(all)
 }

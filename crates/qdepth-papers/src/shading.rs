@@ -5,7 +5,6 @@ use qdepth_measure::shade;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::DataError;
 use crate::expression::Expression;
 
 /// A class of grey, by the increase over the reference.
@@ -37,7 +36,8 @@ impl Class {
 }
 
 /// A shaded cell of the table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shaded {
     /// Single, RAID 1 or RAID 0.
     pub arrangement: String,
@@ -53,44 +53,4 @@ pub struct Shaded {
     pub emulated: Expression,
     /// Expression of the figure with which the cell is compared.
     pub reference: Expression,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    arrangement: String,
-    load: String,
-    format: String,
-    outstanding: u32,
-    class: Class,
-    emulated: String,
-    reference: String,
-}
-
-const FILE: &str = "shading.csv";
-
-pub(crate) fn read(text: &str) -> Result<Vec<Shaded>, DataError> {
-    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
-    let shaded = |row: Result<Row, csv::Error>| {
-        let row = row.map_err(|source| DataError::Csv { file: FILE, source })?;
-        let id = format!("{} {} {} {}", row.arrangement, row.load, row.format, row.outstanding);
-        let expression = |text: &str| {
-            Expression::parse(text).map_err(|source| DataError::Expression {
-                file: FILE,
-                id: id.clone(),
-                text: text.to_owned(),
-                source,
-            })
-        };
-        Ok(Shaded {
-            emulated: expression(&row.emulated)?,
-            reference: expression(&row.reference)?,
-            arrangement: row.arrangement,
-            load: row.load,
-            format: row.format,
-            outstanding: row.outstanding,
-            class: row.class,
-        })
-    };
-    rows.map(shaded).collect()
 }

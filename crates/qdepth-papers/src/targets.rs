@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::error::DataError;
 use crate::expression::{PointName, Quantity};
 
 /// Unit of a point's number.
@@ -53,8 +52,8 @@ pub struct Diagram {
     pub section: String,
     /// Title.
     pub title: String,
-    /// `rate`, `throughput`, `throughput_gb` or `latency`.
-    quantity: String,
+    /// Quantity of the vertical axis.
+    pub quantity: Quantity,
     /// Load profile.
     pub load: String,
     /// Places on the horizontal axis.
@@ -107,31 +106,15 @@ pub struct Named {
 impl Maxima {
     /// Points whose largest rate is the value of a cell: queue depths 1 to 512.
     pub fn points(&self, load: &Named, target: &Named) -> Vec<PointName> {
-        let point = |exponent: u32| PointName {
-            target: target.of.clone(),
-            load: load.of.clone(),
-            intensity: 1 << exponent,
-        };
-        (0..10).map(point).collect()
+        (0..10).map(|exponent| PointName::new(&target.of, &load.of, 1 << exponent)).collect()
     }
 }
 
 impl Diagram {
-    /// Quantity of the vertical axis.
-    pub fn quantity(&self) -> Quantity {
-        quantity(&self.quantity).unwrap_or(Quantity::Rate)
+    /// Point of a line at this place of the horizontal axis.
+    pub(crate) fn point(&self, line: &Line, intensity: u32) -> PointName {
+        PointName::new(&line.target, &self.load, intensity * line.times)
     }
-}
-
-fn quantity(name: &str) -> Option<Quantity> {
-    let all = [Quantity::Rate, Quantity::Throughput, Quantity::ThroughputGb, Quantity::Latency];
-    all.into_iter().find(|quantity| quantity.name() == name)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Targets {
-    target: Vec<Target>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -140,29 +123,4 @@ pub(crate) struct Diagrams {
     pub(crate) diagram: Vec<Diagram>,
     #[serde(default)]
     pub(crate) maxima: Vec<Maxima>,
-}
-
-pub(crate) fn read_targets(text: &str) -> Result<Vec<Target>, DataError> {
-    let file: Targets = toml::from_str(text)
-        .map_err(|source| DataError::Toml { file: "targets.toml", source: Box::new(source) })?;
-    Ok(file.target)
-}
-
-pub(crate) fn read_diagrams(text: &str) -> Result<Diagrams, DataError> {
-    const FILE: &str = "diagrams.toml";
-    let file: Diagrams = toml::from_str(text)
-        .map_err(|source| DataError::Toml { file: FILE, source: Box::new(source) })?;
-    for diagram in &file.diagram {
-        if quantity(&diagram.quantity).is_none() {
-            return Err(DataError::Value {
-                file: FILE,
-                id: diagram.title.clone(),
-                what: format!(
-                    "quantity `{}`; must be rate, throughput, throughput_gb or latency",
-                    diagram.quantity
-                ),
-            });
-        }
-    }
-    Ok(file)
 }

@@ -56,3 +56,6 @@ pub(crate) fn read(tag: &'static str, text: &str) -> Result<Translation, DataErr
     let bad = |source: toml::de::Error| DataError::Translation { tag, what: source.to_string() };
     toml::from_str(text).map_err(bad)
 }
+
+#[cfg(test)]
+mod tests;

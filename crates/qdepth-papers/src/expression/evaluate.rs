@@ -109,17 +109,6 @@ impl Node {
             }
         }
     }
-
-    /// The points of a list, in its order.
-    fn names(&self) -> Vec<PointName> {
-        let Self::Points { target, load, intensities, .. } = self else { return Vec::new() };
-        let name = |intensity: &u32| PointName {
-            target: target.clone(),
-            load: load.clone(),
-            intensity: *intensity,
-        };
-        intensities.iter().map(name).collect()
-    }
 }
 
 /// Combines two lists element by element; a single value combines with every element. Lists of

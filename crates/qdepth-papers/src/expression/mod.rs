@@ -20,20 +20,24 @@ mod tree;
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+
 pub use error::ParseError;
 pub use evaluate::{Evaluated, Figures, Outcome, Side};
 use tree::{Function, Node, Test};
 pub use tree::{PointName, Quantity};
 
 /// Expression that computes the emulated counterpart of a published figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Expression {
     text: String,
     root: Node,
 }
 
 /// Condition on figures, which holds or fails.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Condition {
     text: String,
     test: Test,
@@ -88,5 +92,26 @@ impl Condition {
         let mut points = BTreeSet::new();
         self.test.add_points(&mut points);
         points
+    }
+}
+
+/// Error of an expression in a file, with its text.
+fn of_text(text: &str, error: &ParseError) -> String {
+    format!("`{text}`: {error}")
+}
+
+impl TryFrom<String> for Expression {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).map_err(|error| of_text(&text, &error))
+    }
+}
+
+impl TryFrom<String> for Condition {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).map_err(|error| of_text(&text, &error))
     }
 }

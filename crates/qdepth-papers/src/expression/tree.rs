@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::Deserialize;
+
 /// Quantity of a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// IOPS (the papers' transaction rate).
     Rate,
@@ -111,17 +114,23 @@ pub(super) enum Test {
     All(Vec<Test>),
 }
 
+impl PointName {
+    pub(crate) fn new(target: &str, load: &str, intensity: u32) -> Self {
+        Self { target: target.to_owned(), load: load.to_owned(), intensity }
+    }
+}
+
 impl Node {
+    /// The points of a list, in its order.
+    pub(super) fn names(&self) -> Vec<PointName> {
+        let Self::Points { target, load, intensities, .. } = self else { return Vec::new() };
+        intensities.iter().map(|intensity| PointName::new(target, load, *intensity)).collect()
+    }
+
     pub(super) fn add_points(&self, points: &mut BTreeSet<PointName>) {
         match self {
             Self::Number(_) => {}
-            Self::Points { target, load, intensities, .. } => {
-                points.extend(intensities.iter().map(|intensity| PointName {
-                    target: target.clone(),
-                    load: load.clone(),
-                    intensity: *intensity,
-                }));
-            }
+            Self::Points { .. } => points.extend(self.names()),
             Self::Call { arguments, .. } => arguments.iter().for_each(|a| a.add_points(points)),
             Self::Share(test) => test.add_points(points),
             Self::Binary { left, right, .. } => {

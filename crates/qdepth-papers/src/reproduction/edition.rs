@@ -177,7 +177,7 @@ fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
 
 /// Sentence on the mean and worst error of figures of one use; `None` for uses without a mean.
 fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
-    let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
+    let (mean, worst, id) = (errors.mean?, errors.worst?, errors.worst_at.as_ref()?);
     let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
     let load = load(view.lang, &figure.published);
     let words = view.words.edition;
@@ -191,7 +191,7 @@ fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String>
     let values = [
         ("n", n),
         ("mean", number::percent(mean)),
-        ("worst", number::percent(*worst)),
+        ("worst", number::percent(worst)),
         ("load", load),
         ("id", id.clone()),
     ];

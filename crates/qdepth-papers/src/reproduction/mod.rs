@@ -83,7 +83,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
         held.filter_map(|(name, result)| Some((name, result, result.share()?))).collect();
     let goals = comparison.goals.len() + shares.len();
     let missed_goals = comparison.goals.iter().filter(|goal| !goal.reached);
-    let missed_shares = shares.iter().filter(|(_, result, _)| !result.reached());
+    let missed_shares = shares.iter().filter(|(_, result, _)| !result.reached);
     let missed_share = |(name, result, share): &(&str, ShareResult, f64)| {
         let values = [
             ("title", (*name).to_owned()),
@@ -136,7 +136,7 @@ fn missed_goal(view: &View<'_>, result: &GoalResult) -> String {
         }
     };
     beyond(["mean", "mean_bar"], errors.mean, Some(goal.mean));
-    beyond(["worst", "worst_bar"], errors.worst.as_ref().map(|(worst, _)| *worst), goal.worst);
+    beyond(["worst", "worst_bar"], errors.worst, goal.worst);
     fill_in(view.words.missed_goal, &values)
 }
 

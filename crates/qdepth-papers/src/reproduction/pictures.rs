@@ -93,17 +93,9 @@ pub(super) fn by_section(view: &View<'_>) -> Vec<(String, Vec<Picture>)> {
     all
 }
 
-fn name(diagram: &Diagram, line: &Line, intensity: u32) -> PointName {
-    PointName {
-        target: line.target.clone(),
-        load: diagram.load.clone(),
-        intensity: intensity * line.times,
-    }
-}
-
 /// Published value of a point, if the document prints it.
 fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f64> {
-    let wanted = (diagram.quantity(), point.clone());
+    let wanted = (diagram.quantity, point.clone());
     let of_point = view.comparison.figures.iter().filter(|figure| {
         let expression = figure.published.emulated.as_ref();
         figure.published.document == diagram.document
@@ -118,13 +110,13 @@ fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f6
 
 /// Published maximum of a line, if the document prints it.
 fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
-    let sweep = diagram.intensities.iter().map(|at| name(diagram, line, *at)).collect();
+    let sweep = diagram.intensities.iter().map(|at| diagram.point(line, *at)).collect();
     let of_line = view.comparison.figures.iter().find(|figure| {
         let expression = figure.published.emulated.as_ref();
         figure.published.document == diagram.document
             && figure.published.used.counts()
             && expression
-                .is_some_and(|e| e.maximum_of() == Some(diagram.quantity()) && e.points() == sweep)
+                .is_some_and(|e| e.maximum_of() == Some(diagram.quantity) && e.points() == sweep)
     });
     of_line.map(|figure| figure.published.value())
 }
@@ -154,10 +146,10 @@ fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
             all.push((long, Series { name, colour, stroke, markers, marks }));
         };
         let curve = marks(diagram, |at| {
-            view.comparison.emulated(diagram.quantity(), &name(diagram, line, at))
+            view.comparison.emulated(diagram.quantity, &diagram.point(line, at))
         });
         add(emulated_words, Stroke::Dashed, Markers::None, curve);
-        let points = marks(diagram, |at| published(view, diagram, &name(diagram, line, at)));
+        let points = marks(diagram, |at| published(view, diagram, &diagram.point(line, at)));
         add(published_words, Stroke::None, Markers::Plain, points);
         let level = maximum(view, diagram, line);
         add(maximum_words, Stroke::Dotted, Markers::None, marks(diagram, |_| level));
@@ -167,8 +159,8 @@ fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
 
 fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
     let words = &words(view.lang).pictures;
-    let unit = diagram.quantity().unit();
-    let axis = match diagram.quantity() {
+    let unit = diagram.quantity.unit();
+    let axis = match diagram.quantity {
         Quantity::Rate => words.rate_y.to_owned(),
         // Published figures keep their printed unit.
         Quantity::Throughput | Quantity::ThroughputGb => {
@@ -176,7 +168,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         }
         Quantity::Latency => format!("{} [{unit}]", words.latency_y),
     };
-    let threads = diagram.quantity() == Quantity::ThroughputGb;
+    let threads = diagram.quantity == Quantity::ThroughputGb;
     let (names, series): (Vec<String>, Vec<Series>) = drawn(view, diagram).into_iter().unzip();
     let figure = Figure {
         x_label: if threads { view.words.threads } else { words.x }.to_owned(),
@@ -213,7 +205,7 @@ fn largest(figure: &Figure) -> f64 {
 }
 
 fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -> Table {
-    let unit = diagram.quantity().unit();
+    let unit = diagram.quantity.unit();
     let mut columns = vec![number_in(&figure.x_label, "")];
     columns.extend(names.iter().map(|name| number_in(name, unit)));
     let rows = diagram.intensities.iter().enumerate().map(|(index, intensity)| {

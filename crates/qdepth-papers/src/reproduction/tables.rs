@@ -72,9 +72,9 @@ pub(super) fn goals(view: &View<'_>) -> Table {
     for result in &view.comparison.goals {
         let (goal, errors) = (&result.goal, &result.errors);
         let mean = errors.mean.map(|mean| judged(percent(mean), mean * 100.0 <= goal.mean));
-        let worst = errors.worst.as_ref().map(|(worst, _)| {
-            judged(percent(*worst), goal.worst.is_none_or(|bar| worst * 100.0 <= bar))
-        });
+        let worst = errors
+            .worst
+            .map(|worst| judged(percent(worst), goal.worst.is_none_or(|bar| worst * 100.0 <= bar)));
         let cells = vec![
             Cell::head(translated(view.lang, &goal.title)),
             Cell::plain(errors.count.to_string()),
@@ -82,7 +82,7 @@ pub(super) fn goals(view: &View<'_>) -> Table {
             Cell::plain(thousands(goal.mean, 0)),
             worst.unwrap_or_else(|| Cell::unknown("–")),
             Cell::or_dash(goal.worst.map(|bar| thousands(bar, 0))),
-            Cell::or_dash(errors.worst.as_ref().map(|(_, id)| id.clone())),
+            Cell::or_dash(errors.worst_at.clone()),
             percent_or_dash(errors.noise),
             Cell::plain(translated(view.lang, &goal.study)),
             yes_or_no(view, result.reached),
@@ -115,9 +115,9 @@ fn share_row(view: &View<'_>, name: &str, result: ShareResult) -> Option<Row> {
         Cell::head(name),
         Cell::plain(result.of.to_string()),
         Cell::plain(result.holding.to_string()),
-        judged(percent(share), result.reached()),
+        judged(percent(share), result.reached),
         Cell::plain(thousands(result.needed * 100.0, 0)),
-        yes_or_no(view, result.reached()),
+        yes_or_no(view, result.reached),
     ];
     Some(row(cells, false))
 }
@@ -184,7 +184,7 @@ pub(super) fn sections(view: &View<'_>) -> Table {
     ];
     let mut last = String::new();
     let rows = view.comparison.sections.iter().map(|summary| {
-        let Errors { count, missing, mean, worst, noise } = &summary.errors;
+        let Errors { count, missing, mean, worst, worst_at, noise } = &summary.errors;
         let opens = summary.document != last;
         last.clone_from(&summary.document);
         let cells = vec![
@@ -197,8 +197,8 @@ pub(super) fn sections(view: &View<'_>) -> Table {
             Cell::plain(count.to_string()),
             if *missing > 0 { Cell::alarm(missing.to_string()) } else { Cell::unknown("–") },
             percent_or_dash(*mean),
-            percent_or_dash(worst.as_ref().map(|(worst, _)| *worst)),
-            Cell::or_dash(worst.as_ref().map(|(_, id)| id.clone())),
+            percent_or_dash(*worst),
+            Cell::or_dash(worst_at.clone()),
             percent_or_dash(*noise),
         ];
         row(cells, opens)

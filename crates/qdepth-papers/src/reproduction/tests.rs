@@ -153,14 +153,14 @@ fn all_goals_are_reached_only_where_nothing_is_missed() {
         goal.reached = true;
     }
     let sentences = |comparison: &Comparison| reproduction_tables(comparison, false, Lang::En).1;
-    comparison.relations_held = ShareResult { holding: 67, of: 80, needed: 0.95 };
-    comparison.shading_held = ShareResult { holding: 99, of: 100, needed: 0.9 };
+    comparison.relations_held = ShareResult::new(67, 80, 0.95);
+    comparison.shading_held = ShareResult::new(99, 100, 0.9);
     let goals = comparison.goals.len() + 2;
     assert!(!comparison.reached());
     let missed =
         format!("{} of {goals} goals are reached; missed: “Relations that hold”, 84 %", goals - 1);
     assert!(sentences(&comparison)[0].starts_with(&missed), "{:?}", sentences(&comparison));
-    comparison.relations_held.holding = 80;
+    comparison.relations_held = ShareResult::new(80, 80, 0.95);
     assert!(comparison.reached());
     assert_eq!(sentences(&comparison)[0], format!("All {goals} goals are reached."));
 }

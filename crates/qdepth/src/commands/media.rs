@@ -146,7 +146,7 @@ fn achieved(name: &str) -> Result<Vec<String>> {
     let comparison = compare(&reference, emulate(&reference, &read_words, signals.stop())?);
     let line = |(used, says): &(Use, &str)| {
         let errors = comparison.errors_of(*used);
-        let (worst, id) = errors.worst?;
+        let (worst, id) = errors.worst.zip(errors.worst_at)?;
         let of_use = comparison.figures.iter().filter(|f| f.published.used == *used);
         let mut citations: Vec<String> = Vec::new();
         for figure in of_use {
