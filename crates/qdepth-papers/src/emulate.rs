@@ -102,13 +102,7 @@ fn run(
     let mut target =
         medium.open(&OpenMedia::for_point(point)).map_err(|error| error.to_string())?;
     let outcome = target.measure(point, stop).ok_or("nothing was emulated (internal error)")?;
-    if outcome.interrupted {
-        return Err("interrupted".to_owned());
-    }
-    if let Some(failure) = &outcome.failure {
-        return Err(failure.to_string());
-    }
-    figures(&outcome).ok_or_else(|| "nothing completed".to_owned())
+    figures(&outcome)?.ok_or_else(|| "nothing completed".to_owned())
 }
 
 #[cfg(test)]

@@ -4,7 +4,16 @@ use crate::EmulatedPoint;
 use qdepth_engine::Outcome;
 
 /// Rate, throughput and mean latency of an emulated load; `None` if nothing completed.
-pub(crate) fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
+///
+/// # Errors
+/// The reason why the load ended early.
+pub(crate) fn figures(outcome: &Outcome) -> Result<Option<EmulatedPoint>, String> {
+    if outcome.interrupted {
+        return Err("interrupted".to_owned());
+    }
+    if let Some(failure) = &outcome.failure {
+        return Err(failure.to_string());
+    }
     let times = outcome.directions[..3].iter().map(|d| d.service_time.sum()).sum();
-    EmulatedPoint::new(outcome.completed(), outcome.bytes(), outcome.duration.0, times)
+    Ok(EmulatedPoint::new(outcome.completed(), outcome.bytes(), outcome.duration.0, times))
 }

@@ -116,7 +116,7 @@ fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
             (column, format!("ior-{direction}-{mebibytes}m"), streams)
         }
     };
-    Some(PointName { target: plan.columns.get(column)?.clone(), load, intensity })
+    Some(PointName::new(plan.columns.get(column)?, &load, intensity))
 }
 
 /// Points with the window of a reproduction: enough I/Os for the rate, however long they take, in
@@ -147,13 +147,7 @@ impl Group {
         let message = |error: anyhow::Error| format!("{error:#}");
         let mut parts = Vec::new();
         for outcome in &measure(&self.targets, &self.points, stop).map_err(message)? {
-            if outcome.interrupted {
-                return Err("interrupted".to_owned());
-            }
-            if let Some(failure) = &outcome.failure {
-                return Err(failure.to_string());
-            }
-            parts.extend(figures(outcome));
+            parts.extend(figures(outcome)?);
         }
         EmulatedPoint::together(&parts).ok_or_else(|| "nothing completed".to_owned())
     }

@@ -1,13 +1,13 @@
 //! Edition of a published report: its sections in their order, each with diagrams (published points
 //! over emulated curves), figures, and statements about them.
 
-use crate::{Comparison, Errors, Use, Verdict};
+use crate::{ComparedFigure, Comparison, Errors, Use, Verdict};
 use qdepth_document::document::{Block, Cover, Document, Section, numbered};
 use qdepth_document::number;
 use qdepth_words::{Lang, counted, fill_in, in_brackets, words};
 
 use super::tables::{figures, load, relations, shading, stated};
-use super::view::{View, titled};
+use super::view::{View, entry, titled};
 use super::{banners, facts, pictures, summary};
 use crate::phrases::heading;
 
@@ -68,49 +68,41 @@ fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
 
 /// Sections in the order in which the documents print figures: diagrams, then figures.
 fn results(view: &View<'_>) -> Vec<Section> {
-    let mut all: Vec<Section> = Vec::new();
+    let mut all: Vec<(String, Vec<Block>)> = Vec::new();
     // Figures without an emulated value count too: they determine the order of the sections.
-    for figure in &view.comparison.figures {
-        section_index(
-            &mut all,
-            &format!("{}: {}", figure.published.document, figure.published.section),
-        );
+    for ComparedFigure { published, .. } in &view.comparison.figures {
+        entry(&mut all, format!("{}: {}", published.document, published.section));
     }
     for (title, table) in stated(view) {
-        let at = section_index(&mut all, &title);
-        all[at].blocks.push(Block::Table(table));
+        entry(&mut all, title).push(Block::Table(table));
     }
     for (title, diagrams) in pictures::by_section(view) {
-        let at = section_index(&mut all, &title);
-        all[at].blocks.push(Block::Pictures(diagrams));
+        entry(&mut all, title).push(Block::Pictures(diagrams));
     }
     for (title, sentences) in statements(view) {
         // Statements of a section without figures appear in the table of statements only.
-        if let Some(section) = all.iter_mut().find(|section| section.title == title) {
-            section.blocks.extend(sentences.into_iter().map(Block::Paragraph));
+        if let Some((_, blocks)) = all.iter_mut().find(|(known, _)| *known == title) {
+            blocks.extend(sentences.into_iter().map(Block::Paragraph));
         }
     }
     for (title, sentences) in agreement(view) {
-        let at = section_index(&mut all, &title);
-        all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
+        entry(&mut all, title).extend(sentences.into_iter().map(Block::Paragraph));
     }
     for (title, bars) in pictures::bars(view) {
-        let at = section_index(&mut all, &title);
-        all[at].blocks.push(Block::Pictures(vec![bars]));
+        entry(&mut all, title).push(Block::Pictures(vec![bars]));
     }
     for (title, table) in figures(view) {
-        let at = section_index(&mut all, &title);
-        all[at].blocks.push(Block::Table(table));
+        entry(&mut all, title).push(Block::Table(table));
     }
-    all.retain(|section| !section.blocks.is_empty());
     let is_single = view.comparison.documents.len() == 1;
-    for section in &mut all {
-        section.title = match is_single {
-            true => heading(view.lang, bare_title(&section.title, view.words.edition.concluded)),
-            false => titled(view.lang, &section.title),
+    let results = all.into_iter().zip(1..).map(|((title, blocks), number)| {
+        let title = match is_single {
+            true => heading(view.lang, bare_title(&title, view.words.edition.concluded)),
+            false => titled(view.lang, &title),
         };
-    }
-    all
+        section(&format!("results-{number}"), &title, blocks)
+    });
+    results.filter(|section| !section.blocks.is_empty()).collect()
 }
 
 /// Title of a section in the edition of a single document: without the document's name and its own
@@ -141,24 +133,17 @@ fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
         let title = format!("{}: {}", compared.relation.document, compared.relation.section);
         let says = text.says.trim_end_matches(['.', '。']);
         let statement = format!("{says}{}", in_brackets(view.lang, text.circumstances));
-        match all.iter_mut().find(|(other, _)| *other == title) {
-            Some((_, of_kinds)) => of_kinds[kind].push(statement),
-            None => {
-                let mut of_kinds = [Vec::new(), Vec::new()];
-                of_kinds[kind].push(statement);
-                all.push((title, of_kinds));
-            }
-        }
+        entry(&mut all, title)[kind].push(statement);
     }
     let sentence = |(template, all): (&&'static str, Vec<String>)| {
         let items = all.join(edition.said_between);
         (!all.is_empty()).then(|| fill_in(template, &[("items", items)]))
     };
-    let entry = |(title, of_kinds): (String, [Vec<String>; 2])| {
+    let joined = |(title, of_kinds): (String, [Vec<String>; 2])| {
         let sentences = edition.said.iter().zip(of_kinds).filter_map(sentence).collect();
         (title, sentences)
     };
-    all.into_iter().map(entry).collect()
+    all.into_iter().map(joined).collect()
 }
 
 /// Accuracy of the emulation in each section.
@@ -167,10 +152,7 @@ fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     for summary in &view.comparison.sections {
         let Some(sentence) = error_sentence(view, summary.used, &summary.errors) else { continue };
         let title = format!("{}: {}", summary.document, summary.section);
-        match all.iter_mut().find(|(other, _)| *other == title) {
-            Some((_, sentences)) => sentences.push(sentence),
-            None => all.push((title, vec![sentence])),
-        }
+        entry(&mut all, title).push(sentence);
     }
     all
 }
@@ -204,13 +186,4 @@ fn opening(view: &View<'_>) -> Vec<String> {
     let uses = [Use::Predicted, Use::Calibrated];
     let errors = uses.map(|used| error_sentence(view, used, &view.comparison.errors_of(used)));
     errors.into_iter().flatten().chain(summary(view)).collect()
-}
-
-/// Index of the section with this title, which is appended if it is new.
-fn section_index(all: &mut Vec<Section>, title: &str) -> usize {
-    let known = all.iter().position(|section| section.title == title);
-    known.unwrap_or_else(|| {
-        all.push(section(&format!("results-{}", all.len() + 1), title, Vec::new()));
-        all.len() - 1
-    })
 }

@@ -54,10 +54,10 @@ pub fn reproduction_tables(
 ) -> (Vec<Table>, Vec<String>) {
     let view = View { comparison, words: words(lang).reproduction, lang };
     let mut list = vec![tables::goals(&view), tables::shares(&view), tables::sections(&view)];
-    list.extend(tables::figures_of_all(&view, all));
-    list.extend(tables::relations_of_all(&view, all));
+    list.push(tables::figures_of_all(&view, all));
+    list.push(tables::relations_of_all(&view, all));
     list.extend(all.then(|| tables::plans(&view)));
-    list.extend(tables::missing(&view));
+    list.push(tables::missing(&view));
     list.retain(|table| !table.rows.is_empty());
     (list, summary(&view))
 }
@@ -157,7 +157,7 @@ fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {
 
 fn sections(view: &View<'_>) -> Vec<Section> {
     let text = |text: &str| Block::Paragraph(text.to_owned());
-    let missing = Block::Table(tables::missing_or_empty(view));
+    let missing = Block::Table(tables::missing(view));
     let shares = Block::Table(tables::shares(view));
     let goals =
         vec![Block::Table(tables::goals(view)), shares, text(view.words.uses_intro), missing];

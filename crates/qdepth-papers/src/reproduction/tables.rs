@@ -1,7 +1,7 @@
 //! Tables of the page.
 
 use crate::{
-    Class, ComparedFigure, ComparedRelation, Errors, Maxima, Outcome, PointName, Precision,
+    Class, ComparedFigure, ComparedRelation, Errors, Maxima, Named, Outcome, PointName, Precision,
     Published, Quantity, RelationText, ShareResult, Use, Verdict,
 };
 use qdepth_document::document::{Cell, Column, Mark, Row, Table, number_in, text};
@@ -10,7 +10,7 @@ use qdepth_words::{Lang, counted, fill_in, in_brackets, with_subject, words};
 
 use crate::phrases::{heading, translated};
 
-use super::view::View;
+use super::view::{View, entry};
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
     Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
@@ -145,22 +145,14 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
         rates.collect::<Option<Vec<f64>>>().map(|rates| rates.into_iter().fold(0.0, f64::max))
     };
     let tabled = |maxima: &Maxima| {
+        let column = |target: &Named| number_in(&translated(view.lang, &target.name), "IO/s");
         let mut columns = vec![text(view.words.load)];
-        columns.extend(
-            maxima
-                .targets
-                .iter()
-                .map(|target| number_in(&translated(view.lang, &target.name), "IO/s")),
-        );
+        columns.extend(maxima.targets.iter().map(column));
         let rows = maxima.loads.iter().map(|load| {
             let cell = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
-            let cells = maxima.targets.iter().map(cell);
-            row(
-                std::iter::once(Cell::head(translated(view.lang, &load.name)))
-                    .chain(cells)
-                    .collect(),
-                false,
-            )
+            let mut cells = vec![Cell::head(translated(view.lang, &load.name))];
+            cells.extend(maxima.targets.iter().map(cell));
+            row(cells, false)
         });
         let caption =
             translated(view.lang, &maxima.title) + &in_brackets(view.lang, view.words.emulated[0]);
@@ -207,17 +199,13 @@ pub(super) fn sections(view: &View<'_>) -> Table {
 }
 
 /// Reasons why points could not be emulated; no rows if all could.
-pub(super) fn missing_or_empty(view: &View<'_>) -> Table {
+pub(super) fn missing(view: &View<'_>) -> Table {
     let columns = vec![text(view.words.remark), text(view.words.points)];
     let failures = view.comparison.failures();
     let rows = failures.into_iter().map(|(why, points)| {
         row(vec![Cell::plain(why), Cell::plain(counted(view.words.missing_row, points))], false)
     });
     table(view.words.captions[5], columns, rows.collect(), "")
-}
-
-pub(super) fn missing(view: &View<'_>) -> Option<Table> {
-    Some(missing_or_empty(view)).filter(|table| !table.rows.is_empty())
 }
 
 fn as_worded(published: &Published) -> String {
@@ -253,9 +241,9 @@ fn at(lang: Lang, published: &Published) -> String {
     }
 }
 
-fn figure_columns(view: &View<'_>) -> Vec<Column> {
+fn figure_table(view: &View<'_>, rows: Vec<Row>) -> Table {
     let words = view.words;
-    vec![
+    let columns = vec![
         text(words.id),
         text(words.storage),
         text(words.load),
@@ -265,7 +253,8 @@ fn figure_columns(view: &View<'_>) -> Vec<Column> {
         text(words.unit),
         number_in(words.error, "%"),
         text(words.used),
-    ]
+    ];
+    table(words.captions[4], columns, rows, words.notes[3])
 }
 
 /// Storage of a figure: device, format, arrangement.
@@ -276,7 +265,7 @@ fn storage(published: &Published) -> String {
     named.join(", ")
 }
 
-fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
+fn figure_row(view: &View<'_>, figure: &ComparedFigure) -> Row {
     let published = &figure.published;
     let storage = storage(published);
     let error = match (figure.error.map(signed), figure.passes()) {
@@ -296,43 +285,36 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
         error,
         Cell::plain(view.use_name(published.used)),
     ];
-    row(cells, opens)
+    row(cells, false)
 }
 
 /// Tables of compared figures, by document and section.
 pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
-    let mut all: Vec<(String, Table)> = Vec::new();
+    let mut all: Vec<(String, Vec<Row>)> = Vec::new();
     for figure in view.comparison.figures.iter().filter(|f| f.published.used != Use::Given) {
         let title = format!("{}: {}", figure.published.document, figure.published.section);
-        if all.iter().all(|(other, _)| *other != title) {
-            let caption = view.words.captions[4];
-            let empty = table(caption, figure_columns(view), Vec::new(), view.words.notes[3]);
-            all.push((title.clone(), empty));
-        }
-        if let Some((_, table)) = all.iter_mut().find(|(other, _)| *other == title) {
-            table.rows.push(figure_row(view, figure, false));
-        }
+        entry(&mut all, title).push(figure_row(view, figure));
     }
-    for (_, table) in &mut all {
-        by_storage(table);
-    }
-    all
+    let tabled = |(title, mut rows): (String, Vec<Row>)| {
+        by_storage(&mut rows);
+        (title, figure_table(view, rows))
+    };
+    all.into_iter().map(tabled).collect()
 }
 
 /// Groups rows by storage, which is printed once for each group: in every row it would take three
 /// lines each, and eight pages for a table.
-fn by_storage(table: &mut Table) {
+fn by_storage(rows: &mut [Row]) {
     const STORAGE: usize = 1;
-    let name = |row: &Row| row.cells[STORAGE].text.clone();
     let mut order: Vec<String> = Vec::new();
-    for row in &table.rows {
-        if !order.contains(&name(row)) {
-            order.push(name(row));
+    for row in &*rows {
+        if !order.contains(&row.cells[STORAGE].text) {
+            order.push(row.cells[STORAGE].text.clone());
         }
     }
-    table.rows.sort_by_key(|row| order.iter().position(|known| *known == name(row)));
+    rows.sort_by_key(|row| order.iter().position(|known| *known == row.cells[STORAGE].text));
     let mut last = String::new();
-    for row in &mut table.rows {
+    for row in rows {
         let own = std::mem::take(&mut row.cells[STORAGE].text);
         row.opens_group = own != last;
         if row.opens_group {
@@ -345,23 +327,9 @@ fn by_storage(table: &mut Table) {
 /// Tables of statements that are not compared, by section: data of devices, machine and
 /// measurement.
 pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
-    let [caption, note] = view.words.edition.stated;
-    let mut all: Vec<(String, Table)> = Vec::new();
+    let mut all: Vec<(String, Vec<Row>)> = Vec::new();
     let given = view.comparison.figures.iter().map(|figure| &figure.published);
     for published in given.filter(|published| published.used == Use::Given) {
-        let title = format!("{}: {}", published.document, published.section);
-        let of_section = all.iter().position(|(other, _)| *other == title).unwrap_or_else(|| {
-            let words = view.words;
-            let columns = vec![
-                text(words.storage),
-                text(words.load),
-                text(words.quantity),
-                number_in(words.published, ""),
-                text(words.unit),
-            ];
-            all.push((title, table(caption, columns, Vec::new(), note)));
-            all.len() - 1
-        });
         let cells = vec![
             Cell::head(translated(view.lang, &storage(published))),
             Cell::plain(load(view.lang, published)),
@@ -369,16 +337,26 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
             Cell::plain(as_worded(published)),
             Cell::plain(translated(view.lang, &published.unit)),
         ];
-        all[of_section].1.rows.push(row(cells, false));
+        let title = format!("{}: {}", published.document, published.section);
+        entry(&mut all, title).push(row(cells, false));
     }
-    for (_, table) in &mut all {
-        without_empty_columns(table);
-    }
-    all
+    let words = view.words;
+    let [caption, note] = words.edition.stated;
+    let tabled = |(title, rows)| {
+        let columns = vec![
+            text(words.storage),
+            text(words.load),
+            text(words.quantity),
+            number_in(words.published, ""),
+            text(words.unit),
+        ];
+        (title, without_empty_columns(table(caption, columns, rows, note)))
+    };
+    all.into_iter().map(tabled).collect()
 }
 
 /// Removes columns that are empty in every row.
-fn without_empty_columns(table: &mut Table) {
+fn without_empty_columns(mut table: Table) -> Table {
     let says = |at: usize| table.rows.iter().any(|row| !row.cells[at].text.is_empty());
     let kept: Vec<bool> = (0..table.columns.len()).map(says).collect();
     let mut of_columns = kept.iter();
@@ -387,21 +365,26 @@ fn without_empty_columns(table: &mut Table) {
         let mut of_cells = kept.iter();
         row.cells.retain(|_| of_cells.next().copied().unwrap_or(true));
     }
+    table
 }
 
 /// Table of all figures, or only of those beyond their thresholds.
-pub(super) fn figures_of_all(view: &View<'_>, all: bool) -> Option<Table> {
+pub(super) fn figures_of_all(view: &View<'_>, all: bool) -> Table {
     let wanted = |f: &&ComparedFigure| {
         if all { f.published.used != Use::Given } else { f.passes() == Some(false) }
     };
     let rows = view.comparison.figures.iter().filter(wanted);
-    let rows: Vec<Row> = rows.map(|figure| figure_row(view, figure, false)).collect();
-    Some(table(view.words.captions[4], figure_columns(view), rows, view.words.notes[3]))
+    figure_table(view, rows.map(|figure| figure_row(view, figure)).collect())
 }
 
-fn relation_columns(view: &View<'_>) -> Vec<Column> {
+fn relation_table<'c>(
+    view: &View<'_>,
+    relations: impl Iterator<Item = &'c ComparedRelation>,
+) -> Table {
     let words = view.words;
-    [words.id, words.says, words.place, words.expected, words.verdict].map(text).into()
+    let columns = [words.id, words.says, words.place, words.expected, words.verdict].map(text);
+    let rows = relations.map(|relation| relation_row(view, relation)).collect();
+    table(words.captions[3], columns.into(), rows, words.notes[2])
 }
 
 fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
@@ -445,21 +428,16 @@ fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
 pub(super) fn relations(view: &View<'_>) -> Vec<(String, Table)> {
     let documents = view.comparison.documents.iter().map(|document| {
         let own = view.comparison.relations.iter().filter(|r| r.relation.document == document.id);
-        let rows = own.map(|relation| relation_row(view, relation)).collect();
-        let caption = view.words.captions[3];
-        let title = document.title_in(view.lang.tag()).to_owned();
-        (title, table(caption, relation_columns(view), rows, view.words.notes[2]))
+        (document.title_in(view.lang.tag()).to_owned(), relation_table(view, own))
     });
     documents.filter(|(_, table)| !table.rows.is_empty()).collect()
 }
 
 /// Table of all relations, or only of those that fail.
-pub(super) fn relations_of_all(view: &View<'_>, all: bool) -> Option<Table> {
+pub(super) fn relations_of_all(view: &View<'_>, all: bool) -> Table {
     let wanted =
         |r: &&ComparedRelation| all || matches!(r.verdict, Verdict::Fails | Verdict::Missing);
-    let rows = view.comparison.relations.iter().filter(wanted);
-    let rows: Vec<Row> = rows.map(|relation| relation_row(view, relation)).collect();
-    Some(table(view.words.captions[3], relation_columns(view), rows, view.words.notes[2]))
+    relation_table(view, view.comparison.relations.iter().filter(wanted))
 }
 
 fn shade(class: Class) -> Mark {

@@ -28,6 +28,16 @@ impl View<'_> {
     }
 }
 
+/// Entry with this title, which is appended if it is new.
+pub(super) fn entry<T: Default>(all: &mut Vec<(String, T)>, title: String) -> &mut T {
+    let known = all.iter().position(|(other, _)| *other == title);
+    let index = known.unwrap_or_else(|| {
+        all.push((title, T::default()));
+        all.len() - 1
+    });
+    &mut all[index].1
+}
+
 /// Document and section as a heading.
 pub(super) fn titled(lang: Lang, section: &str) -> String {
     match section.split_once(": ") {
