@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use qdepth_foreign::fio::{CommandLine, JobSet, Surroundings};
+use qdepth_foreign::fio::{CommandLine, JobSet, MissingFile, Surroundings};
 use qdepth_workload::PlanFile;
 
 fn try_it(text: &str) {
@@ -22,7 +22,7 @@ fn try_it(text: &str) {
     };
     let files = [("jobs.fio".to_owned(), text.to_owned())];
     let Ok(set) = JobSet::read(&CommandLine::default(), &files, &around) else { return };
-    if let Ok(converted) = set.convert("jobs", 1, &|_| Some(1 << 40)) {
+    if let Ok(converted) = set.convert("jobs", 1, &|_| Some(1 << 40), MissingFile::Refused) {
         // The printed plan can be read as a plan.
         let text = converted.plan.to_toml().expect("TOML has its numbers");
         let read: Result<PlanFile, _> = text.parse();

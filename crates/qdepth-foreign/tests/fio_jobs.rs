@@ -30,10 +30,11 @@ fn read(text: &str) -> Result<JobSet, FioRefusals> {
 }
 
 fn convert(text: &str) -> Result<Converted, FioRefusals> {
-    read(text)?.convert("jobs", 77, &|path| {
+    let whole = |path: &str| {
         let here = path.starts_with("/dev/") && path != "/dev/nvme9n1";
         here.then_some(64 << 30)
-    })
+    };
+    read(text)?.convert("jobs", 77, &whole, MissingFile::Refused)
 }
 
 /// The plan that would run.
@@ -550,14 +551,14 @@ fn a_hyphen_in_bs_is_fio_s_comma() {
 fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
     let text = "[a]\nrw=read\nfilename=/later\n[b]\nrw=randread\nio_size=1m\n";
     let set = read(text).unwrap();
-    let refused = set.convert("t", 1, &|_| None).unwrap_err();
+    let refused = set.convert("t", 1, &|_| None, MissingFile::Refused).unwrap_err();
     assert_eq!(refused.list().len(), 2, "{refused}");
-    let later = set.convert_with("t", 1, &|_| None, MissingFile::Later).unwrap();
+    let later = set.convert("t", 1, &|_| None, MissingFile::Later).unwrap();
     assert_eq!(later.targets, ["/later", "b.0.0"]);
     assert!(later.remarks.iter().all(|said| said.what == Remark::FileNotThereYet.into()));
     assert_eq!(later.remarks.len(), 2);
     let set = read("[a]\nrw=read\nfilename=/there\nsize=4m\n").unwrap();
-    let short = set.convert("t", 1, &|_| Some(1 << 20)).unwrap();
+    let short = set.convert("t", 1, &|_| Some(1 << 20), MissingFile::Refused).unwrap();
     let what = &short.remarks[0].what;
     assert_eq!((what.remark, what.figure), (Remark::FileNotExtended, Some(("bytes", 1 << 20))));
 }
@@ -596,6 +597,6 @@ fn shares_are_of_directions_and_begin_at_whole_requests() {
     assert_eq!(at(""), (64_u64 << 30).div_ceil(100).saturating_mul(33).next_multiple_of(1 << 20));
     assert_eq!(at("offset_align=1g\n") % (1 << 30), 0);
     let set = read("[a]\nrw=read\nfilename=/dev/later\nsize=50%\noffset=50%\n").unwrap();
-    assert!(set.convert_with("t", 1, &|_| None, MissingFile::Later).is_err(), "half of what?");
-    assert!(set.convert_with("t", 1, &|_| None, MissingFile::AnyLength).is_ok());
+    assert!(set.convert("t", 1, &|_| None, MissingFile::Later).is_err(), "half of what?");
+    assert!(set.convert("t", 1, &|_| None, MissingFile::AnyLength).is_ok());
 }

@@ -25,7 +25,7 @@ fn convert(text: &str) -> Result<Converted, String> {
     let files = [("jobs".to_owned(), text.to_owned())];
     let set = JobSet::read(&CommandLine::default(), &files, &around).map_err(|e| e.to_string())?;
     let whole = |path: &str| (path == "/dev/vdz").then_some(1 << 30);
-    set.convert_with("jobs", 7, &whole, MissingFile::Refused).map_err(|why| why.to_string())
+    set.convert("jobs", 7, &whole, MissingFile::Refused).map_err(|why| why.to_string())
 }
 
 fn plan(text: &str) -> Plan {

@@ -1,7 +1,9 @@
 //! fio's jobs that trim, use the null engine, search a queue depth, or repeat written data.
 
 use qdepth_foreign::Remark;
-use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
+use qdepth_foreign::fio::{
+    CommandLine, Converted, Engine, FioRefusals, JobSet, MissingFile, Surroundings,
+};
 use qdepth_workload::{Choices, Extent, Plan, TargetShape, resolve};
 
 #[cfg(test)]
@@ -17,7 +19,8 @@ fn convert(text: &str) -> Result<Converted, FioRefusals> {
     };
     let files = [("jobs.fio".to_owned(), text.to_owned())];
     let set = JobSet::read(&CommandLine::default(), &files, &around)?;
-    set.convert("jobs", 77, &|path| path.starts_with("/dev/").then_some(64 << 30))
+    let whole = |path: &str| path.starts_with("/dev/").then_some(64 << 30);
+    set.convert("jobs", 77, &whole, MissingFile::Refused)
 }
 
 #[cfg(test)]

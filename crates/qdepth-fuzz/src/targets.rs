@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use qdepth_foreign::fio::{CommandLine, JobSet, Surroundings};
+use qdepth_foreign::fio::{CommandLine, JobSet, MissingFile, Surroundings};
 use qdepth_foreign::ior::Ior;
 use qdepth_logbook::Logbook;
 use qdepth_measure::LatencyHistogram;
@@ -128,7 +128,8 @@ fn around() -> Surroundings<'static> {
 
 fn convert(line: &CommandLine, files: &[(String, String)]) {
     let Ok(set) = JobSet::read(line, files, &around()) else { return };
-    let Ok(converted) = set.convert("jobs", 1, &|_| Some(1 << 40)) else { return };
+    let whole = |_: &str| Some(1 << 40);
+    let Ok(converted) = set.convert("jobs", 1, &whole, MissingFile::Refused) else { return };
     reads_back(&converted.plan);
 }
 

@@ -22,9 +22,10 @@ use loads::{
 const LOADS_MAX: usize = 4096;
 
 /// Handling of a missing file without a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingFile {
     /// Refuse the job.
+    #[default]
     Refused,
     /// Assume that it will exist when the plan runs.
     Later,
@@ -59,17 +60,10 @@ struct Area {
     end: u64,
 }
 
-/// Counters for clones and groups.
-#[derive(Default)]
-struct Counters {
-    threads: u32,
-    group: u32,
-    in_group: u32,
-}
-
 impl JobSet {
     /// Converts the jobs to a plan called `name`. `whole` returns the usable bytes of an existing
-    /// file or device. `fresh` is the seed if a job asks for a new one in each run.
+    /// file or device. `fresh` is the seed if a job asks for a new one in each run. `absent` selects
+    /// what happens to a missing file without a size.
     ///
     /// # Errors
     /// If the combination of jobs is not supported: a size is unknown, or a queue depth is less
@@ -79,27 +73,9 @@ impl JobSet {
         name: &str,
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
-    ) -> Result<Converted, FioRefusals> {
-        self.convert_with(name, fresh, whole, MissingFile::Refused)
-    }
-
-    /// Like [`convert`](Self::convert); `absent` selects what happens to a missing file without a
-    /// size.
-    ///
-    /// # Errors
-    /// If the combination of jobs is not supported.
-    pub fn convert_with(
-        &self,
-        name: &str,
-        fresh: u64,
-        whole: &dyn Fn(&str) -> Option<u64>,
         absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
-        let mut made = PlanBuilder {
-            absent: absent != MissingFile::Refused,
-            any_length: absent == MissingFile::AnyLength,
-            ..PlanBuilder::default()
-        };
+        let mut made = PlanBuilder { absent, ..PlanBuilder::default() };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
@@ -300,11 +276,10 @@ fn same_option(a: &FioRemark, b: &FioRemark) -> bool {
 struct PlanBuilder {
     targets: Vec<String>,
     areas: Vec<Area>,
-    counters: Counters,
-    /// True if missing files are assumed to exist later.
-    absent: bool,
-    /// True if their length does not matter because the plan is only checked.
-    any_length: bool,
+    /// Number of clones so far.
+    threads: u32,
+    group: u32,
+    absent: MissingFile,
     remarks: Vec<FioRemark>,
 }
 
@@ -356,43 +331,42 @@ impl PlanBuilder {
         job: &Job,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Vec<Load>, FioRefusal> {
-        if (job.stonewall || job.new_group) && self.counters.in_group > 0 {
-            self.counters.group += 1;
-            self.counters.in_group = 0;
+        if (job.stonewall || job.new_group) && self.threads > 0 {
+            self.group += 1;
         }
         let mut loads = Vec::new();
         for clone in 0..job.clones {
-            self.counters.threads += 1;
-            self.counters.in_group += 1;
-            let origin = Origin {
-                job: number,
-                clone,
-                thread: self.counters.threads,
-                group: self.counters.group,
+            self.threads += 1;
+            let origin = Origin { job: number, clone, thread: self.threads, group: self.group };
+            let of_clone = match &job.replay {
+                _ if job.operation.is_of_entries() => vec![self.entries(job, origin)?],
+                Some(replay) => self.replayed(job, origin, replay, whole)?,
+                None => self.on_files(job, origin, whole)?,
             };
-            if job.operation.is_of_entries() {
-                loads.push(self.entries(number, job, origin)?);
-                continue;
-            }
-            if let Some(replay) = &job.replay {
-                loads.extend(self.replayed(number, job, origin, replay, whole)?);
-                continue;
-            }
-            let files = job_files(job, clone, whole)?;
-            if files.len() > 1 && job.flow.is_some() {
-                let why = "flow: refused: each file of this job is a separate load; write one job \
-                           per file";
-                return Err(refuse(job, why));
-            }
-            for (index, file) in files.iter().enumerate() {
-                let mut load = self.load(job, origin, file, files.len(), whole)?;
-                let suffix =
-                    if files.len() > 1 { format!("-{}", index + 1) } else { String::new() };
-                load.profile = format!("{}-{}-{}{suffix}", number + 1, clone + 1, slug(&job.name));
-                loads.push(load);
-            }
+            let several = of_clone.len() > 1;
+            loads.extend(of_clone.into_iter().zip(1..).map(|(load, part)| {
+                let suffix = if several { format!("-{part}") } else { String::new() };
+                let name = slug(&job.name);
+                Load { profile: format!("{}-{}-{name}{suffix}", number + 1, clone + 1), ..load }
+            }));
         }
         Ok(loads)
+    }
+
+    /// Loads of a clone, one per file.
+    fn on_files(
+        &mut self,
+        job: &Job,
+        origin: Origin,
+        whole: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Vec<Load>, FioRefusal> {
+        let files = job_files(job, origin.clone, whole)?;
+        if files.len() > 1 && job.flow.is_some() {
+            let why = "flow: refused: each file of this job is a separate load; write one job per \
+                       file";
+            return Err(refuse(job, why));
+        }
+        files.iter().map(|file| self.load(job, origin, file, files.len(), whole)).collect()
     }
 
     /// Start offset of a clone's area.
@@ -417,7 +391,7 @@ impl PlanBuilder {
             )
         };
         // The plan is only checked: any length will do.
-        let any = self.any_length.then_some(1 << 50);
+        let any = (self.absent == MissingFile::AnyLength).then_some(1 << 50);
         // As in fio: clones that share a file use the length that the first one created.
         let shared = made.map(|size| if job.filenames.is_empty() { 0 } else { size });
         let step = job.span.offset_increment.bytes(existing.or(shared).or(any));
@@ -448,14 +422,17 @@ impl PlanBuilder {
         };
         let asked = match job.span.size {
             Amount::Bytes(bytes) => Some(bytes / share),
-            Amount::Share(share) if share >= 100.0 => job.span.size.bytes(existing),
-            Amount::Share(_) => job.span.size.bytes(existing).or(self.any_length.then_some(0)),
+            Amount::Share(share) if share < 100.0 && self.absent == MissingFile::AnyLength => {
+                job.span.size.bytes(existing).or(Some(0))
+            }
+            Amount::Share(_) => job.span.size.bytes(existing),
         };
         let is_device = folder.is_none() && path.starts_with("/dev/");
         let made = asked.filter(|bytes| *bytes > 0 && existing.is_none() && !is_device);
         let offset = self.begin(job, origin.clone, path, existing, made)?;
         // A missing device: one pass over all of it, whatever its length.
-        let may_be_absent = existing.is_none() && (is_device || self.absent);
+        let may_be_absent =
+            existing.is_none() && (is_device || self.absent != MissingFile::Refused);
         if may_be_absent && asked.is_none_or(|bytes| bytes == 0) {
             if !is_device {
                 self.remark(job, path, Remark::FileNotThereYet);

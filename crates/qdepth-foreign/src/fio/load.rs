@@ -5,7 +5,7 @@ use qdepth_measure::Settling;
 use super::job_parts::MinimumRate;
 
 /// Origin of a point of the plan. Points are in the order of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Index into [`JobSet::jobs`](super::JobSet::jobs).
     pub job: usize,
@@ -18,7 +18,7 @@ pub struct Origin {
 }
 
 /// One clone of one job on one target.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Load {
     pub(super) origin: Origin,
     pub(super) target: usize,

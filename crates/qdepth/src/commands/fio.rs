@@ -93,7 +93,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         (true, false) => MissingFile::AnyLength,
         (false, false) => MissingFile::Refused,
     };
-    let converted = set.convert_with(name, fresh, &usable_bytes, absent).map_err(refused)?;
+    let converted = set.convert(name, fresh, &usable_bytes, absent).map_err(refused)?;
     check(&converted)?;
     if run.convert {
         print_raw(&plan_text(&converted)?)?;

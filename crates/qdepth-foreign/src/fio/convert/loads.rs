@@ -125,21 +125,12 @@ pub(super) fn on_all(target: usize, origin: Origin, job: &Job, depth: u32, files
     Load {
         origin,
         target,
-        profile: String::new(),
-        offset: 0,
-        area: None,
-        bytes: None,
-        passes: None,
-        duration_ns: duration(job),
+        duration_ns: job.span.runtime_ns.unwrap_or(UNTIL_DONE_NS),
         depth,
         rate: job.rate.map(|rate| rate / files as f64),
         least: job.least.map(|least| least.shared(files)),
-        settling: None,
-        reads_back: false,
-        ends_step: false,
         direct: job.direct,
-        replays: None,
-        area_of: None,
+        ..Load::default()
     }
 }
 
@@ -174,10 +165,6 @@ pub(super) fn end(
         bytes = bytes.min(requests.saturating_mul(size).saturating_mul(ways) / share);
     }
     Ok(Some(bytes.max(1)))
-}
-
-pub(super) fn duration(job: &Job) -> u64 {
-    job.span.runtime_ns.filter(|ns| *ns > 0).unwrap_or(UNTIL_DONE_NS)
 }
 
 pub(super) fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {

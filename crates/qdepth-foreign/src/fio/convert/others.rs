@@ -2,7 +2,7 @@
 
 use qdepth_workload::Trace;
 
-use super::loads::{end, on_all, parent, refuse, slug};
+use super::loads::{end, on_all, parent, refuse};
 use super::{JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
 use crate::fio::refusal::FioRefusal;
@@ -54,12 +54,7 @@ impl JobSet {
 
 impl PlanBuilder {
     /// Load of a clone on directory entries: as many as it has files, one request for each.
-    pub(super) fn entries(
-        &mut self,
-        number: usize,
-        job: &Job,
-        origin: Origin,
-    ) -> Result<Load, FioRefusal> {
+    pub(super) fn entries(&mut self, job: &Job, origin: Origin) -> Result<Load, FioRefusal> {
         let Some(unit) = job.sizes.single() else {
             return Err(refuse(
                 job,
@@ -72,19 +67,12 @@ impl PlanBuilder {
         let folder = folder.or(named.map(|name| parent(name))).unwrap_or(".").to_owned();
         let area = job.entries.saturating_mul(unit);
         let load = on_all(self.target(&folder), origin, job, 1, 1);
-        Ok(Load {
-            area: Some(area),
-            bytes: end(job, area, None, 1)?,
-            direct: false,
-            profile: format!("{}-{}-{}", number + 1, origin.clone + 1, slug(&job.name)),
-            ..load
-        })
+        Ok(Load { area: Some(area), bytes: end(job, area, None, 1)?, direct: false, ..load })
     }
 
     /// Loads of a clone that replays a trace: one per file, with a common start time.
     pub(super) fn replayed(
         &mut self,
-        number: usize,
         job: &Job,
         origin: Origin,
         replay: &Replay,
@@ -94,16 +82,11 @@ impl PlanBuilder {
         if files.len() > 1 && replay.speed.is_none() {
             self.remark(job, "replay_no_stall", Remark::EachFileReplayedAlone);
         }
-        let mut loads = Vec::new();
-        for (index, (path, trace)) in files.iter().enumerate() {
-            let mut load = self.replayed_on(job, origin, path, trace, whole)?;
-            let suffix = if files.len() > 1 { format!("-{}", index + 1) } else { String::new() };
-            let clone = origin.clone + 1;
-            load.profile = format!("{}-{clone}-{}{suffix}", number + 1, slug(&job.name));
-            load.replays = Some(index);
-            loads.push(load);
-        }
-        Ok(loads)
+        let load = |(index, (path, trace)): (usize, &(String, Trace))| {
+            let load = self.replayed_on(job, origin, path, trace, whole)?;
+            Ok(Load { replays: Some(index), ..load })
+        };
+        files.iter().enumerate().map(load).collect()
     }
 
     fn replayed_on(
