@@ -11,6 +11,7 @@ mod imported;
 mod iometer;
 pub mod ior;
 mod remark;
+mod spread;
 
 pub use icf::{IcfPlan, IcfRefusal, icf_plan};
 pub use import::{ImportError, import};

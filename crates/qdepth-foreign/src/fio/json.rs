@@ -16,7 +16,7 @@ pub(super) use parts::Pairs;
 use parts::Side;
 use qdepth_record::{DirectionRecord, PointRecord};
 use samples::Samples;
-pub(crate) use samples::figures;
+pub(crate) use samples::{figures, service_times};
 use steadystate::SteadyState;
 
 mod format;

@@ -93,16 +93,11 @@ fn windows(point: &PointRecord, window_ms: u64) -> impl Iterator<Item = (u64, &[
 fn service_times(window: &[IntervalRecord], direction: usize) -> Option<LatencyHistogram> {
     let mut all = LatencyHistogram::new();
     for interval in window {
-        let times = match direction {
-            0 => &interval.read_service_time,
-            1 => &interval.write_service_time,
-            _ => &interval.trim_service_time,
-        };
         // No rows for trims if there were none.
         if direction > 1 && interval.trims == 0 {
             continue;
         }
-        all.merge(&times.decode().ok()?);
+        all.merge(&super::json::service_times(interval, direction).decode().ok()?);
     }
     Some(all)
 }

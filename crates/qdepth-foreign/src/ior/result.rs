@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::Ior;
+use crate::spread::Spread;
 
 pub(super) const MIB: f64 = 1_048_576.0;
 /// Version of IOR whose formats these are.
@@ -140,6 +141,14 @@ impl IorPhase {
             total_s,
         }
     }
+
+    /// Columns of the table and of the CSV.
+    fn columns(&self, ior: &Ior) -> [f64; 9] {
+        let f = self.figures();
+        let [block, transfer] = [ior.block, ior.transfer].map(|bytes| bytes as f64 / 1024.0);
+        let [mib, ios, latency] = [f.mib_per_s, f.io_per_s, f.latency_s];
+        [mib, ios, latency, block, transfer, f.open_s, f.moved_s, f.close_s, f.total_s]
+    }
 }
 
 fn per(amount: f64, seconds: f64) -> f64 {
@@ -199,20 +208,8 @@ fn row(out: &mut String, ior: &Ior, phase: &IorPhase) {
             gib(mean)
         );
     }
-    let figures = phase.figures();
     let _ = write!(out, "{:<10}", phase.access);
-    let columns = [
-        figures.mib_per_s,
-        figures.io_per_s,
-        figures.latency_s,
-        ior.block as f64 / 1024.0,
-        ior.transfer as f64 / 1024.0,
-        figures.open_s,
-        figures.moved_s,
-        figures.close_s,
-        figures.total_s,
-    ];
-    out.extend(columns.map(column));
+    out.extend(phase.columns(ior).map(column));
     let _ = writeln!(out, "{:<4}", phase.iteration);
 }
 
@@ -340,26 +337,6 @@ fn human(bytes: u64) -> String {
     }
 }
 
-/// Minimum, maximum, mean and standard deviation of a population.
-pub(super) struct Spread {
-    pub(super) max: f64,
-    pub(super) min: f64,
-    pub(super) mean: f64,
-    pub(super) deviation: f64,
-}
-
-fn spread(values: &[f64]) -> Spread {
-    let count = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
-    Spread {
-        max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        min: values.iter().copied().fold(f64::INFINITY, f64::min),
-        mean,
-        deviation: variance.sqrt(),
-    }
-}
-
 /// Summary of all phases of one kind.
 pub(super) struct PhaseSummary {
     /// Bandwidth, MiB/s.
@@ -386,9 +363,9 @@ pub(super) fn phase_summary(test: &IorTest, access: &str) -> Option<PhaseSummary
     let wall = (wall_s / phases.len().max(1) as f64, per(bytes / MIB, wall_s));
     Some(PhaseSummary {
         mib: phases.first()?.bytes() as f64 / MIB,
-        rate: spread(&rates),
-        ops: spread(&ops),
-        mean_s: spread(&times).mean,
+        rate: Spread::new(&rates, 0),
+        ops: Spread::new(&ops, 0),
+        mean_s: Spread::new(&times, 0).mean,
         wall: Some(wall).filter(|_| test.ior.wear_out),
     })
 }
@@ -455,23 +432,11 @@ pub fn ior_csv(run: &IorRun) -> String {
     for (test, phase) in
         run.tests.iter().flat_map(|test| test.phases.iter().map(move |p| (test, p)))
     {
-        let f = phase.figures();
-        let _ = write!(
-            out,
-            "\n{},{:.4},{:.4},{:.6},{:.2},{:.2},{:.6},{:.6},{:.6},{:.6},{},{}",
-            phase.access,
-            f.mib_per_s,
-            f.io_per_s,
-            f.latency_s,
-            test.ior.block as f64 / 1024.0,
-            test.ior.transfer as f64 / 1024.0,
-            f.open_s,
-            f.moved_s,
-            f.close_s,
-            f.total_s,
-            test.tasks,
-            phase.iteration
-        );
+        let _ = write!(out, "\n{},", phase.access);
+        for (value, decimals) in phase.columns(&test.ior).iter().zip([4, 4, 6, 2, 2, 6, 6, 6, 6]) {
+            let _ = write!(out, "{value:.decimals$},");
+        }
+        let _ = write!(out, "{},{}", test.tasks, phase.iteration);
     }
     out
 }
@@ -515,7 +480,7 @@ pub fn ior_outliers(phases: &[IorPhase], most_s: u32) -> Vec<String> {
     for phase in phases.iter().filter(|_| most_s > 0) {
         for (name, time) in times {
             let values: Vec<f64> = phase.ranks.iter().map(time).collect();
-            let Spread { mean, deviation, .. } = spread(&values);
+            let Spread { mean, deviation, .. } = Spread::new(&values, 0);
             for (rank, value) in values.iter().enumerate() {
                 if (value - mean).abs() > f64::from(most_s) {
                     lines.push(format!(

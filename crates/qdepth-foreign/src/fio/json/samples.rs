@@ -1,21 +1,13 @@
 //! Throughput and IOPS in windows of half a second, as fio samples them.
 
+use qdepth_measure::EncodedHistogram;
 use qdepth_record::{IntervalRecord, PointRecord};
 
 use super::parts::Side;
+use crate::spread::Spread;
 
 /// Length of a sample, ns.
 const WINDOW_NS: u64 = 500_000_000;
-
-/// Statistics of a quantity over windows.
-#[derive(Default)]
-pub(super) struct Spread {
-    pub(super) min: f64,
-    pub(super) max: f64,
-    pub(super) mean: f64,
-    pub(super) deviation: f64,
-    pub(super) count: u64,
-}
 
 #[derive(Default)]
 pub(super) struct Samples {
@@ -58,9 +50,12 @@ impl Samples {
         if sums.iter().all(|sum| sum.1 == 0) {
             return Self::default();
         }
+        let spread = |figure: &dyn Fn(&(u64, u64, u64)) -> f64| {
+            Spread::new(&sums.iter().map(figure).collect::<Vec<_>>(), 1)
+        };
         Self {
-            kib: spread(sums.iter().map(|sum| sum.2 as f64 / 1024.0 / seconds(sum))),
-            ios: spread(sums.iter().map(|sum| sum.1 as f64 / seconds(sum))),
+            kib: spread(&|sum| sum.2 as f64 / 1024.0 / seconds(sum)),
+            ios: spread(&|sum| sum.1 as f64 / seconds(sum)),
         }
     }
 }
@@ -74,19 +69,11 @@ pub(crate) fn figures(interval: &IntervalRecord, direction: usize) -> (u64, u64)
     }
 }
 
-fn spread(values: impl Iterator<Item = f64>) -> Spread {
-    let values: Vec<f64> = values.collect();
-    let count = values.len() as f64;
-    if values.is_empty() {
-        return Spread::default();
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    Spread {
-        min: values.iter().copied().fold(f64::INFINITY, f64::min),
-        max: values.iter().copied().fold(0.0, f64::max),
-        mean,
-        deviation: if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() },
-        count: values.len() as u64,
+/// Service times of an interval in one direction.
+pub(crate) fn service_times(interval: &IntervalRecord, direction: usize) -> &EncodedHistogram {
+    match direction {
+        0 => &interval.read_service_time,
+        1 => &interval.write_service_time,
+        _ => &interval.trim_service_time,
     }
 }

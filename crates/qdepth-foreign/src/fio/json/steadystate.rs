@@ -4,6 +4,8 @@ use qdepth_measure::{Nanos, Sample, Settling, SettlingFigure, SettlingSamples, S
 use qdepth_record::{EndedBy, PointRecord};
 use serde::Serialize;
 
+use super::samples::service_times;
+
 /// Maximum number of samples in the output.
 const SAMPLES_MAX: u64 = 100_000;
 
@@ -107,12 +109,8 @@ fn slices(members: &[&PointRecord]) -> Vec<Slice> {
     let at = |index: usize| {
         let mut sum = Slice::default();
         for interval in members.iter().filter_map(|point| point.intervals.get(index)) {
-            let times = [
-                &interval.read_service_time,
-                &interval.write_service_time,
-                &interval.trim_service_time,
-            ];
-            let decoded = times.iter().filter_map(|times| times.decode().ok());
+            let times = (0..3).map(|direction| service_times(interval, direction));
+            let decoded = times.filter_map(|times| times.decode().ok());
             sum.latency_ns += decoded.map(|times| times.sum() as u64).sum::<u64>();
             sum.ios += interval.completed();
             sum.bytes += interval.read_bytes + interval.written_bytes + interval.trimmed_bytes;
