@@ -193,7 +193,7 @@ impl Job {
             least: opts.least(&access)?,
             flow: opts.flow()?,
             waits_for: opts.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
-            poisson: opts.value("rate_process", false, poisson)?,
+            poisson: opts.is_second("rate_process", ["linear", "poisson"])?,
             random,
             random_writes,
             read: rated,
@@ -225,7 +225,7 @@ impl Job {
             file_format: opts.file_format()?,
             ends_all: opts.ends_all()?,
             cpus: opts.cpus()?,
-            split_cpus: opts.value("cpus_allowed_policy", false, split)?,
+            split_cpus: opts.is_second("cpus_allowed_policy", ["shared", "split"])?,
             remarks,
             report: opts.reporting()?,
             goal: opts.goal()?,
@@ -346,20 +346,4 @@ fn drawn_independently(section: &Section) -> Option<FioRemark> {
 fn rw_name(text: &str) -> String {
     let name = text.split(':').next().unwrap_or(text);
     if name == "readwrite" { "rw".to_owned() } else { name.to_owned() }
-}
-
-fn split(text: &str) -> Result<bool, String> {
-    match text {
-        "shared" => Ok(false),
-        "split" => Ok(true),
-        other => Err(format!("`{other}`: must be shared or split")),
-    }
-}
-
-fn poisson(text: &str) -> Result<bool, String> {
-    match text {
-        "linear" => Ok(false),
-        "poisson" => Ok(true),
-        other => Err(format!("`{other}`: must be linear or poisson")),
-    }
 }

@@ -15,7 +15,9 @@ use super::job_parts::{Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting, each_once};
-use super::values::{Amount, SizePart, Sizes, Trims, by_direction, number, sizes, texts};
+use super::values::{
+    Amount, SizePart, Sizes, Trims, by_direction, number, percentage, sizes, texts,
+};
 
 /// fio's default percentiles.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
@@ -59,6 +61,21 @@ impl OptionReader<'_> {
             self.note_refused(setting.refuse(&self.section.name, why));
             default
         }))
+    }
+
+    /// Value as written; `None` without the option, or without a value.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.value.as_deref()
+    }
+
+    /// True for the second of two words; the first is the default.
+    pub(super) fn is_second(&self, name: &str, words: [&str; 2]) -> Result<bool, FioRefusal> {
+        let [first, second] = words;
+        self.value(name, false, |text| match text {
+            text if text == first => Ok(false),
+            text if text == second => Ok(true),
+            other => Err(format!("`{other}`: must be {first} or {second}")),
+        })
     }
 
     /// Switch; an option without a value means yes.
@@ -193,20 +210,12 @@ impl OptionReader<'_> {
     }
 
     fn read_share(&self) -> Result<f64, FioRefusal> {
-        let share = |text: &str| {
-            let share = number(text)?;
-            if (0.0..=100.0).contains(&share) {
-                Ok(share)
-            } else {
-                Err("must be between 0 and 100".to_owned())
-            }
-        };
         let position =
             |name: &str| self.section.settings.iter().rposition(|setting| setting.name == name);
         if position("rwmixwrite") > position("rwmixread") {
-            return Ok(100.0 - self.value("rwmixwrite", 50.0, share)?);
+            return Ok(100.0 - self.value("rwmixwrite", 50.0, percentage)?);
         }
-        self.value("rwmixread", 50.0, share)
+        self.value("rwmixread", 50.0, percentage)
     }
 
     /// Request sizes with weights, and the alignment of random requests.

@@ -280,6 +280,13 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
+/// A share of all, per cent.
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
+    let share = number(text)?;
+    let good = (0.0..=100.0).contains(&share);
+    good.then_some(share).ok_or_else(|| "must be between 0 and 100".to_owned())
+}
+
 /// Splits a list at colons; `\:` is a literal colon.
 pub(super) fn texts(text: &str) -> Vec<String> {
     let mut list = vec![String::new()];
@@ -321,7 +328,6 @@ pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePar
         "bs" | "bssplit" if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         "bssplit" => split(text, base),
         "bsrange" => range(text, base),
-        _ if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
     };
     let all = [parts(reads)?, parts(writes)?, parts(trims)?];

@@ -8,7 +8,7 @@ use crate::fio::job_parts::{Duplicates, ExitScope, LatencyGoal, Unified};
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
-use crate::fio::values::{Engine, Sizes, Trims, number, operation};
+use crate::fio::values::{Engine, Sizes, Trims, number, operation, percentage};
 use crate::remark::Remark;
 
 /// Shortest measurement of a depth, ns: the minimum length of a point.
@@ -201,12 +201,8 @@ impl OptionReader<'_> {
 
     /// Writes with duplicate contents.
     pub(in crate::fio) fn duplicates(&self) -> Result<Option<Duplicates>, FioRefusal> {
-        let share = |text: &str| match number(text)? {
-            share if (0.0..=100.0).contains(&share) => Ok(share),
-            _ => Err("must be between 0 and 100".to_owned()),
-        };
-        let of_writes = self.value("dedupe_percentage", 0.0, share)?;
-        let working_set = self.value("dedupe_working_set_percentage", 5.0, share)?;
+        let of_writes = self.value("dedupe_percentage", 0.0, percentage)?;
+        let working_set = self.value("dedupe_working_set_percentage", 5.0, percentage)?;
         let is_set = self.value("dedupe_mode", false, |text| match text {
             "repeat" => Ok(false),
             "working_set" => Ok(true),
@@ -274,7 +270,6 @@ impl OptionReader<'_> {
         let mut note = |name: &str, what: Remark| {
             notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
         };
-        let written = |name: &str| self.get(name).and_then(|setting| setting.value.as_deref());
         self.engine_notes(engine, &mut note)?;
         if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
             note(
@@ -285,10 +280,10 @@ impl OptionReader<'_> {
                 },
             );
         }
-        if written("rw").is_some_and(|text| text.starts_with("rand") && text.contains(':')) {
+        if self.text("rw").is_some_and(|text| text.starts_with("rand") && text.contains(':')) {
             note("rw", Remark::RunLengthsInTheMean);
         }
-        if written("bs").is_some_and(|text| text.contains('-')) {
+        if self.text("bs").is_some_and(|text| text.contains('-')) {
             note("bs", Remark::SizesOfReadsAndWrites);
         }
         if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
@@ -307,7 +302,7 @@ impl OptionReader<'_> {
             note("flow", Remark::FlowWithinStep);
         }
         let hinted = |text: &str| text.split([',', ':']).any(|part| part.split('/').count() == 5);
-        if written("cmdprio_bssplit").is_some_and(hinted) {
+        if self.text("cmdprio_bssplit").is_some_and(hinted) {
             note("cmdprio_bssplit", Remark::NoPriorityHint);
         }
         for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
@@ -322,7 +317,6 @@ impl OptionReader<'_> {
         engine: Engine,
         note: &mut impl FnMut(&str, Remark),
     ) -> Result<(), FioRefusal> {
-        let written = self.get("ioengine").and_then(|setting| setting.value.as_deref());
         let trims = self.access()?.trims;
         if engine == Engine::Null {
             note("ioengine", Remark::NullIsEmulated);
@@ -332,7 +326,7 @@ impl OptionReader<'_> {
         } else if trims != Trims::None {
             note("rw", Remark::TrimsAtIodepth);
         } else if engine == Engine::Synchronous {
-            let what = match written {
+            let what = match self.text("ioengine") {
                 Some("mmap") => Remark::PageCacheNotMapped,
                 Some("splice") => Remark::BuffersNotPipes,
                 Some("filecreate" | "dircreate") => Remark::EntriesClosedAtOnce,
@@ -356,12 +350,10 @@ impl OptionReader<'_> {
             note("nrfiles", Remark::FilesJoinedForAll);
             note("file_service_type", Remark::FilesJoined);
         }
-        if self.get("filesize").and_then(|s| s.value.as_deref()).is_some_and(|t| t.contains('-')) {
+        if self.text("filesize").is_some_and(|text| text.contains('-')) {
             note("filesize", Remark::FilesOfMeanLength);
         }
-        let distribution =
-            self.get("random_distribution").and_then(|setting: &Setting| setting.value.as_deref());
-        match distribution {
+        match self.text("random_distribution") {
             Some(text) if text.starts_with("normal") => {
                 note("random_distribution", Remark::NormalInZones);
             }

@@ -5,7 +5,7 @@ use qdepth_workload::{OtherPriority, Priorities, Priority, PriorityClass, Way};
 use super::OptionReader;
 use crate::fio::number::{Base, size};
 use crate::fio::refusal::FioRefusal;
-use crate::fio::values::{Engine, by_direction, number};
+use crate::fio::values::{Engine, by_direction, percentage};
 
 fn class(text: &str) -> Result<PriorityClass, String> {
     match text {
@@ -23,13 +23,6 @@ fn level(text: &str) -> Result<u8, String> {
     }
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    match number(text)? {
-        share if (0.0..=100.0).contains(&share) => Ok(share),
-        _ => Err("must be between 0 and 100".to_owned()),
-    }
-}
-
 /// Parses `64k/25` or `64k/25/1/0`: a size, a share of its requests, their class and level.
 fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priority), String> {
     let fields: Vec<&str> = text.split('/').collect();
@@ -43,7 +36,7 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
     };
     let bytes = u32::try_from(size(bytes, base)?)
         .map_err(|_| format!("`{text}`: the size is too large"))?;
-    Ok((bytes, share(part)?, priority))
+    Ok((bytes, percentage(part)?, priority))
 }
 
 /// Values for reads and writes; trims have no priority.
@@ -80,7 +73,7 @@ impl OptionReader<'_> {
         let levels = self.value("cmdprio", [0; 2], |text| both(text, level))?;
         let ways = [Way::Reads, Way::Writes];
         let usual = |way: usize| Priority { class: classes[way], level: levels[way] };
-        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| both(text, share))?;
+        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| both(text, percentage))?;
         let split = |text: &str| {
             let (reads, writes) = text.split_once(',').unwrap_or((text, text));
             let mut all = Vec::new();
