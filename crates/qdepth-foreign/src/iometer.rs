@@ -107,41 +107,32 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
         let sum: f64 = access.lines.iter().map(|line| line[1] * line[pick]).sum();
         if weight > 0.0 { Some(sum / weight) } else { None }
     };
-    let number = |names: &[&str]| row.number(names).unwrap_or(0.0);
-    let rates = [number(&["Read IOps"]), number(&["Write IOps"])];
-    let counts = [number(&["Read I/Os"]), number(&["Write I/Os"])];
+    let number = |name: &str| row.number(&[name]).unwrap_or(0.0);
+    let side = |way: &str, bytes: &str| {
+        let completed = number(&format!("{way} I/Os"));
+        let ns = |kind: &str| {
+            let time = "Response Time";
+            let names = [format!("{kind} {way} {time}"), format!("{way} {kind} {time}")];
+            let [first, second] = &names;
+            row.number(&[first, second, &format!("{kind} {time}")]).map(|ms| ms * 1e6)
+        };
+        let stated = (completed > 0.0).then(|| StatedLatency {
+            count: completed as u64,
+            mean_ns: ns("Average"),
+            max_ns: ns("Maximum").map(|value| value as u64),
+            ..StatedLatency::default()
+        });
+        let (completed, bytes) = (completed as u64, number(bytes) as u64);
+        DirectionRecord { completed, bytes, stated, ..DirectionRecord::default() }
+    };
     // There is no column for the time: it follows from counts and rates.
-    let seconds = counts.iter().zip(rates).find(|(count, rate)| **count > 0.0 && *rate > 0.0);
-    let seconds = seconds.map_or(0.0, |(count, rate)| count / rate);
-    let bytes = [number(&["Bytes Read"]), number(&["Bytes Written"])];
-    let latency = |count: f64, average: &[&str], longest: &[&str]| {
-        let ns = |names: &[&str]| row.number(names).map(|ms| ms * 1e6);
-        (count > 0.0).then(|| StatedLatency {
-            count: count as u64,
-            min_ns: None,
-            mean_ns: ns(average),
-            max_ns: ns(longest).map(|value| value as u64),
-            percentiles: Vec::new(),
-        })
-    };
-    let side = |index: usize, stated| DirectionRecord {
-        completed: counts[index] as u64,
-        bytes: bytes[index] as u64,
-        stated,
-        ..DirectionRecord::default()
-    };
-    let read_times = latency(
-        counts[0],
-        &["Average Read Response Time", "Read Average Response Time", "Average Response Time"],
-        &["Maximum Read Response Time", "Read Maximum Response Time", "Maximum Response Time"],
-    );
-    let write_times = latency(
-        counts[1],
-        &["Average Write Response Time", "Write Average Response Time", "Average Response Time"],
-        &["Maximum Write Response Time", "Write Maximum Response Time", "Maximum Response Time"],
-    );
+    let seconds = ["Read", "Write"].iter().find_map(|way| {
+        let [count, rate] = ["I/Os", "IOps"].map(|figure| number(&format!("{way} {figure}")));
+        (count > 0.0 && rate > 0.0).then(|| count / rate)
+    });
     let random = mean(3).unwrap_or(0.0).clamp(0.0, 1.0);
-    let sides = [side(0, read_times), side(1, write_times), DirectionRecord::default()];
+    let sides =
+        [side("Read", "Bytes Read"), side("Write", "Bytes Written"), DirectionRecord::default()];
     let point = imported::point(name, sides);
     let size = mean(0).unwrap_or(point.request_size_mean_bytes);
     PointRecord {
@@ -150,9 +141,9 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
         request_size: format!("{size:.0}B"),
         request_size_mean_bytes: size,
         reported_as_throughput: random <= 0.0,
-        outstanding: number(&["Queue Depth"]).clamp(1.0, 1e6) as u32,
-        streams: number(&["# Workers"]).clamp(1.0, 1e6) as u32,
-        duration_ns: (seconds * 1e9) as u64,
+        outstanding: number("Queue Depth").clamp(1.0, 1e6) as u32,
+        streams: number("# Workers").clamp(1.0, 1e6) as u32,
+        duration_ns: (seconds.unwrap_or(0.0) * 1e9) as u64,
         ..point
     }
 }

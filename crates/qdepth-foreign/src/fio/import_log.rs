@@ -117,7 +117,7 @@ struct Window {
 fn point(name: &str, logs: &[(Kind, Vec<LogRow>)]) -> PointRecord {
     let last_ms = logs.iter().flat_map(|(_, rows)| rows).map(|row| row.time_ms).max().unwrap_or(0);
     let window_ms = WINDOW_MS * (last_ms / WINDOW_MS).div_ceil(WINDOWS_MAX).max(1);
-    let mut filling = Filling::new(window_ms);
+    let mut filling = Filling { window_ms, ..Filling::default() };
     let has = |kind: Kind| logs.iter().any(|(known, rows)| *known == kind && !rows.is_empty());
     for (kind, rows) in logs {
         filling.log(*kind, rows, has(Kind::Iops), has(Kind::Bandwidth));
@@ -133,6 +133,7 @@ struct Means {
     max: u64,
 }
 
+#[derive(Default)]
 struct Filling {
     window_ms: u64,
     windows: BTreeMap<u64, Window>,
@@ -141,15 +142,6 @@ struct Filling {
 }
 
 impl Filling {
-    fn new(window_ms: u64) -> Self {
-        Self {
-            window_ms,
-            windows: BTreeMap::new(),
-            times: Default::default(),
-            means: [Means::default(); 3],
-        }
-    }
-
     fn log(&mut self, kind: Kind, rows: &[LogRow], rates: bool, bytes: bool) {
         let mut former = [0_u64; 3];
         for row in rows.iter().filter(|row| row.direction < 3) {
@@ -179,15 +171,16 @@ impl Filling {
     }
 
     fn into_point(self, name: &str, last_ms: u64) -> PointRecord {
-        let total = |pick: fn(&Window) -> f64| self.windows.values().map(pick).sum::<f64>() as u64;
-        let counts = [total(|w| w.ios[0]), total(|w| w.ios[1]), total(|w| w.ios[2])];
-        let moved = [total(|w| w.bytes[0]), total(|w| w.bytes[1]), total(|w| w.bytes[2])];
-        let side = |index: usize| DirectionRecord {
-            completed: counts[index],
-            bytes: moved[index],
-            service_time: self.times[index].clone(),
-            stated: stated(self.means[index], counts[index]),
-            ..DirectionRecord::default()
+        let side = |index: usize| {
+            let windows = || self.windows.values();
+            let completed = windows().map(|window| window.ios[index]).sum::<f64>() as u64;
+            DirectionRecord {
+                completed,
+                bytes: windows().map(|window| window.bytes[index]).sum::<f64>() as u64,
+                service_time: self.times[index].clone(),
+                stated: stated(self.means[index], completed),
+                ..DirectionRecord::default()
+            }
         };
         PointRecord {
             duration_ns: last_ms.saturating_mul(1_000_000),

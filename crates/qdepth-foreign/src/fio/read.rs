@@ -104,16 +104,13 @@ impl<'a> Reader<'a> {
         rest: &str,
         scope: &mut OptionScope,
     ) -> Result<(), FioRefusal> {
+        let refused = |why: &str| Err(FioRefusal::at(file, line, why));
         let Some(end) = rest.rfind(']') else {
-            return Err(FioRefusal::at(file, line, "the name of a section must end with `]`"));
+            return refused("the name of a section must end with `]`");
         };
         let name = &rest[..end];
         if name.len() > 255 {
-            return Err(FioRefusal::at(
-                file,
-                line,
-                "the name of a section must be at most 255 bytes",
-            ));
+            return refused("the name of a section must be at most 255 bytes");
         }
         // As in fio, every name with this prefix is a global section.
         if name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("global")) {
@@ -121,7 +118,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         if self.sections.len() >= SECTIONS_MAX {
-            return Err(FioRefusal::at(file, line, format!("more than {SECTIONS_MAX} sections")));
+            return refused(&format!("more than {SECTIONS_MAX} sections"));
         }
         *scope = OptionScope::Job;
         self.begin_job(name, file, line);
@@ -149,11 +146,8 @@ impl<'a> Reader<'a> {
         depth: u32,
     ) -> Result<(), FioRefusal> {
         if depth >= DEPTH_MAX {
-            return Err(FioRefusal::at(
-                file,
-                line,
-                format!("includes are nested more than {DEPTH_MAX} deep"),
-            ));
+            let why = format!("includes are nested more than {DEPTH_MAX} deep");
+            return Err(FioRefusal::at(file, line, why));
         }
         // As in fio: relative to the working directory, or to the including file.
         let beside = file.rsplit_once('/').map(|(folder, _)| format!("{folder}/{name}"));
@@ -179,11 +173,8 @@ impl<'a> Reader<'a> {
         scope: OptionScope,
     ) -> Result<(), FioRefusal> {
         if scope == OptionScope::Nowhere {
-            return Err(FioRefusal::at(
-                file,
-                line,
-                format!("`{text}` is before the first [section]; add [global] above it"),
-            ));
+            let why = format!("`{text}` is before the first [section]; add [global] above it");
+            return Err(FioRefusal::at(file, line, why));
         }
         let section = self.section_name(scope);
         let (name, value) = match text.split_once('=') {

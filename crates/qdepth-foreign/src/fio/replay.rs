@@ -102,12 +102,9 @@ fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
         };
         text.split(',').map(direction).collect::<Result<Vec<_>, _>>()
     };
-    let power = |text: &str| match text.parse::<u64>() {
-        Ok(align) if align.is_power_of_two() && align <= 1 << 30 => Ok(align),
-        _ => super::number::size(text, opts.base).and_then(|align| {
-            let good = align.is_power_of_two() && align <= 1 << 30;
-            good.then_some(align).ok_or_else(|| "must be a power of two".to_owned())
-        }),
+    let power = |text: &str| match super::number::size(text, opts.base)? {
+        align if align.is_power_of_two() && align <= 1 << 30 => Ok(align),
+        _ => Err("must be a power of two".to_owned()),
     };
     Ok(How {
         redirect: opts.value("replay_redirect", None, |text| Ok(texts(text).into_iter().next()))?,
