@@ -153,7 +153,7 @@ impl Job {
             _ => Err("must be 1024 or 1000".to_owned()),
         });
         refused.add(base.refused.into_inner());
-        let opts = OptionReader::new(section, Base { kb: refused.keep(kb).unwrap_or(1024) });
+        let opts = OptionReader::new(section, Base { kb });
         let job = Self::read(&opts, remarks);
         let values = opts.refused.into_inner();
         refused.add(values);
@@ -164,7 +164,7 @@ impl Job {
     }
 
     fn read(opts: &OptionReader<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
-        let access = opts.access()?;
+        let access = opts.access();
         let Access { random, random_writes, back, trims, .. } = access;
         let mut sizes = opts.sizes(&access)?;
         let gap = gap(opts, &access, &sizes)?;
@@ -172,62 +172,62 @@ impl Job {
             sizes.alignment = sizes.smallest() + gap;
         }
         let (rate, rated) = opts.rate(&access, &sizes)?;
-        let engine = opts.engine(trims)?;
-        remarks.extend(opts.notes(engine)?);
-        let (distribution, once) = drawn(opts, random, &sizes, &mut remarks)?;
+        let engine = opts.engine(trims);
+        remarks.extend(opts.notes(engine));
+        let (distribution, once) = drawn(opts, random, &sizes, &mut remarks);
         Ok(Self {
             file: opts.section.file.to_string(),
             line: opts.section.line,
             name: own_name(opts.section),
-            description: opts.value("description", String::new(), |text| Ok(text.to_owned()))?,
-            rw_name: opts.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
-            engine_name: opts.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,
-            thread: opts.switch("thread", false)?,
+            description: opts.value("description", String::new(), |text| Ok(text.to_owned())),
+            rw_name: opts.value("rw", "read".to_owned(), |text| Ok(rw_name(text))),
+            engine_name: opts.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned())),
+            thread: opts.switch("thread", false),
             clones: clones(opts)?,
-            stonewall: opts.switch("stonewall", false)?,
-            new_group: opts.switch("new_group", false)?,
-            group_reporting: opts.switch("group_reporting", false)?,
+            stonewall: opts.switch("stonewall", false),
+            new_group: opts.switch("new_group", false),
+            group_reporting: opts.switch("group_reporting", false),
             rate,
             think: opts.think(rate)?,
             settling: opts.settling()?,
             least: opts.least(&access)?,
-            flow: opts.flow()?,
-            waits_for: opts.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
-            poisson: opts.is_second("rate_process", ["linear", "poisson"])?,
+            flow: opts.flow(),
+            waits_for: opts.value("wait_for", None, |text| Ok(Some(text.to_owned()))),
+            poisson: opts.is_second("rate_process", ["linear", "poisson"]),
             random,
             random_writes,
             read: rated,
             trims,
             operation: opts.operation(&access)?,
-            entries: opts.whole("nrfiles", 1)?.max(1),
+            entries: opts.whole("nrfiles", 1).max(1),
             replay: None,
             gap,
             backwards: back.is_some(),
             zones: opts.zones(&access, &sizes)?,
-            span: opts.span(sizes.smallest())?,
+            span: opts.span(sizes.smallest()),
             sizes,
-            depth: depth(opts, engine)?,
+            depth: depth(opts, engine),
             engine,
-            direct: opts.direct()?,
+            direct: opts.direct(),
             distribution,
             once,
-            seed: opts.seed()?,
+            seed: opts.seed(),
             fsync_every: opts.flushes()?,
-            fsync_end: opts.switch("end_fsync", false)? || opts.switch("fsync_on_close", false)?,
-            durability: opts.durability()?,
+            fsync_end: opts.switch("end_fsync", false) || opts.switch("fsync_on_close", false),
+            durability: opts.durability(),
             priorities: opts.priorities(engine)?,
             compressible: opts.compressible()?,
             duplicates: opts.duplicates()?,
             verify: opts.verifies()?,
-            reads_back: rated < 100.0 && opts.verifies()? && opts.switch("do_verify", true)?,
-            filenames: opts.value("filename", Vec::new(), |text| Ok(texts(text)))?,
-            directories: opts.value("directory", Vec::new(), |text| Ok(texts(text)))?,
-            file_format: opts.file_format()?,
-            ends_all: opts.ends_all()?,
-            cpus: opts.cpus()?,
-            split_cpus: opts.is_second("cpus_allowed_policy", ["shared", "split"])?,
+            reads_back: rated < 100.0 && opts.verifies()? && opts.switch("do_verify", true),
+            filenames: opts.value("filename", Vec::new(), |text| Ok(texts(text))),
+            directories: opts.value("directory", Vec::new(), |text| Ok(texts(text))),
+            file_format: opts.file_format(),
+            ends_all: opts.ends_all(),
+            cpus: opts.cpus(),
+            split_cpus: opts.is_second("cpus_allowed_policy", ["shared", "split"]),
             remarks,
-            report: opts.reporting()?,
+            report: opts.reporting(),
             goal: opts.goal()?,
         })
     }
@@ -239,27 +239,27 @@ fn drawn(
     random: f64,
     sizes: &Sizes,
     remarks: &mut Vec<FioRemark>,
-) -> Result<(Distribution, bool), FioRefusal> {
+) -> (Distribution, bool) {
     let uniform = Distribution::Uniform;
-    let distribution = opts.value("random_distribution", uniform, Distribution::read)?;
-    let once = !opts.switch("norandommap", false)?;
+    let distribution = opts.value("random_distribution", uniform, Distribution::read);
+    let once = !opts.switch("norandommap", false);
     let is_plain = distribution == Distribution::Uniform;
     if once && random > 0.0 && sizes.single().is_none() && is_plain {
         remarks.extend(drawn_independently(opts.section));
     }
-    Ok((distribution, once))
+    (distribution, once)
 }
 
 fn clones(opts: &OptionReader<'_>) -> Result<u32, FioRefusal> {
-    match opts.whole("numjobs", 1)? {
+    match opts.whole("numjobs", 1) {
         clones @ 1..=CLONES_MAX => Ok(clones as u32),
         _ => Err(opts.refuse("numjobs", format!("must be between 1 and {CLONES_MAX}"))),
     }
 }
 
-fn depth(opts: &OptionReader<'_>, engine: Engine) -> Result<u32, FioRefusal> {
-    let asked = u32::try_from(opts.whole("iodepth", 1)?).unwrap_or(u32::MAX);
-    Ok(if engine == Engine::Synchronous { 1 } else { asked })
+fn depth(opts: &OptionReader<'_>, engine: Engine) -> u32 {
+    let asked = u32::try_from(opts.whole("iodepth", 1)).unwrap_or(u32::MAX);
+    if engine == Engine::Synchronous { 1 } else { asked }
 }
 
 /// Name from the brackets or from the section's own `name`; a global `name` is ignored.

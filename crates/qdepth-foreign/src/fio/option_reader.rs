@@ -50,17 +50,17 @@ impl OptionReader<'_> {
         name: &str,
         default: T,
         read: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, FioRefusal> {
-        let Some(setting) = self.get(name) else { return Ok(default) };
+    ) -> T {
+        let Some(setting) = self.get(name) else { return default };
         let Some(value) = setting.value.as_deref() else {
             let why = format!("needs a value: {name}=…");
             self.note_refused(setting.refuse(&self.section.name, why));
-            return Ok(default);
+            return default;
         };
-        Ok(read(value).unwrap_or_else(|why| {
+        read(value).unwrap_or_else(|why| {
             self.note_refused(setting.refuse(&self.section.name, why));
             default
-        }))
+        })
     }
 
     /// Value as written; `None` without the option, or without a value.
@@ -69,7 +69,7 @@ impl OptionReader<'_> {
     }
 
     /// True for the second of two words; the first is the default.
-    pub(super) fn is_second(&self, name: &str, words: [&str; 2]) -> Result<bool, FioRefusal> {
+    pub(super) fn is_second(&self, name: &str, words: [&str; 2]) -> bool {
         let [first, second] = words;
         self.value(name, false, |text| match text {
             text if text == first => Ok(false),
@@ -79,18 +79,18 @@ impl OptionReader<'_> {
     }
 
     /// Switch; an option without a value means yes.
-    pub(super) fn switch(&self, name: &str, default: bool) -> Result<bool, FioRefusal> {
+    pub(super) fn switch(&self, name: &str, default: bool) -> bool {
         match self.get(name) {
-            Some(Setting { value: None, .. }) => Ok(true),
+            Some(Setting { value: None, .. }) => true,
             _ => self.value(name, default, yes_or_no),
         }
     }
 
-    pub(super) fn amount(&self, name: &str, default: Amount) -> Result<Amount, FioRefusal> {
+    pub(super) fn amount(&self, name: &str, default: Amount) -> Amount {
         self.value(name, default, |text| Amount::read(text, self.base))
     }
 
-    pub(super) fn whole(&self, name: &str, default: u64) -> Result<u64, FioRefusal> {
+    pub(super) fn whole(&self, name: &str, default: u64) -> u64 {
         self.value(name, default, |text| size(text, self.base))
     }
 
@@ -112,53 +112,52 @@ fn written(section: &Section) -> Vec<(String, String)> {
 }
 
 impl OptionReader<'_> {
-    pub(super) fn span(&self, smallest: u64) -> Result<Span, FioRefusal> {
-        let (size, io_size) = self.lengths()?;
-        let runtime_ns = self.value("runtime", 0, time_ns)?.min(RUNTIME_MAX_NS);
+    pub(super) fn span(&self, smallest: u64) -> Span {
+        let (size, io_size) = self.lengths();
+        let runtime_ns = self.value("runtime", 0, time_ns).min(RUNTIME_MAX_NS);
         let runtime_ns = Some(runtime_ns).filter(|ns| *ns > 0);
-        Ok(Span {
+        Span {
             size,
-            offset: self.amount("offset", Amount::Bytes(0))?,
-            offset_align: match self.whole("offset_align", 0)? {
+            offset: self.amount("offset", Amount::Bytes(0)),
+            offset_align: match self.whole("offset_align", 0) {
                 // As in fio, 0 means the smallest request.
                 0 => smallest,
                 align => align,
             },
-            offset_increment: self.amount("offset_increment", Amount::Bytes(0))?,
+            offset_increment: self.amount("offset_increment", Amount::Bytes(0)),
             io_size,
-            delay_ns: self.value("startdelay", 0, time_ns)?,
-            requests: self.get("number_ios").map(|_| self.whole("number_ios", 0)).transpose()?,
-            loops: self.whole("loops", 1)?.max(1),
+            delay_ns: self.value("startdelay", 0, time_ns),
+            requests: self.get("number_ios").map(|_| self.whole("number_ios", 0)),
+            loops: self.whole("loops", 1).max(1),
             runtime_ns,
             // As in fio, time_based has no effect without a runtime.
-            time_based: runtime_ns.is_some() && self.switch("time_based", false)?,
-            ramp_ns: self.value("ramp_time", 0, time_ns)?,
-        })
+            time_based: runtime_ns.is_some() && self.switch("time_based", false),
+            ramp_ns: self.value("ramp_time", 0, time_ns),
+        }
     }
 
     /// Length of the area, and of a pass if different: with `filesize`, `size` is the length of a
     /// pass.
-    fn lengths(&self) -> Result<(Amount, Option<Amount>), FioRefusal> {
-        let given =
-            |name: &str, default| self.get(name).map(|_| self.amount(name, default)).transpose();
+    fn lengths(&self) -> (Amount, Option<Amount>) {
+        let given = |name: &str, default| self.get(name).map(|_| self.amount(name, default));
         let whole = Amount::Share(100.0);
-        let size = given("size", whole)?;
-        let io_size = given("io_size", Amount::Bytes(0))?;
+        let size = given("size", whole);
+        let io_size = given("io_size", Amount::Bytes(0));
         if self.get("filesize").is_none() {
-            return Ok((size.unwrap_or(whole), io_size));
+            return (size.unwrap_or(whole), io_size);
         }
         let each = self.value("filesize", 0, |text| match text.split_once('-') {
             None => size_of(text, self.base),
             Some((low, high)) => Ok(size_of(low, self.base)?.midpoint(size_of(high, self.base)?)),
-        })?;
-        let named = self.value("filename", 0, |text| Ok(texts(text).len() as u64))?;
-        let files = if named > 0 { named } else { self.whole("nrfiles", 1)?.max(1) };
-        Ok((Amount::Bytes(each.saturating_mul(files)), io_size.or(size)))
+        });
+        let named = self.value("filename", 0, |text| Ok(texts(text).len() as u64));
+        let files = if named > 0 { named } else { self.whole("nrfiles", 1).max(1) };
+        (Amount::Bytes(each.saturating_mul(files)), io_size.or(size))
     }
 
     /// Think time (microseconds without a unit), and the number of requests between two pauses.
     pub(super) fn think(&self, rate: Option<f64>) -> Result<Option<(u64, u32)>, FioRefusal> {
-        let time = self.value("thinktime", 0, |text| time_with(text, 1e3))?;
+        let time = self.value("thinktime", 0, |text| time_with(text, 1e3));
         if time == 0 {
             return Ok(None);
         }
@@ -167,7 +166,7 @@ impl OptionReader<'_> {
                 self.refuse("thinktime", "refused: a rate and think time cannot be combined")
             );
         }
-        let blocks = self.whole("thinktime_blocks", 1)?;
+        let blocks = self.whole("thinktime_blocks", 1);
         match u32::try_from(blocks) {
             Ok(blocks) if blocks > 0 => Ok(Some((time, blocks))),
             _ => Err(self.refuse("thinktime_blocks", "must be between 1 and 4294967295")),
@@ -175,45 +174,45 @@ impl OptionReader<'_> {
     }
 
     /// Coupling of the job with others; the pause is in microseconds.
-    pub(super) fn flow(&self) -> Result<Option<FlowSpec>, FioRefusal> {
+    pub(super) fn flow(&self) -> Option<FlowSpec> {
         let up_to = |most: u32| {
             move |text: &str| match text.parse::<u32>() {
                 Ok(number) if number <= most => Ok(number),
                 _ => Err(format!("must be between 0 and {most}")),
             }
         };
-        let weight = self.value("flow", 0, up_to(1000))?;
-        let group = self.value("flow_id", 0, up_to(u32::MAX))?;
-        let pause_us = self.value("flow_sleep", 0, up_to(u32::MAX))?;
+        let weight = self.value("flow", 0, up_to(1000));
+        let group = self.value("flow_id", 0, up_to(u32::MAX));
+        let pause_us = self.value("flow_sleep", 0, up_to(u32::MAX));
         let pause = (pause_us > 0).then(|| Nanos::from_micros(pause_us.into()));
-        Ok((weight > 0).then_some(FlowSpec { group, weight, pause }))
+        (weight > 0).then_some(FlowSpec { group, weight, pause })
     }
 
-    pub(super) fn reporting(&self) -> Result<Reporting, FioRefusal> {
-        Ok(Reporting {
-            percentiles: self.percentiles()?,
+    pub(super) fn reporting(&self) -> Reporting {
+        Reporting {
+            percentiles: self.percentiles(),
             percentiles_of: [
-                self.switch("clat_percentiles", true)?,
-                self.switch("lat_percentiles", false)?,
-                self.switch("slat_percentiles", false)?,
+                self.switch("clat_percentiles", true),
+                self.switch("lat_percentiles", false),
+                self.switch("slat_percentiles", false),
             ],
-            logs: self.logs()?,
-            log_window_ms: self.whole("log_avg_msec", 0)?,
-            per_job_logs: self.switch("per_job_logs", true)?,
-            logs_since_1970: self.switch("log_unix_epoch", false)?
-                || self.switch("log_alternate_epoch", false)?,
-            histogram_log: self.histogram_log()?,
-            disks: self.switch("disk_util", true)?,
-            unified: self.unified()?,
+            logs: self.logs(),
+            log_window_ms: self.whole("log_avg_msec", 0),
+            per_job_logs: self.switch("per_job_logs", true),
+            logs_since_1970: self.switch("log_unix_epoch", false)
+                || self.switch("log_alternate_epoch", false),
+            histogram_log: self.histogram_log(),
+            disks: self.switch("disk_util", true),
+            unified: self.unified(),
             written: written(self.section),
-        })
+        }
     }
 
-    fn read_share(&self) -> Result<f64, FioRefusal> {
+    fn read_share(&self) -> f64 {
         let position =
             |name: &str| self.section.settings.iter().rposition(|setting| setting.name == name);
         if position("rwmixwrite") > position("rwmixread") {
-            return Ok(100.0 - self.value("rwmixwrite", 50.0, percentage)?);
+            return 100.0 - self.value("rwmixwrite", 50.0, percentage);
         }
         self.value("rwmixread", 50.0, percentage)
     }
@@ -228,9 +227,9 @@ impl OptionReader<'_> {
         let name = name.unwrap_or("bs");
         let usual = || vec![SizePart { bytes: 4096, weight: 1 }];
         let [reads, writes, trims] =
-            self.value(name, [usual(), usual(), usual()], |text| sizes(name, text, self.base))?;
+            self.value(name, [usual(), usual(), usual()], |text| sizes(name, text, self.base));
         let aligned =
-            self.value("ba", [0; 3], |text| by_direction(text, |part| size_of(part, self.base)))?;
+            self.value("ba", [0; 3], |text| by_direction(text, |part| size_of(part, self.base)));
         let with = |parts: Vec<SizePart>, asked: u64| {
             let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
             (parts, if asked > 0 { asked } else { smallest })
@@ -268,8 +267,7 @@ impl OptionReader<'_> {
             if self.get(name).is_none() {
                 continue;
             }
-            let [reads, writes, trims] =
-                self.value(name, [None; 3], |text| rates(text, self.base))?;
+            let [reads, writes, trims] = self.value(name, [None; 3], |text| rates(text, self.base));
             let trims = trims.map(|rate| rate * requests(&sizes.parts, name));
             let reads = reads.map(|rate| rate * requests(&sizes.parts, name));
             let writes = writes.map(|rate| rate * requests(sizes.of_writes(), name));
@@ -298,23 +296,23 @@ impl OptionReader<'_> {
         Ok((None, read))
     }
 
-    pub(super) fn direct(&self) -> Result<bool, FioRefusal> {
-        let buffered = self.switch("buffered", true)?;
+    pub(super) fn direct(&self) -> bool {
+        let buffered = self.switch("buffered", true);
         self.switch("direct", !buffered)
     }
 
     /// Random seed; fio's default seed becomes 1.
-    pub(super) fn seed(&self) -> Result<Option<u64>, FioRefusal> {
+    pub(super) fn seed(&self) -> Option<u64> {
         if self.get("randseed").is_some() {
-            return self.whole("randseed", 1).map(Some);
+            return Some(self.whole("randseed", 1));
         }
-        let repeats = self.switch("randrepeat", true)? || self.switch("allrandrepeat", false)?;
-        Ok(repeats.then_some(1))
+        let repeats = self.switch("randrepeat", true) || self.switch("allrandrepeat", false);
+        repeats.then_some(1)
     }
 
     /// Number of writes between two flushes, and true if they flush data only.
     pub(super) fn flushes(&self) -> Result<(u32, bool), FioRefusal> {
-        let (full, data) = (self.whole("fsync", 0)?, self.whole("fdatasync", 0)?);
+        let (full, data) = (self.whole("fsync", 0), self.whole("fdatasync", 0));
         if full > 0 && data > 0 {
             return Err(self.refuse("fdatasync", "fsync and fdatasync cannot be combined"));
         }
@@ -331,8 +329,8 @@ impl OptionReader<'_> {
             | "meta" | "1" | "pattern" | "pattern_hdr" => Ok(true),
             _ => Err("must be md5, crc…, xxhash, sha…, meta or pattern".to_owned()),
         };
-        let verifies = self.value("verify", false, known)?;
-        let trims = self.access()?.trims;
+        let verifies = self.value("verify", false, known);
+        let trims = self.access().trims;
         // As in fio, a job with only trims does not verify.
         if trims == Trims::All {
             return Ok(false);
@@ -345,19 +343,19 @@ impl OptionReader<'_> {
 
     pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {
         let pattern = self.get("buffer_pattern").is_some();
-        if self.switch("zero_buffers", false)?
+        if self.switch("zero_buffers", false)
             || (pattern && self.get("buffer_compress_percentage").is_none())
         {
             return Ok(100.0);
         }
-        let share = self.whole("buffer_compress_percentage", 0)?;
+        let share = self.whole("buffer_compress_percentage", 0);
         if share > 100 {
             return Err(self.refuse("buffer_compress_percentage", "must be between 0 and 100"));
         }
         Ok(share as f64)
     }
 
-    fn percentiles(&self) -> Result<Vec<f64>, FioRefusal> {
+    fn percentiles(&self) -> Vec<f64> {
         let read = |text: &str| {
             let list: Vec<f64> = text.split(':').map(number).collect::<Result<_, _>>()?;
             let good = list.len() <= 20 && list.iter().all(|p| *p > 0.0 && *p <= 100.0);
@@ -368,19 +366,19 @@ impl OptionReader<'_> {
             }
         };
         let default = read(PERCENTILES).unwrap_or_default();
-        let mut list = self.value("percentile_list", default, read)?;
+        let mut list = self.value("percentile_list", default, read);
         list.sort_by(f64::total_cmp);
-        Ok(list)
+        list
     }
 
     /// Names of the logs: the value, or the job's name if there is none.
-    fn logs(&self) -> Result<[Option<String>; 3], FioRefusal> {
+    fn logs(&self) -> [Option<String>; 3] {
         let log = |name: &str| match self.get(name) {
-            None => Ok(None),
-            Some(Setting { value: None, .. }) => Ok(Some(self.section.name.clone())),
+            None => None,
+            Some(Setting { value: None, .. }) => Some(self.section.name.clone()),
             Some(_) => self.value(name, None, |text| Ok(Some(text.to_owned()))),
         };
-        Ok([log("write_bw_log")?, log("write_lat_log")?, log("write_iops_log")?])
+        ["write_bw_log", "write_lat_log", "write_iops_log"].map(log)
     }
 }
 

@@ -39,9 +39,9 @@ pub(super) fn into(
         });
     };
     let refuse = |why: String| setting.refuse(&section.name, why);
-    let how = how(&opts)?;
-    let no_stall = opts.switch("replay_no_stall", false)?;
-    let per_cent = opts.whole("replay_time_scale", 100)?;
+    let how = how(&opts);
+    let no_stall = opts.switch("replay_no_stall", false);
+    let per_cent = opts.whole("replay_time_scale", 100);
     if let Some(refusal) = opts.refused.into_inner().list().first() {
         return Err(refusal.clone());
     }
@@ -91,7 +91,7 @@ pub(super) fn into(
     Ok(())
 }
 
-fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
+fn how(opts: &OptionReader<'_>) -> How {
     let skip = |text: &str| {
         let direction = |word: &str| match word.trim() {
             "read" => Ok(Direction::Read),
@@ -106,12 +106,12 @@ fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
         align if align.is_power_of_two() && align <= 1 << 30 => Ok(align),
         _ => Err("must be a power of two".to_owned()),
     };
-    Ok(How {
-        redirect: opts.value("replay_redirect", None, |text| Ok(texts(text).into_iter().next()))?,
-        skip: opts.value("replay_skip", Vec::new(), skip)?,
-        scale: opts.whole("replay_scale", 1)?.max(1),
-        align: opts.value("replay_align", 1, power)?,
-    })
+    How {
+        redirect: opts.value("replay_redirect", None, |text| Ok(texts(text).into_iter().next())),
+        skip: opts.value("replay_skip", Vec::new(), skip),
+        scale: opts.whole("replay_scale", 1).max(1),
+        align: opts.value("replay_align", 1, power),
+    }
 }
 
 /// Parses a trace of any format.

@@ -16,8 +16,8 @@ const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
 
 impl OptionReader<'_> {
     /// Access pattern from `rw`, with the number after its colon.
-    pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
-        let mixed = self.read_share()?;
+    pub(in crate::fio) fn access(&self) -> Access {
+        let mixed = self.read_share();
         let known = |text: &str| {
             let (kind, behind) = text.split_once(':').unwrap_or((text, ""));
             let (random, read) = match kind {
@@ -55,7 +55,7 @@ impl OptionReader<'_> {
                 },
             }
         };
-        let access = self.value("rw", Access::READ, known)?;
+        let access = self.value("rw", Access::READ, known);
         // For reads, writes and trims; missing values are defaults.
         let share = |text: &str| {
             let parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -77,15 +77,15 @@ impl OptionReader<'_> {
             if all { Ok((chosen, own)) } else { Err("must be between 0 and 100".to_owned()) }
         };
         // fio uses it only if `rw` is random.
-        let (wanted, own) = self.value("percentage_random", (100.0, None), share)?;
+        let (wanted, own) = self.value("percentage_random", (100.0, None), share);
         let portion = |wanted: f64| access.random * wanted / 100.0;
         let random_writes = own.filter(|_| access.random > 0.0).map(portion);
-        Ok(Access { random: portion(wanted), random_writes, ..access })
+        Access { random: portion(wanted), random_writes, ..access }
     }
 
     /// Operation of the requests, from the engine's name.
     pub(in crate::fio) fn operation(&self, access: &Access) -> Result<Operation, FioRefusal> {
-        let asked = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
+        let asked = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)));
         let pure = access.read <= 0.0 || access.read >= 100.0;
         let writes = access.read <= 0.0;
         match asked {
@@ -113,13 +113,13 @@ impl OptionReader<'_> {
         access: &Access,
         sizes: &Sizes,
     ) -> Result<Option<(u64, u64)>, FioRefusal> {
-        let strided = self.value("zonemode", false, |text| Ok(text == "strided"))?;
+        let strided = self.value("zonemode", false, |text| Ok(text == "strided"));
         if !strided {
             return Ok(None);
         }
-        let zone = self.whole("zonesize", 0)?;
-        let range = self.whole("zonerange", zone)?;
-        let skip = self.whole("zoneskip", 0)?;
+        let zone = self.whole("zonesize", 0);
+        let range = self.whole("zonerange", zone);
+        let skip = self.whole("zoneskip", 0);
         if zone == 0 || zone > range {
             let why = "refused: zonesize= must be above 0 and at most zonerange=";
             return Err(self.refuse("zonemode", why));
@@ -137,10 +137,10 @@ impl OptionReader<'_> {
 
     /// I/O engine with its polling mode. fio discards one range at a time with any engine; here,
     /// `io_uring` discards asynchronously.
-    pub(in crate::fio) fn engine(&self, trims: Trims) -> Result<Engine, FioRefusal> {
-        let engine = self.value("ioengine", Engine::Synchronous, Engine::read)?;
-        let (polled, kernel) = (self.switch("hipri", false)?, self.switch("sqthread_poll", false)?);
-        Ok(match engine {
+    pub(in crate::fio) fn engine(&self, trims: Trims) -> Engine {
+        let engine = self.value("ioengine", Engine::Synchronous, Engine::read);
+        let (polled, kernel) = (self.switch("hipri", false), self.switch("sqthread_poll", false));
+        match engine {
             Engine::Null => Engine::Null,
             Engine::IoUring if trims == Trims::All => Engine::IoUring,
             _ if trims != Trims::None => Engine::Synchronous,
@@ -148,11 +148,11 @@ impl OptionReader<'_> {
             Engine::IoUring if kernel => Engine::IoUringKernelPolled,
             Engine::Passthrough if polled => Engine::PassthroughPolled,
             other => other,
-        })
+        }
     }
 
     /// Durability that a write waits for.
-    pub(in crate::fio) fn durability(&self) -> Result<Durability, FioRefusal> {
+    pub(in crate::fio) fn durability(&self) -> Durability {
         self.value("sync", Durability::None, |text| match text {
             "0" | "none" => Ok(Durability::None),
             "1" | "sync" => Ok(Durability::Sync),
@@ -162,7 +162,7 @@ impl OptionReader<'_> {
     }
 
     /// CPU list from `cpus_allowed`, `cpumask` (bit 0 is CPU 0) or `numa_cpu_nodes`.
-    pub(in crate::fio) fn cpus(&self) -> Result<Option<String>, FioRefusal> {
+    pub(in crate::fio) fn cpus(&self) -> Option<String> {
         let mask = |text: &str| {
             let bits = match text.strip_prefix("0x") {
                 Some(digits) => u64::from_str_radix(digits, 16),
@@ -178,37 +178,37 @@ impl OptionReader<'_> {
             let text = text.replace(' ', "");
             Ok((text != "all").then(|| format!("node:{text}")))
         };
-        let on_nodes = self.value("numa_cpu_nodes", None, nodes)?;
-        let masked = self.value("cpumask", on_nodes, mask)?;
+        let on_nodes = self.value("numa_cpu_nodes", None, nodes);
+        let masked = self.value("cpumask", on_nodes, mask);
         self.value("cpus_allowed", masked, |text| Ok(Some(text.replace([' ', ';'], ""))))
     }
 
     /// Histogram logs, which fio writes if their window has a length.
-    pub(in crate::fio) fn histogram_log(&self) -> Result<Option<(String, u64, u32)>, FioRefusal> {
+    pub(in crate::fio) fn histogram_log(&self) -> Option<(String, u64, u32)> {
         let coarse = |text: &str| match text.parse::<u32>() {
             Ok(coarse @ 0..=6) => Ok(coarse),
             _ => Err("must be between 0 and 6".to_owned()),
         };
-        let coarse = self.value("log_hist_coarseness", 0, coarse)?;
+        let coarse = self.value("log_hist_coarseness", 0, coarse);
         let name = match self.get("write_hist_log") {
-            None => return Ok(None),
+            None => return None,
             Some(Setting { value: None, .. }) => self.section.name.clone(),
             Some(Setting { value: Some(name), .. }) => name.clone(),
         };
-        let window_ms = self.whole("log_hist_msec", 0)?;
-        Ok((window_ms > 0).then_some((name, window_ms, coarse)))
+        let window_ms = self.whole("log_hist_msec", 0);
+        (window_ms > 0).then_some((name, window_ms, coarse))
     }
 
     /// Writes with duplicate contents.
     pub(in crate::fio) fn duplicates(&self) -> Result<Option<Duplicates>, FioRefusal> {
-        let of_writes = self.value("dedupe_percentage", 0.0, percentage)?;
-        let working_set = self.value("dedupe_working_set_percentage", 5.0, percentage)?;
+        let of_writes = self.value("dedupe_percentage", 0.0, percentage);
+        let working_set = self.value("dedupe_working_set_percentage", 5.0, percentage);
         let is_set = self.value("dedupe_mode", false, |text| match text {
             "repeat" => Ok(false),
             "working_set" => Ok(true),
             _ => Err("must be repeat or working_set".to_owned()),
-        })?;
-        let common = self.switch("dedupe_global", false)?;
+        });
+        let common = self.switch("dedupe_global", false);
         if of_writes > 0.0 && self.verifies()? {
             let why = "refused: verify stamps each block, so there are no duplicates";
             return Err(self.refuse("dedupe_percentage", why));
@@ -220,13 +220,13 @@ impl OptionReader<'_> {
     /// Latency goal of a queue depth search; times without a unit are in microseconds.
     pub(in crate::fio) fn goal(&self) -> Result<Option<LatencyGoal>, FioRefusal> {
         let time = |text: &str| time_with(text, 1e3);
-        let target_ns = self.value("latency_target", 0, time)?;
-        let window_ns = self.value("latency_window", 0, time)?;
+        let target_ns = self.value("latency_target", 0, time);
+        let window_ns = self.value("latency_window", 0, time);
         let share = |text: &str| match number(text)? {
             share if share > 0.0 && share <= 100.0 => Ok(share),
             _ => Err("must be above 0 and up to 100".to_owned()),
         };
-        let percentile = self.value("latency_percentile", 100.0, share)?;
+        let percentile = self.value("latency_percentile", 100.0, share);
         if target_ns == 0 {
             return Ok(None);
         }
@@ -238,7 +238,7 @@ impl OptionReader<'_> {
     }
 
     /// Reporting of reads and writes.
-    pub(in crate::fio) fn unified(&self) -> Result<Unified, FioRefusal> {
+    pub(in crate::fio) fn unified(&self) -> Unified {
         self.value("unified_rw_reporting", Unified::Apart, |text| match text {
             "none" | "0" => Ok(Unified::Apart),
             "mixed" | "1" => Ok(Unified::Mixed),
@@ -248,33 +248,33 @@ impl OptionReader<'_> {
     }
 
     /// Pattern for unnamed files, with `$jobname`, `$jobnum` and `$filenum`.
-    pub(in crate::fio) fn file_format(&self) -> Result<String, FioRefusal> {
+    pub(in crate::fio) fn file_format(&self) -> String {
         let usual = "$jobname.$jobnum.$filenum".to_owned();
         self.value("filename_format", usual, |text| Ok(text.to_owned()))
     }
 
     /// Jobs that end together with this one.
-    pub(in crate::fio) fn ends_all(&self) -> Result<Option<ExitScope>, FioRefusal> {
+    pub(in crate::fio) fn ends_all(&self) -> Option<ExitScope> {
         let what = self.value("exit_what", ExitScope::Group, |text| match text {
             "group" => Ok(ExitScope::Group),
             "stonewall" => Ok(ExitScope::Step),
             "all" => Ok(ExitScope::Run),
             _ => Err("must be group, stonewall or all".to_owned()),
-        })?;
-        Ok(self.switch("exitall", false)?.then_some(what))
+        });
+        self.switch("exitall", false).then_some(what)
     }
 
     /// Differences from fio beyond those of single options.
-    pub(in crate::fio) fn notes(&self, engine: Engine) -> Result<Vec<FioRemark>, FioRefusal> {
+    pub(in crate::fio) fn notes(&self, engine: Engine) -> Vec<FioRemark> {
         let mut notes = Vec::new();
         let mut note = |name: &str, what: Remark| {
             notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
         };
-        self.engine_notes(engine, &mut note)?;
-        if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
+        self.engine_notes(engine, &mut note);
+        if self.value("verify", false, |text| Ok(text != "0" && text != "null")) {
             note(
                 "verify",
-                match self.access()?.trims {
+                match self.access().trims {
                     Trims::All => Remark::TrimsNotVerified,
                     _ => Remark::OwnChecksum,
                 },
@@ -286,19 +286,19 @@ impl OptionReader<'_> {
         if self.text("bs").is_some_and(|text| text.contains('-')) {
             note("bs", Remark::SizesOfReadsAndWrites);
         }
-        if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
+        if self.logs().iter().any(Option::is_some) && self.whole("log_avg_msec", 0) == 0 {
             for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {
                 note(name, Remark::LogRowsOfHundredMs);
             }
         }
-        if self.value("runtime", 0, time_ns)? > super::RUNTIME_MAX_NS {
+        if self.value("runtime", 0, time_ns) > super::RUNTIME_MAX_NS {
             note("runtime", Remark::RuntimeAWeekAtMost);
-        } else if self.value("runtime", 0, time_ns)? == 0 {
+        } else if self.value("runtime", 0, time_ns) == 0 {
             note("time_based", Remark::EndsWithItsBytes);
         }
-        self.files_notes(&mut note)?;
+        self.files_notes(&mut note);
         note("buffer_pattern", Remark::CompressibleWithoutPattern);
-        if self.switch("stonewall", false)? {
+        if self.switch("stonewall", false) {
             note("flow", Remark::FlowWithinStep);
         }
         let hinted = |text: &str| text.split([',', ':']).any(|part| part.split('/').count() == 5);
@@ -309,15 +309,11 @@ impl OptionReader<'_> {
             note(name, Remark::PrioritiesReportedTogether);
         }
         note("latency_target", Remark::DepthsDoubled);
-        Ok(notes)
+        notes
     }
 
-    fn engine_notes(
-        &self,
-        engine: Engine,
-        note: &mut impl FnMut(&str, Remark),
-    ) -> Result<(), FioRefusal> {
-        let trims = self.access()?.trims;
+    fn engine_notes(&self, engine: Engine, note: &mut impl FnMut(&str, Remark)) {
+        let trims = self.access().trims;
         if engine == Engine::Null {
             note("ioengine", Remark::NullIsEmulated);
             note("filename", Remark::NoFileTouched);
@@ -337,16 +333,15 @@ impl OptionReader<'_> {
             };
             note("ioengine", what);
             note("iodepth", Remark::OneRequestOutstanding);
-            if self.switch("hipri", false)? {
+            if self.switch("hipri", false) {
                 note("hipri", Remark::SynchronousNotPolled);
             }
         }
-        Ok(())
     }
 
-    fn files_notes(&self, note: &mut impl FnMut(&str, Remark)) -> Result<(), FioRefusal> {
-        let operation = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
-        if self.whole("nrfiles", 1)? > 1 && !operation.is_of_entries() {
+    fn files_notes(&self, note: &mut impl FnMut(&str, Remark)) {
+        let operation = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)));
+        if self.whole("nrfiles", 1) > 1 && !operation.is_of_entries() {
             note("nrfiles", Remark::FilesJoinedForAll);
             note("file_service_type", Remark::FilesJoined);
         }
@@ -362,6 +357,5 @@ impl OptionReader<'_> {
             }
             _ => {}
         }
-        Ok(())
     }
 }

@@ -20,7 +20,7 @@ impl OptionReader<'_> {
         for (index, (name, above)) in
             [("rate_min", "rate"), ("rate_iops_min", "rate_iops")].into_iter().enumerate()
         {
-            let (asked, most) = (limits(name)?, limits(above)?);
+            let (asked, most) = (limits(name), limits(above));
             let exceeds = |(least, most): (&Option<f64>, &Option<f64>)| match (least, most) {
                 (Some(least), Some(most)) => least > most,
                 _ => false,
@@ -33,7 +33,7 @@ impl OptionReader<'_> {
             }
         }
         // As in fio, in milliseconds; 0 means the default.
-        let cycle_ms = match self.whole("rate_cycle", 1000)? {
+        let cycle_ms = match self.whole("rate_cycle", 1000) {
             0 => 1000,
             cycle @ 1..=86_400_000 => cycle,
             _ => return Err(self.refuse("rate_cycle", "must be at most 86400000 ms")),

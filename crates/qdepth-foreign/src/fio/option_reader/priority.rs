@@ -52,10 +52,10 @@ impl OptionReader<'_> {
         engine: Engine,
     ) -> Result<Option<Priorities>, FioRefusal> {
         let of_class = |text: &str| if text == "0" { Ok(None) } else { class(text).map(Some) };
-        let asked = self.value("prioclass", None, of_class)?;
+        let asked = self.value("prioclass", None, of_class);
         // As in fio, a level without a class is best effort.
         let asked = asked.or(self.get("prio").map(|_| PriorityClass::BestEffort));
-        let level_of = self.value("prio", 0, level)?;
+        let level_of = self.value("prio", 0, level);
         let usual = asked.map(|class| Priority { class, level: level_of });
         let others = self.other_priorities()?;
         if !others.is_empty() && !engine.has_priorities() {
@@ -69,11 +69,11 @@ impl OptionReader<'_> {
 
     fn other_priorities(&self) -> Result<Vec<OtherPriority>, FioRefusal> {
         let highest = [PriorityClass::Realtime; 2];
-        let classes = self.value("cmdprio_class", highest, |text| both(text, class))?;
-        let levels = self.value("cmdprio", [0; 2], |text| both(text, level))?;
+        let classes = self.value("cmdprio_class", highest, |text| both(text, class));
+        let levels = self.value("cmdprio", [0; 2], |text| both(text, level));
         let ways = [Way::Reads, Way::Writes];
         let usual = |way: usize| Priority { class: classes[way], level: levels[way] };
-        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| both(text, percentage))?;
+        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| both(text, percentage));
         let split = |text: &str| {
             let (reads, writes) = text.split_once(',').unwrap_or((text, text));
             let mut all = Vec::new();
@@ -85,7 +85,7 @@ impl OptionReader<'_> {
             }
             Ok(all)
         };
-        let mut all = self.value("cmdprio_bssplit", Vec::new(), split)?;
+        let mut all = self.value("cmdprio_bssplit", Vec::new(), split);
         if !all.is_empty() && shares.iter().any(|share| *share > 0.0) {
             let why = "refused: as in fio, not together with cmdprio_percentage=";
             return Err(self.refuse("cmdprio_bssplit", why));

@@ -13,10 +13,10 @@ const EVERY_NS: u64 = 1_000_000_000;
 impl OptionReader<'_> {
     /// `steadystate` with its times. As in fio, it has no effect without a duration.
     pub(in crate::fio) fn settling(&self) -> Result<Option<Settling>, FioRefusal> {
-        let asked = self.value("steadystate", None, |text| criterion(text).map(Some))?;
-        let over_ns = self.value("steadystate_duration", 0, time_ns)?;
-        let from_ns = self.value("steadystate_ramp_time", 0, time_ns)?;
-        let every_ns = match self.value("steadystate_check_interval", EVERY_NS, time_ns)? {
+        let asked = self.value("steadystate", None, |text| criterion(text).map(Some));
+        let over_ns = self.value("steadystate_duration", 0, time_ns);
+        let from_ns = self.value("steadystate_ramp_time", 0, time_ns);
+        let every_ns = match self.value("steadystate_check_interval", EVERY_NS, time_ns) {
             0 => EVERY_NS,
             every => every,
         };
