@@ -194,8 +194,8 @@ pub struct ShareResult {
 
 impl ShareResult {
     /// Result with `needed` as the share that must hold; without cases it is reached.
-    pub(crate) fn new(holding: usize, of: usize, needed: f64) -> Self {
-        let mut result = Self { holding, of, needed, reached: true };
+    pub(crate) fn new(holding: usize, cases: usize, needed: f64) -> Self {
+        let mut result = Self { holding, of: cases, needed, reached: true };
         result.reached = result.share().is_none_or(|share| share >= needed);
         result
     }

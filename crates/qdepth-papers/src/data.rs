@@ -5,10 +5,10 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::error::DataError;
 use crate::expression::PointName;
+use crate::file::{list, rows, whole};
 use crate::goals::{Goal, Goals, Shares};
 use crate::plans::SectionPlan;
 use crate::published::{self, Published};
@@ -61,35 +61,6 @@ pub struct Reference {
     /// Goals.
     pub goals: Vec<Goal>,
     pub(crate) shares: Shares,
-}
-
-/// TOML file that consists of a list.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct List<T> {
-    #[serde(alias = "document", alias = "plan", alias = "relation", alias = "target")]
-    entries: Vec<T>,
-}
-
-pub(crate) fn list<T: DeserializeOwned>(
-    file: &'static str,
-    text: &str,
-) -> Result<Vec<T>, DataError> {
-    whole(file, text).map(|list: List<T>| list.entries)
-}
-
-/// Parses a TOML file.
-pub(crate) fn whole<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, DataError> {
-    toml::from_str(text).map_err(|source| DataError::Toml { file, source: Box::new(source) })
-}
-
-/// Parses a CSV file.
-pub(crate) fn rows<T: DeserializeOwned>(
-    file: &'static str,
-    text: &str,
-) -> Result<Vec<T>, DataError> {
-    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
-    rows.collect::<Result<_, _>>().map_err(|source| DataError::Csv { file, source })
 }
 
 /// Id of the document with the shaded table.

@@ -12,6 +12,7 @@ mod emulate;
 mod error;
 mod expression;
 mod figures;
+mod file;
 mod goals;
 mod json;
 mod noise;

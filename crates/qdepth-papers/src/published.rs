@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::rows;
 use crate::error::DataError;
 use crate::expression::Expression;
+use crate::file::rows;
 
 /// Use of a figure.
 #[derive(

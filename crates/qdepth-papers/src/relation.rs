@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::list;
 use crate::error::DataError;
 use crate::expression::Condition;
+use crate::file::list;
 use crate::translation::Statement;
 
 /// Use of a relation.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::compare::{EmulatedPoint, Emulation, compare};
-use crate::data::{list, rows, whole};
+use crate::file::{list, rows, whole};
 use crate::published::{self, Published};
 use crate::shading::Shaded;
 use crate::targets::{Diagrams, Target};
