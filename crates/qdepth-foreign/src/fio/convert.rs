@@ -62,8 +62,8 @@ struct Area {
 
 impl JobSet {
     /// Converts the jobs to a plan called `name`. `whole` returns the usable bytes of an existing
-    /// file or device. `fresh` is the seed if a job asks for a new one in each run. `absent` selects
-    /// what happens to a missing file without a size.
+    /// file or device. `fresh` is the seed if a job asks for a new one in each run. `absent` says
+    /// how to handle a missing file without a size.
     ///
     /// # Errors
     /// If the combination of jobs is not supported: a size is unknown, or a queue depth is less
