@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let file: PlanFile = toml::from_str(&text)?;
     let medium = TargetExpression::read(expression)?;
-    let point = resolve(&file, &Choices::default(), &[medium.shape()?.into()])?.points.remove(0);
+    let point = resolve(&file, &Choices::default(), &[medium.shape()?])?.points.remove(0);
     let mut target = medium.open(&OpenMedia::for_point(&point))?;
     let before = cpu_seconds();
     let outcome = target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;

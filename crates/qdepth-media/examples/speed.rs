@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let file: PlanFile = toml::from_str(&text)?;
         let medium = TargetExpression::read(expression)?;
         let choices = Choices::default();
-        let point = resolve(&file, &choices, &[medium.shape()?.into()])?.points.remove(0);
+        let point = resolve(&file, &choices, &[medium.shape()?])?.points.remove(0);
         let mut rates = Vec::new();
         for _ in 0..ROUNDS {
             let mut target = medium.open(&OpenMedia::for_point(&point))?;
@@ -62,7 +62,7 @@ fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
     let mut file: PlanFile = toml::from_str(shipped_plan_text("standard").ok_or("no standard")?)?;
     file.duration = Some(Nanos::from_secs(1));
     let medium = TargetExpression::read("media:p3700-2tb")?;
-    for point in resolve(&file, &Choices::default(), &[medium.shape()?.into()])?.points {
+    for point in resolve(&file, &Choices::default(), &[medium.shape()?])?.points {
         let mut target = medium.open(&OpenMedia::for_point(&point))?;
         target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;
     }
@@ -80,7 +80,7 @@ fn ns_per_request(seconds: u64) -> Result<f64, Box<dyn std::error::Error>> {
     );
     let medium = TargetExpression::read("media:p3700-2tb @area=full")?;
     let file: PlanFile = toml::from_str(&text)?;
-    let plan = resolve(&file, &Choices::default(), &[medium.shape()?.into()])?;
+    let plan = resolve(&file, &Choices::default(), &[medium.shape()?])?;
     let point = plan.points.first().ok_or("no point")?;
     let mut target = medium.open(&OpenMedia::for_point(point))?;
     let before = cpu_seconds();

@@ -44,6 +44,6 @@ pub use host::Settings;
 pub use known::{ErrorModel, LoadCharacteristics, OutOfRange, RangeExceeded, Unmeasured};
 pub use load::{MediaLoad, OpenMedia};
 pub use node::Fault;
-pub use open::{Shape, TargetExpression, open};
+pub use open::{TargetExpression, open};
 pub use parameter::{Parameter, Values, parameters};
 pub use ssd::Wear;

@@ -29,31 +29,6 @@ const STRIPE: u64 = 64 << 10;
 /// Value of `@host=` for no host.
 const NO_HOST: &str = "none";
 
-/// Properties of a target expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Usable size, bytes.
-    pub usable_bytes: u64,
-    /// Minimum size and alignment of a request, bytes.
-    pub block_bytes: u32,
-    /// Number of equal parts with separate streams: independent drives, or partitions.
-    pub parts: u32,
-    /// Default measurement area of each part, bytes.
-    pub area_bytes: u64,
-}
-
-impl From<Shape> for TargetShape {
-    fn from(shape: Shape) -> Self {
-        Self {
-            usable: Extent { offset_bytes: 0, length_bytes: shape.usable_bytes },
-            block_bytes: shape.block_bytes,
-            parts: shape.parts,
-            area_bytes: Some(shape.area_bytes),
-            holds_files: false,
-        }
-    }
-}
-
 /// Parsed and checked target expression.
 #[derive(Clone, Debug)]
 pub struct TargetExpression {
@@ -195,7 +170,7 @@ impl TargetExpression {
     ///
     /// # Errors
     /// If the area exceeds the capacity, or the partitions do not fit.
-    pub fn shape(&self) -> Result<Shape, MediaError> {
+    pub fn shape(&self) -> Result<TargetShape, MediaError> {
         let (capacity, block_bytes) = self.size(&self.form)?;
         let (mut parts, mut each) = (1, capacity);
         if let Expression::Independent(members) = &self.form {
@@ -221,7 +196,8 @@ impl TargetExpression {
                 });
             }
         };
-        Ok(Shape { usable_bytes: each * u64::from(parts), block_bytes, parts, area_bytes })
+        let usable = Extent { offset_bytes: 0, length_bytes: each * u64::from(parts) };
+        Ok(TargetShape { usable, block_bytes, parts, area_bytes, holds_files: false })
     }
 
     /// Capacity in bytes and block size of a form.
@@ -376,18 +352,18 @@ impl TargetExpression {
     }
 
     /// Routes of all streams: round-robin over the independent drives, then over their partitions.
-    fn routes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<StreamRoute> {
+    fn routes(&self, shape: &TargetShape, options: &OpenMedia, nodes: usize) -> Vec<StreamRoute> {
         let routes = |load: &MediaLoad| Self::routes_of(shape, load, nodes);
         options.loads.iter().flat_map(routes).collect()
     }
 
-    fn routes_of(shape: &Shape, load: &MediaLoad, nodes: usize) -> Vec<StreamRoute> {
+    fn routes_of(shape: &TargetShape, load: &MediaLoad, nodes: usize) -> Vec<StreamRoute> {
         let streams = load.streams.max(1);
         let part = load.area.length_bytes / u64::from(streams);
         let part = part - part % load.alignment.max(1);
         let on_each = u64::from(streams).div_ceil(nodes as u64);
         let partitions = u64::from(shape.parts) / nodes as u64;
-        let partition_bytes = shape.usable_bytes / u64::from(shape.parts);
+        let partition_bytes = shape.usable.length_bytes / u64::from(shape.parts);
         (0..streams)
             .map(|stream| {
                 let row = u64::from(stream) / nodes as u64;

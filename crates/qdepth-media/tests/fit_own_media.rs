@@ -176,7 +176,7 @@ mod truth {
 
     fn points(plan: &str, target: &TargetExpression) -> Vec<Point> {
         let file: PlanFile = toml::from_str(plan).unwrap();
-        let shape = target.shape().unwrap().into();
+        let shape = target.shape().unwrap();
         let choices = Choices { area: Some("4GiB".to_owned()), ..Choices::default() };
         resolve(&file, &choices, &[shape]).unwrap().points
     }
@@ -263,7 +263,7 @@ mod truth {
         let drive = target_expression(&truth, "media:drawn.toml");
         let seen = observed(&drive, shipped_plan_text("fit").unwrap(), draw);
         let stop = AtomicBool::new(false);
-        let bytes = drive.shape().unwrap().usable_bytes;
+        let bytes = drive.shape().unwrap().usable.length_bytes;
         let fitted = fit(&seen, Some(kind), bytes, &stop).unwrap();
         let from = Provenance {
             title: format!("drawn {number}"),

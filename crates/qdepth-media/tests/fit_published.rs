@@ -9,9 +9,9 @@ mod published {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
+    use qdepth_media::TargetExpression;
     use qdepth_media::fit::{Basis, Kind, Observed, Provenance, description, fit, predict};
-    use qdepth_media::{Shape, TargetExpression};
-    use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_profile_text};
+    use qdepth_workload::{Choices, PlanFile, Point, TargetShape, resolve, shipped_profile_text};
 
     /// Standard error of a printed figure: formats that should not differ do so by 2.6 to 4 %.
     const PRINTED: f64 = 0.03;
@@ -51,7 +51,7 @@ mod published {
     }
 
     /// Point of a load as in the documents: aligned to 4 KiB, or to its own size.
-    fn point(load: &str, outstanding: u32, shape: Shape, aligned: bool) -> Point {
+    fn point(load: &str, outstanding: u32, shape: TargetShape, aligned: bool) -> Point {
         let mut text = shipped_profile_text(load).unwrap().to_owned();
         if aligned && !text.contains("alignment") {
             let size = text.lines().find_map(|l| l.strip_prefix("request_size = ")).unwrap();
@@ -63,7 +63,7 @@ mod published {
             body.join("\n")
         );
         let file: PlanFile = toml::from_str(&plan).unwrap();
-        resolve(&file, &Choices::default(), &[shape.into()]).unwrap().points.remove(0)
+        resolve(&file, &Choices::default(), &[shape]).unwrap().points.remove(0)
     }
 
     /// Figures of one list of a fit, in order.
@@ -148,7 +148,8 @@ mod published {
             let several = format!("{medium} @processes");
             points.extend(asked.iter().filter(|f| f.target.starts_with(&several)));
             let seen = merged(&points);
-            let bytes = TargetExpression::read(&medium).unwrap().shape().unwrap().usable_bytes;
+            let bytes =
+                TargetExpression::read(&medium).unwrap().shape().unwrap().usable.length_bytes;
             let fitted = fit(&seen, Some(Kind::Flash), bytes, &stop).unwrap();
             let from = Provenance {
                 title: medium.clone(),

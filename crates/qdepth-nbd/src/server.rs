@@ -286,7 +286,7 @@ pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaEr
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes };
     let load = MediaLoad { outstanding: SLOTS as u32, streams: 1, area, alignment: 1 };
     let medium = target.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
-    Ok((medium, shape.usable_bytes))
+    Ok((medium, shape.usable.length_bytes))
 }
 
 /// True if a request is within the device and not too long.

@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn qdepth_capacity(expression: &str) -> u64 {
-        TargetExpression::read(expression).unwrap().shape().unwrap().usable_bytes
+        TargetExpression::read(expression).unwrap().shape().unwrap().usable.length_bytes
     }
 
     #[test]

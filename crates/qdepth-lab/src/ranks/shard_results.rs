@@ -184,7 +184,7 @@ mod tests {
                     duration = \"10ms\"\n";
         let file: PlanFile = text.parse().unwrap();
         let medium = TargetExpression::read("media:p3700-800gb").unwrap();
-        let shape: TargetShape = medium.shape().unwrap().into();
+        let shape = medium.shape().unwrap();
         let rank = |mut group: RankGroup<ThreadTransport>| {
             let choices = Choices { seed: Some(u64::from(group.rank())), ..Choices::default() };
             let plan = resolve(&file, &choices, &[shape]).unwrap();

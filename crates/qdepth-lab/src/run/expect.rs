@@ -28,12 +28,12 @@ pub(crate) fn check_emulated_device(medium: &TargetExpression, plan: &Plan) -> R
         )));
     }
     let area = plan.points.iter().map(|point| point.area.length_bytes).max().unwrap_or(0);
-    if area > shape.usable_bytes {
+    if area > shape.usable.length_bytes {
         bail!(Usage(format!(
             "--expect {}: it has {} bytes, but the measurement area has {area}. Use a smaller area \
              (--area)",
             medium.text(),
-            shape.usable_bytes
+            shape.usable.length_bytes
         )));
     }
     Ok(())

@@ -79,7 +79,7 @@ pub fn find(system: &System, expression: &Path) -> Result<ResolvedTarget> {
 pub fn previewed(target: &ResolvedTarget, provision: &Provision) -> Result<TargetShape> {
     let target = match target {
         ResolvedTarget::Real(inspected) => inspected,
-        ResolvedTarget::Emulated(medium) => return Ok(medium.shape()?.into()),
+        ResolvedTarget::Emulated(medium) => return Ok(medium.shape()?),
     };
     let (length_bytes, block_bytes) = match &target.kind {
         Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => {
@@ -349,7 +349,7 @@ pub(crate) fn of_one_kind(found: &[ResolvedTarget]) -> Result<()> {
 }
 
 pub(crate) fn emulation(expression: PathBuf, medium: TargetExpression) -> Result<Prepared> {
-    let shape = medium.shape()?.into();
+    let shape = medium.shape()?;
     let storage = PreparedStorage::Emulated(Emulation { medium, wear: RefCell::new(None) });
     Ok(Prepared { expression, shape, storage })
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::measure;
 use qdepth_media::{OpenMedia, TargetExpression};
-use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_profile_text};
+use qdepth_workload::{Choices, PlanFile, Point, TargetShape, resolve, shipped_profile_text};
 use serde::Deserialize;
 
 /// Requests of a figure: the same for every trial, so that trials differ by parameters alone.
@@ -133,7 +133,7 @@ impl Plan {
     }
 }
 
-fn point(load: &str, outstanding: u32, shape: qdepth_media::Shape, aligned: bool) -> Answer<Point> {
+fn point(load: &str, outstanding: u32, shape: TargetShape, aligned: bool) -> Answer<Point> {
     let text = shipped_profile_text(load).map(str::to_owned).unwrap_or_else(|| own(load));
     let mut text = text;
     if aligned && !text.contains("alignment") {
@@ -145,7 +145,6 @@ fn point(load: &str, outstanding: u32, shape: qdepth_media::Shape, aligned: bool
     let file: PlanFile = toml::from_str(&format!(
         "name = \"calibrate\"\noutstanding = [{outstanding}]\n[[profile]]\n{body}"
     ))?;
-    let shape = shape.into();
     Ok(resolve(&file, &Choices::default(), &[shape])?.points.remove(0))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
-use qdepth_workload::{Choices, PlanFile, TargetShape, resolve};
+use qdepth_workload::{Choices, PlanFile, resolve};
 
 use crate::TargetExpression;
 use crate::fit::error::FitError;
@@ -97,8 +97,7 @@ pub fn maximum_rates(
         }
     }
     let file: PlanFile = text.parse().map_err(|error| unusable(format!("{error}")))?;
-    let shape: TargetShape = medium.shape()?.into();
-    let plan = resolve(&file, &Choices::default(), &[shape])
+    let plan = resolve(&file, &Choices::default(), &[medium.shape()?])
         .map_err(|error| unusable(error.to_string()))?;
     let (mut rates, mut extrapolated) = (Vec::new(), false);
     for point in &plan.points {

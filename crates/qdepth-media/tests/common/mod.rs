@@ -15,7 +15,7 @@ pub(crate) fn point(expression: &str, outstanding: u32, milliseconds: u64, profi
     );
     let file: PlanFile = toml::from_str(&text).expect("a plan");
     let shape = TargetExpression::read(expression).expect("read").shape().expect("a shape");
-    resolve(&file, &Choices::default(), &[shape.into()]).expect("resolves").points.remove(0)
+    resolve(&file, &Choices::default(), &[shape]).expect("resolves").points.remove(0)
 }
 
 /// Measures the point on the device.

@@ -2,7 +2,7 @@
 
 use qdepth_measure::Bytes;
 
-use super::choices::{Choices, STANDARD_AREA, TargetShape};
+use super::choices::{Choices, TargetShape};
 use super::ways::Destination;
 use crate::layout::{Layout, Strides};
 use crate::plan::Extent;
@@ -129,8 +129,7 @@ pub(super) fn area_spec(
 pub(super) fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, String> {
     let parts = u64::from(shape.parts.max(1));
     let part = Extent { length_bytes: shape.usable.length_bytes / parts, ..shape.usable };
-    let usual = shape.area_bytes.unwrap_or(STANDARD_AREA.0);
-    let each = area_of_part(spec, part, usual, alignment)?;
+    let each = area_of_part(spec, part, shape.area_bytes, alignment)?;
     if parts > 1 && each.offset_bytes != part.offset_bytes {
         return Err("a target with several parts does not support an area offset".to_owned());
     }

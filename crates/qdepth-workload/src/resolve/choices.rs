@@ -18,8 +18,8 @@ pub struct TargetShape {
     /// Equal parts that each have streams, outstanding I/Os and an area of their own: independent
     /// drives, or partitions with a process each. 1 for everything else.
     pub parts: u32,
-    /// The area of each part where nobody names one; none: the standard area.
-    pub area_bytes: Option<u64>,
+    /// The area of each part where nobody names one.
+    pub area_bytes: u64,
     /// True if files can be made in it: a directory.
     pub holds_files: bool,
 }
@@ -27,7 +27,7 @@ pub struct TargetShape {
 impl TargetShape {
     /// A target of one part, whose usual area is the standard one.
     pub const fn whole(usable: Extent, block_bytes: u32) -> Self {
-        Self { usable, block_bytes, parts: 1, area_bytes: None, holds_files: false }
+        Self { usable, block_bytes, parts: 1, area_bytes: STANDARD_AREA.0, holds_files: false }
     }
 }
 
