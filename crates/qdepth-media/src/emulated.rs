@@ -21,7 +21,7 @@ pub const SLOTS: usize = 4096;
 /// Targets with a specialised fast path.
 pub(crate) enum FastPath<'e> {
     Ssd(Single<'e, Ssd>),
-    Array(Single<'e, Array<Node>>),
+    Array(Single<'e, Array>),
 }
 
 /// Owner of a slot.
@@ -70,11 +70,15 @@ pub struct Emulated {
 }
 
 impl Emulated {
+    /// Target of these nodes. Several streams have equal work if there is a `bound`: none gets so
+    /// many requests ahead of the slowest.
     pub(crate) fn new(
         host: Host,
         nodes: Vec<Node>,
+        nodes_per_target: Vec<usize>,
         routes: Vec<StreamRoute>,
         outstanding: &[u32],
+        bound: u64,
     ) -> Self {
         let several = routes.len() > 1;
         let immediate = nodes.iter().all(Node::is_immediate);
@@ -90,11 +94,11 @@ impl Emulated {
             .flat_map(|(stream, slots)| std::iter::repeat_n(stream, (*slots).max(1) as usize));
         Self {
             now: Instant(0),
-            staged: !immediate || (several && !host.is_none()),
+            staged: !immediate || (several && (bound > 0 || !host.is_none())),
             host,
-            nodes_per_target: vec![nodes.len()],
+            nodes_per_target,
             nodes,
-            bound: 0,
+            bound: if several { bound } else { 0 },
             begun: vec![0; routes.len()],
             present: vec![0; routes.len()],
             waiting: Vec::with_capacity(slots),
@@ -129,33 +133,21 @@ impl Emulated {
 
     /// Number of thermal throttling events of each device's drives since it was opened.
     pub fn throttles(&self) -> Vec<u32> {
-        let mut nodes = self.nodes.iter();
-        let of_target = |drives: &usize| nodes.by_ref().take(*drives).map(Node::throttles).sum();
-        self.nodes_per_target.iter().map(of_target).collect()
+        self.drives(|drives| drives.flatten().map(Ssd::throttles).sum())
     }
 
     /// Current wear of each drive, for the next point's target.
     pub fn wear(&self) -> Vec<Vec<Wear>> {
+        let wear = |drive: Option<&Ssd>| drive.map_or(Wear::STEADY, Ssd::wear);
+        self.drives(|drives| drives.map(wear).collect())
+    }
+
+    /// A figure of each target, from its drives.
+    fn drives<T>(&self, figure: impl Fn(&mut dyn Iterator<Item = Option<&Ssd>>) -> T) -> Vec<T> {
         let mut nodes = self.nodes.iter();
-        let of_target = |drives: &usize| {
-            let mut wear = Vec::new();
-            nodes.by_ref().take(*drives).for_each(|node| node.wear(&mut wear));
-            wear
-        };
+        let of_target =
+            |count: &usize| figure(&mut nodes.by_ref().take(*count).flat_map(Node::drives));
         self.nodes_per_target.iter().map(of_target).collect()
-    }
-
-    /// Sets the number of nodes of each target, in order.
-    pub(crate) fn set_nodes_per_target(&mut self, drives: Vec<usize>) {
-        self.nodes_per_target = drives;
-    }
-
-    /// Couples the streams, which have equal work: none gets `bound` requests ahead of the slowest.
-    pub(crate) fn bind(&mut self, bound: u64) {
-        if self.routes.len() > 1 && bound > 0 {
-            self.bound = bound;
-            self.staged = true;
-        }
     }
 
     /// Passes waiting requests to the host if their streams are not too far ahead of the slowest

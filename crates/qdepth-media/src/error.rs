@@ -72,6 +72,16 @@ impl MediaError {
         Self::Unknown { what: what.into(), name: name.to_owned(), nearest, known: known.join(", ") }
     }
 
+    pub(crate) fn range(
+        field: impl Into<String>,
+        value: String,
+        range: [f64; 2],
+        unit: &str,
+    ) -> Self {
+        let [low, high] = range;
+        Self::Range { field: field.into(), value, low, high, unit: unit.to_owned() }
+    }
+
     pub(crate) fn expression(text: &str, why: impl Into<String>) -> Self {
         Self::Expression { text: text.to_owned(), why: why.into() }
     }

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, Instant, Nanos};
 
 use crate::error::MediaError;
 use crate::host::Settings;
 use crate::node::Fault;
 use crate::ssd::Wear;
+use crate::tick::{Tick, ticks};
 
-/// EIO, the result of injected errors.
-const EIO: i32 = 5;
 /// Maximum number of members of an array: each is a bit of a word.
 const MEMBERS_MAX: usize = 64;
 /// Ambient temperature with restricted cooling, °C: an idle drive is just below its limit (guess).
@@ -43,31 +42,28 @@ const SETTINGS: [&str; 7] = ["area", "cpu", "settings", "processes", "state", "h
 /// Expression before any description is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
-    Medium {
-        name: String,
-        format: Option<String>,
-    },
-    Array {
-        kind: Arrangement,
-        members: Vec<Expression>,
-        stripe: Option<u64>,
-    },
+    Medium { name: String, format: Option<String> },
+    Array { kind: Arrangement, members: Vec<Expression>, stripe: Option<u64> },
     Independent(Vec<Expression>),
-    Delay(Box<Expression>, Nanos),
-    Fault(Box<Expression>, Fault),
+    Wrapped(Box<Expression>, Wrapper),
+}
+
+/// Wrapper of one expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Wrapper {
+    Delay(Tick),
+    Fault(Fault),
     /// Random writes at this many bytes per second, in addition to the measured load.
-    Pressure(Box<Expression>, u64),
+    Pressure(u64),
 }
 
 impl Expression {
     /// Wrapped or combined expressions.
-    fn members(&self) -> &[Self] {
+    pub(crate) fn members(&self) -> &[Self] {
         match self {
             Self::Medium { .. } => &[],
             Self::Array { members, .. } | Self::Independent(members) => members,
-            Self::Delay(member, _) | Self::Fault(member, _) | Self::Pressure(member, _) => {
-                std::slice::from_ref(member)
-            }
+            Self::Wrapped(member, _) => std::slice::from_ref(member),
         }
     }
 
@@ -106,6 +102,18 @@ pub(crate) enum Arrangement {
     Raid10,
     /// Volume layer, by the name of its description.
     Layer(String),
+}
+
+impl Arrangement {
+    /// Number of members that hold data, where others hold copies or parity of it.
+    pub(crate) fn data(&self, members: u64) -> u64 {
+        match self {
+            Self::Raid0 | Self::Layer(_) => members,
+            Self::Raid1 => 1,
+            Self::Raid5 => members - 1,
+            Self::Raid10 => members / 2,
+        }
+    }
 }
 
 /// Default measurement area of a target.
@@ -182,9 +190,7 @@ fn form(text: &str, depth: usize) -> Result<Expression, MediaError> {
     })?;
     let arguments = arguments(inner);
     match word.trim() {
-        "delay" => delay(text, &arguments, depth),
-        "fault" => fault(text, &arguments, depth),
-        "pressure" => pressure(text, &arguments, depth),
+        word @ ("delay" | "fault" | "pressure") => wrapped(text, word, &arguments, depth),
         word if WRAPPERS.contains(&word) => array(text, word, &arguments, depth),
         word => Err(MediaError::unknown("arrangement", word, WRAPPERS.into_iter())),
     }
@@ -280,48 +286,42 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
     }
 }
 
-fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Expression, MediaError> {
-    let [member, length] = arguments else {
-        return Err(MediaError::expression(text, "use delay(TARGET, 100us)"));
+/// Parses the wrapper of one target. Rates of `pressure(…)` are in powers of ten, like those of the
+/// write pressure paper.
+fn wrapped(
+    text: &str,
+    word: &str,
+    arguments: &[&str],
+    depth: usize,
+) -> Result<Expression, MediaError> {
+    let usage = match word {
+        "delay" => "use delay(TARGET, 100us)",
+        "pressure" => "use pressure(TARGET, 500MB/s)",
+        _ => {
+            "use fault(TARGET, errors=N) for an error in every Nth I/O, fault(TARGET, hang=N) for \
+             an Nth I/O that never completes, or fault(TARGET, removed=5s) for a drive that \
+             disappears after that time"
+        }
     };
-    let length = nanos(length)?;
-    Ok(Expression::Delay(Box::new(form(member, depth + 1)?), length))
-}
-
-/// Parses `pressure(…)`. Rates are in powers of ten, like those of the write pressure paper.
-fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Expression, MediaError> {
-    let usage = "use pressure(TARGET, 500MB/s)";
-    let [member, rate] = arguments else { return Err(MediaError::expression(text, usage)) };
-    let rate = rate.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
-    match rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0)) {
-        Some(rate) => Ok(Expression::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
-        None => Err(MediaError::expression(
-            text,
-            format!("{usage}; the rate must be between 1MB/s and 100GB/s"),
-        )),
-    }
-}
-
-fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Expression, MediaError> {
-    let usage = "use fault(TARGET, errors=N) for an error in every Nth I/O, fault(TARGET, hang=N) \
-                 for an Nth I/O that never completes, or fault(TARGET, removed=5s) for a drive \
-                 that disappears after that time";
     let [member, what] = arguments else { return Err(MediaError::expression(text, usage)) };
     let number = |value: &str| {
-        value
-            .trim()
-            .parse::<u64>()
-            .ok()
-            .filter(|n| *n > 0)
-            .ok_or_else(|| MediaError::expression(what, "must be a whole number from 1"))
+        let number = value.trim().parse::<u64>().ok().filter(|n| *n > 0);
+        number.ok_or_else(|| MediaError::expression(what, "must be a whole number from 1"))
     };
-    let fault = match what.split_once('=') {
-        Some(("errors", every)) => Fault::Error { every: number(every)?, errno: EIO },
-        Some(("hang", at)) => Fault::Hang { at: number(at)? },
-        Some(("removed", after)) => Fault::Removed { after: nanos(after)? },
+    let wrapper = match (word, what.split_once('=')) {
+        ("delay", _) => Wrapper::Delay(time(what)?),
+        ("pressure", _) => {
+            let rate = what.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
+            let rate = rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0));
+            let wrong = || format!("{usage}; the rate must be between 1MB/s and 100GB/s");
+            Wrapper::Pressure(rate.ok_or_else(|| MediaError::expression(text, wrong()))?.0)
+        }
+        (_, Some(("errors", every))) => Wrapper::Fault(Fault::Error { every: number(every)? }),
+        (_, Some(("hang", at))) => Wrapper::Fault(Fault::Hang { at: number(at)? }),
+        (_, Some(("removed", after))) => Wrapper::Fault(Fault::Removed { after: time(after)? }),
         _ => return Err(MediaError::expression(text, usage)),
     };
-    Ok(Expression::Fault(Box::new(form(member, depth + 1)?), fault))
+    Ok(Expression::Wrapped(Box::new(form(member, depth + 1)?), wrapper))
 }
 
 fn setting(piece: &str, overrides: &mut Overrides) -> Result<(), MediaError> {
@@ -381,13 +381,7 @@ pub(crate) fn setting_names() -> impl Iterator<Item = &'static str> {
 }
 
 fn number(name: &str, value: &str, low: f64, high: f64, unit: &str) -> Result<f64, MediaError> {
-    let range = || MediaError::Range {
-        field: format!("@{name}"),
-        value: value.to_owned(),
-        low,
-        high,
-        unit: unit.to_owned(),
-    };
+    let range = || MediaError::range(format!("@{name}"), value.to_owned(), [low, high], unit);
     let found: f64 = value.parse().map_err(|_| range())?;
     if (low..=high).contains(&found) { Ok(found) } else { Err(range()) }
 }
@@ -405,8 +399,8 @@ fn bytes(text: &str, value: &str, low: u64, high: u64) -> Result<u64, MediaError
     Ok(found.0)
 }
 
-fn nanos(text: &str) -> Result<Nanos, MediaError> {
-    text.trim()
-        .parse()
-        .map_err(|e: qdepth_measure::ParseNanosError| MediaError::expression(text, e.to_string()))
+fn time(text: &str) -> Result<Tick, MediaError> {
+    let wrong = |e: qdepth_measure::ParseNanosError| MediaError::expression(text, e.to_string());
+    let time: Nanos = text.trim().parse().map_err(wrong)?;
+    Ok(ticks(Instant(time.0)))
 }

@@ -16,7 +16,7 @@ pub enum Settings {
 }
 
 /// State of the host. Pairs are indexed by `usize::from(io.read)`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     /// CPU time per request: write, read.
     request: [Tick; 2],
@@ -30,7 +30,12 @@ pub(crate) struct Host {
 
 impl Host {
     /// Host with one process per stream, scaled to `ghz`.
-    pub(crate) fn new(values: &Values, ghz: Option<f64>, settings: Settings, streams: u32) -> Self {
+    pub(crate) fn new(
+        values: &Values,
+        ghz: Option<f64>,
+        settings: Settings,
+        streams: usize,
+    ) -> Self {
         let slower = ghz.map_or(1.0, |ghz| values.get("ghz") / ghz);
         let scaled = |name| micros(values.get(name) * slower);
         let sleepy = if settings == Settings::Default { scaled("default_write_us") } else { 0 };
@@ -39,21 +44,13 @@ impl Host {
             per_kib: [scaled("us_per_kib") + scaled("write_us_per_kib"), scaled("us_per_kib")],
             thread_per_kib: scaled("thread_us_per_kib"),
             shared: scaled("shared_us"),
-            processes: vec![0; streams as usize],
-            shared_free: 0,
+            ..Self::none(streams)
         }
     }
 
     /// No host: requests reach the device immediately.
-    pub(crate) fn none(streams: u32) -> Self {
-        Self {
-            request: [0; 2],
-            per_kib: [0; 2],
-            thread_per_kib: 0,
-            shared: 0,
-            processes: vec![0; streams as usize],
-            shared_free: 0,
-        }
+    pub(crate) fn none(streams: usize) -> Self {
+        Self { processes: vec![0; streams], ..Self::default() }
     }
 
     /// True if requests reach the device immediately.

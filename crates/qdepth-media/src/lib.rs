@@ -34,7 +34,7 @@ mod tick;
 /// Optimisation level of the measuring crates, which are all built with the same one.
 pub const OPTIMISATION: &str = env!("QDEPTH_OPTIMISATION");
 
-pub use catalogue::{host_names, names as catalogue, text as description_text};
+pub use catalogue::{names as catalogue, text as description_text};
 pub use checked::Checked;
 pub use description::{DataSheet, Description, Format, Sourced};
 pub use emulated::{Emulated, SLOTS};
@@ -43,7 +43,6 @@ pub use expression::{is_emulated, is_file, name_and_format, several};
 pub use host::Settings;
 pub use known::{ErrorModel, LoadCharacteristics, OutOfRange, RangeExceeded, Unmeasured};
 pub use load::{MediaLoad, OpenMedia};
-pub use node::Fault;
 pub use open::{TargetExpression, open};
 pub use parameter::{Parameter, Values, parameters};
 pub use ssd::Wear;

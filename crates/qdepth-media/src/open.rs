@@ -10,18 +10,19 @@ use crate::checked::Checked;
 use crate::description::Description;
 use crate::emulated::Emulated;
 use crate::error::MediaError;
-use crate::expression::{Area, Arrangement, Expression, Overrides, is_file, read, setting_names};
+use crate::expression::{
+    Area, Arrangement, Expression, Overrides, Wrapper, is_file, read, setting_names,
+};
 use crate::hdd::Hdd;
 use crate::host::Host;
 use crate::known::ErrorModel;
 use crate::load::{MediaLoad, OpenMedia, loaded_bytes};
-use crate::node::{Array, Fault, Faulty, Layout, Node, Queue};
+use crate::node::{Array, Layout, Node, Queue};
 use crate::parameter::{Values, of_hosts, parameters};
 use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
 use crate::single::StreamRoute;
 use crate::ssd::{Ssd, Wear};
-use crate::tick::{NEVER, ticks};
 
 /// Default stripe of an operating system's RAID, bytes (ioDrive paper of 2013, section "PCIe-SSDs
 /// in the RAID array").
@@ -82,10 +83,12 @@ impl TargetExpression {
         }
         let host = match overrides.host.as_deref() {
             Some(NO_HOST) => None,
-            Some(name) => Some(host(name)?),
+            Some(name) => Some(part("host", name)?.1),
             None => match own_computer(&form, &own)? {
                 Some(computer) => Some(computer),
-                None => default_host(&form, &own)?.map(|name| host(&name)).transpose()?,
+                None => {
+                    default_host(&form, &own)?.map(|name| Ok(part("host", &name)?.1)).transpose()?
+                }
             },
         };
         let target = Self { text: expression.trim().to_owned(), form, overrides, host, own };
@@ -160,7 +163,7 @@ impl TargetExpression {
                 (label.clone(), format!("data_sheet_{key}"), format!("{} {unit}", promise.value))
             }));
         }
-        if let Some(values) = self.host.as_ref().and_then(|host| self.host_values(host).ok()) {
+        if let Ok(Some(values)) = self.host_values() {
             push_facts("host", "host", &values, &mut facts);
         }
         facts
@@ -187,13 +190,8 @@ impl TargetExpression {
             Area::Full => each,
             Area::Of(bytes) if bytes <= each => bytes,
             Area::Of(bytes) => {
-                return Err(MediaError::Range {
-                    field: "@area".to_owned(),
-                    value: bytes.to_string(),
-                    low: f64::from(1 << 20),
-                    high: each as f64,
-                    unit: "B".to_owned(),
-                });
+                let range = [f64::from(1 << 20), each as f64];
+                return Err(MediaError::range("@area", bytes.to_string(), range, "B"));
             }
         };
         let usable = Extent { offset_bytes: 0, length_bytes: each * u64::from(parts) };
@@ -202,41 +200,22 @@ impl TargetExpression {
 
     /// Capacity in bytes and block size of a form.
     fn size(&self, form: &Expression) -> Result<(u64, u32), MediaError> {
-        match form {
-            Expression::Medium { name, format } => {
-                let values = self.values(name, format.as_deref())?.1;
-                let bytes = (values.get("capacity_gb") * 1e9) as u64;
-                Ok((bytes, values.get("block_bytes") as u32))
-            }
-            Expression::Array { kind, members, .. } => {
-                let sizes = self.sizes(members)?;
-                let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
-                let count = sizes.len() as u64;
-                let data = match kind {
-                    Arrangement::Raid0 | Arrangement::Layer(_) => count,
-                    Arrangement::Raid1 => 1,
-                    Arrangement::Raid5 => count - 1,
-                    Arrangement::Raid10 => count / 2,
-                };
-                // One stripe less, because a file may begin within a stripe.
-                Ok((
-                    least * data - STRIPE.min(least),
-                    sizes.iter().map(|s| s.1).max().unwrap_or(512),
-                ))
-            }
-            Expression::Independent(members) => {
-                let sizes = self.sizes(members)?;
-                let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
-                Ok((least * sizes.len() as u64, sizes.iter().map(|s| s.1).max().unwrap_or(512)))
-            }
-            Expression::Delay(member, _)
-            | Expression::Fault(member, _)
-            | Expression::Pressure(member, _) => self.size(member),
+        if let Expression::Medium { name, format } = form {
+            let values = self.values(name, format.as_deref())?.1;
+            let bytes = (values.get("capacity_gb") * 1e9) as u64;
+            return Ok((bytes, values.get("block_bytes") as u32));
         }
-    }
-
-    fn sizes(&self, members: &[Expression]) -> Result<Vec<(u64, u32)>, MediaError> {
-        members.iter().map(|member| self.size(member)).collect()
+        let sizes: Vec<(u64, u32)> =
+            form.members().iter().map(|member| self.size(member)).collect::<Result<_, _>>()?;
+        let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
+        let block_bytes = sizes.iter().map(|s| s.1).max().unwrap_or(512);
+        let count = sizes.len() as u64;
+        let bytes = match form {
+            // One stripe less, because a file may begin within a stripe.
+            Expression::Array { kind, .. } => least * kind.data(count) - STRIPE.min(least),
+            _ => least * count,
+        };
+        Ok((bytes, block_bytes))
     }
 
     fn values(&self, name: &str, format: Option<&str>) -> Result<(String, Values), MediaError> {
@@ -291,27 +270,19 @@ impl TargetExpression {
                 outstanding.extend(std::iter::repeat_n(load.outstanding, load.streams as usize));
             }
         }
-        let host = match &self.host {
-            Some(values) => {
-                let values = self.host_values(values)?;
-                let streams = routes.len() as u32;
-                Host::new(&values, self.overrides.ghz, self.overrides.settings, streams)
-            }
-            None => Host::none(routes.len() as u32),
-        };
-        let mut emulated = Emulated::new(host, nodes, routes, &outstanding);
-        emulated.set_nodes_per_target(drives);
-        if let Some(host) = &self.host {
-            emulated.bind(self.host_values(host)?.get("equal_work") as u64);
-        }
-        Ok(emulated)
+        let (values, streams) = (self.host_values()?, routes.len());
+        let bound = values.as_ref().map_or(0, |values| values.get("equal_work") as u64);
+        let host = values.map_or_else(
+            || Host::none(streams),
+            |values| Host::new(&values, self.overrides.ghz, self.overrides.settings, streams),
+        );
+        Ok(Emulated::new(host, nodes, drives, routes, &outstanding, bound))
     }
 
     /// True if both targets use the same host and settings, so that concurrent loads share it.
     pub fn shares_host(&self, other: &Self) -> bool {
         let host_settings = |target: &Self| {
-            let host = target.host.as_ref().map(|host| target.host_values(host).ok());
-            (host, target.overrides.ghz, target.overrides.settings)
+            (target.host_values().ok(), target.overrides.ghz, target.overrides.settings)
         };
         self.host.is_some() && host_settings(self) == host_settings(other)
     }
@@ -321,34 +292,33 @@ impl TargetExpression {
         let shape = self.shape()?;
         let fewest = options.loads.iter().map(|load| load.streams).min().unwrap_or(0);
         if fewest < shape.parts {
-            return Err(MediaError::Range {
-                field: format!("streams on `{}`", self.text),
-                value: fewest.to_string(),
-                low: f64::from(shape.parts),
-                high: 512.0,
-                unit: "(each part has its own streams)".to_owned(),
-            });
+            return Err(MediaError::range(
+                format!("streams on `{}`", self.text),
+                fewest.to_string(),
+                [f64::from(shape.parts), 512.0],
+                "(each part has its own streams)",
+            ));
         }
         let members = match &self.form {
             Expression::Independent(members) => members.as_slice(),
             single => std::slice::from_ref(single),
         };
-        let mut maker = Maker { target: self, options, created: 0, area: 0.0 };
+        let mut maker = Maker { target: self, options, created: 0 };
         let parts = f64::from(shape.parts.max(1));
         let share = parts / members.len() as f64;
-        maker.area = loaded_bytes(&options.loads) as f64 / parts * share;
-        members.iter().map(|member| maker.node(member, maker.area)).collect()
+        let area = loaded_bytes(&options.loads) as f64 / parts * share;
+        members.iter().map(|member| maker.node(member, area)).collect()
     }
 
-    fn host_values(&self, values: &Values) -> Result<Values, MediaError> {
+    /// Parameters of the host, with those after `@`; `None` without a host.
+    fn host_values(&self) -> Result<Option<Values>, MediaError> {
+        let Some(host) = &self.host else { return Ok(None) };
+        let of_host = |name: &str| of_hosts().iter().any(|p| p.name == name);
         let mut given: BTreeMap<String, f64> =
-            values.iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        for (name, value) in &self.overrides.parameters {
-            if of_hosts().iter().any(|p| p.name == name) {
-                given.insert(name.clone(), *value);
-            }
-        }
-        Values::complete("host", of_hosts(), &given)
+            host.iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let overrides = self.overrides.parameters.iter().filter(|(name, _)| of_host(name));
+        given.extend(overrides.map(|(name, value)| (name.clone(), *value)));
+        Values::complete("host", of_hosts(), &given).map(Some)
     }
 
     /// Routes of all streams: round-robin over the independent drives, then over their partitions.
@@ -394,13 +364,6 @@ fn push_facts(
     }
 }
 
-fn host(name: &str) -> Result<Values, MediaError> {
-    let text = catalogue::host_text(name)
-        .ok_or_else(|| MediaError::unknown("host", name, catalogue::host_names()))?;
-    let description = Description::read(name, text)?;
-    description.numbers(name, None, &BTreeMap::new())
-}
-
 /// Device model of this name, from the user's files or built in.
 fn described(name: &str, own: &BTreeMap<String, Description>) -> Result<Description, MediaError> {
     own.get(name).map_or_else(|| Description::shipped(name), |found| Ok(found.clone()))
@@ -427,13 +390,8 @@ fn default_host(
 ) -> Result<Option<String>, MediaError> {
     match form {
         Expression::Medium { name, .. } => Ok(described(name, own)?.host),
-        Expression::Array { kind: Arrangement::Layer(name), .. } => Ok(layer(name)?.0.host),
-        Expression::Array { members, .. } | Expression::Independent(members) => {
-            members.first().map_or(Ok(None), |member| default_host(member, own))
-        }
-        Expression::Delay(member, _)
-        | Expression::Fault(member, _)
-        | Expression::Pressure(member, _) => default_host(member, own),
+        Expression::Array { kind: Arrangement::Layer(name), .. } => Ok(part("layer", name)?.0.host),
+        other => other.members().first().map_or(Ok(None), |member| default_host(member, own)),
     }
 }
 
@@ -442,7 +400,6 @@ struct Maker<'a> {
     target: &'a TargetExpression,
     options: &'a OpenMedia,
     created: usize,
-    area: f64,
 }
 
 impl Maker<'_> {
@@ -455,7 +412,7 @@ impl Maker<'_> {
                 &self.target.text,
                 "independent(…) must be the outermost: each of its drives has its own streams",
             )),
-            Expression::Pressure(member, bytes_per_s) => {
+            Expression::Wrapped(member, Wrapper::Pressure(bytes_per_s)) => {
                 // The writes cover the whole drive, like those of the paper.
                 let capacity = self.target.size(member)?.0;
                 let node = self.node(member, capacity as f64)?;
@@ -468,22 +425,11 @@ impl Maker<'_> {
                 let pressured = Pressured::new(*ssd, *bytes_per_s, capacity, self.options.seed);
                 Ok(Node::Pressured(Box::new(pressured)))
             }
-            Expression::Delay(member, length) => {
-                let length = ticks(qdepth_measure::Instant(length.0));
-                Ok(Node::Delayed(Box::new(self.node(member, area)?), length))
+            Expression::Wrapped(member, Wrapper::Delay(length)) => {
+                Ok(Node::wrapped(self.node(member, area)?, None, *length))
             }
-            Expression::Fault(member, fault) => {
-                let removed_at = match fault {
-                    Fault::Removed { after } => ticks(qdepth_measure::Instant(after.0)),
-                    Fault::Error { .. } | Fault::Hang { .. } => NEVER,
-                };
-                let member = self.node(member, area)?;
-                Ok(Node::Faulty(Box::new(Faulty {
-                    member,
-                    fault: *fault,
-                    removed_at,
-                    submitted: 0,
-                })))
+            Expression::Wrapped(member, Wrapper::Fault(fault)) => {
+                Ok(Node::wrapped(self.node(member, area)?, Some(*fault), 0))
             }
         }
     }
@@ -512,19 +458,11 @@ impl Maker<'_> {
         stripe: Option<u64>,
         area: f64,
     ) -> Result<Node, MediaError> {
-        let count = members.len() as f64;
-        let share = match kind {
-            Arrangement::Raid0 | Arrangement::Layer(_) => 1.0 / count,
-            Arrangement::Raid1 => 1.0,
-            Arrangement::Raid5 => 1.0 / (count - 1.0),
-            Arrangement::Raid10 => 2.0 / count,
-        };
+        let share = 1.0 / kind.data(members.len() as u64) as f64;
         let mut nodes =
             members.iter().map(|m| self.node(m, area * share)).collect::<Result<Vec<_>, _>>()?;
-        let start = match &self.target.host {
-            Some(host) => self.target.host_values(host)?.get("file_start_bytes"),
-            None => 0.0,
-        };
+        let host = self.target.host_values()?;
+        let start = host.map_or(0.0, |host| host.get("file_start_bytes"));
         let stripe_bytes = stripe.unwrap_or(STRIPE);
         let start = start as u64 % stripe_bytes;
         let array = match kind {
@@ -541,7 +479,7 @@ impl Maker<'_> {
                 Array::new(Layout::Striped, pairs, stripe_bytes, start)
             }
             Arrangement::Layer(name) => {
-                let values = layer(name)?.1;
+                let values = part("layer", name)?.1;
                 let stripe = stripe.unwrap_or((values.get("stripe_kib") * 1024.0) as u64);
                 Array::new(Layout::Striped, nodes, stripe, 0).below(Queue::new(&values))
             }
@@ -550,9 +488,10 @@ impl Maker<'_> {
     }
 }
 
-fn layer(name: &str) -> Result<(Description, Values), MediaError> {
-    let text = catalogue::layer_text(name)
-        .ok_or_else(|| MediaError::unknown("layer", name, catalogue::layer_names()))?;
+/// Built-in `host` or volume `layer`, with the values of its parameters.
+fn part(kind: &str, name: &str) -> Result<(Description, Values), MediaError> {
+    let text = catalogue::part_text(kind, name)
+        .ok_or_else(|| MediaError::unknown(kind, name, catalogue::part_names(kind)))?;
     let description = Description::read(name, text)?;
     let values = description.numbers(name, None, &BTreeMap::new())?;
     Ok((description, values))

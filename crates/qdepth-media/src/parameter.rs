@@ -77,13 +77,12 @@ impl Values {
                 });
             };
             if !(parameter.low..=parameter.high).contains(&value) {
-                return Err(MediaError::Range {
-                    field: format!("{owner}: {}", parameter.name),
-                    value: value.to_string(),
-                    low: parameter.low,
-                    high: parameter.high,
-                    unit: parameter.unit.to_owned(),
-                });
+                return Err(MediaError::range(
+                    format!("{owner}: {}", parameter.name),
+                    value.to_string(),
+                    [parameter.low, parameter.high],
+                    parameter.unit,
+                ));
             }
             values.insert(parameter.name, value);
         }
