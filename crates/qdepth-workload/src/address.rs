@@ -6,8 +6,8 @@ use crate::distribution::{Distribution, Placement};
 use crate::plan::Extent;
 
 /// The rule for one stream's offsets.
-#[derive(Clone, Debug)]
-pub struct AddressPattern {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AddressPattern {
     area: Extent,
     alignment: u64,
     /// Random where a draw of 32 bits is below this.
@@ -22,39 +22,23 @@ pub struct AddressPattern {
     placements: Vec<(u64, Placement)>,
     /// Index of the previous size.
     current: usize,
-    /// True if what follows the former request lies before it.
-    backwards: bool,
+    /// True if what follows the former request lies before it. Such a pattern is not
+    /// [plain](Self::is_plain).
+    pub(crate) backwards: bool,
 }
 
 impl AddressPattern {
     /// Offsets in `area` at whole multiples of `alignment` bytes, a `random_share` (0..=1) of them
     /// random and the others following the former request.
-    pub fn new(area: Extent, alignment: u64, random_share: f64) -> Self {
+    pub(crate) fn new(area: Extent, alignment: u64, random_share: f64) -> Self {
         let random_threshold = (random_share * 4_294_967_296.0).round() as u64;
-        Self {
-            area,
-            alignment,
-            random_threshold,
-            former: 0,
-            positions: 0,
-            size: 0,
-            placements: Vec::new(),
-            current: 0,
-            backwards: false,
-        }
-    }
-
-    /// The same; `backwards`: what follows a request lies before it. Such a pattern is not
-    /// [plain](Self::is_plain).
-    #[must_use]
-    pub fn backwards(self, backwards: bool) -> Self {
-        Self { backwards, ..self }
+        Self { area, alignment, random_threshold, ..Self::default() }
     }
 
     /// The same with random accesses of these sizes that fall by `distribution`. Popular places are
     /// nearly the same for each size.
     #[must_use]
-    pub fn with(
+    pub(crate) fn with(
         mut self,
         distribution: &Distribution,
         sizes: impl Iterator<Item = u64>,
@@ -77,7 +61,7 @@ impl AddressPattern {
     /// The offset of the next request of `size` bytes: always wholly inside the area. The lower 32
     /// bits of `draw` say whether it is random.
     #[inline(always)]
-    pub fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
+    pub(crate) fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
         if size != self.size {
             self.settle(size);
         }

@@ -18,12 +18,9 @@ pub enum Layout {
 }
 
 impl Layout {
-    pub(crate) fn is_area(&self) -> bool {
-        *self == Self::Area
-    }
     /// True if files are made for the point that writes.
     pub fn makes_files(self) -> bool {
-        !self.is_area()
+        self != Self::Area
     }
 }
 

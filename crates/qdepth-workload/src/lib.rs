@@ -32,7 +32,6 @@ mod trace;
 mod write;
 mod written_targets;
 
-pub use address::AddressPattern;
 pub use alike::{alike, meant};
 pub use arrival::{Arrivals, Schedule};
 pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};

@@ -16,7 +16,7 @@ use crate::size::SizeMix;
 use crate::trace::Trace;
 
 /// A range of bytes of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
     /// First byte.
     pub offset_bytes: u64,
@@ -154,10 +154,6 @@ impl Durability {
     pub fn syncs(self) -> bool {
         matches!(self, Self::Fsync | Self::Fdatasync)
     }
-
-    fn is_none(&self) -> bool {
-        *self == Self::None
-    }
 }
 
 /// Loads of one group that run at the same time issue requests in proportion to their weights.
@@ -222,7 +218,7 @@ pub struct Point {
     /// Part of the target under load.
     pub area: Extent,
     /// Division of the area between the streams.
-    #[serde(default, skip_serializing_if = "Layout::is_area")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub layout: Layout,
     /// Equal pieces that the part of a stream is in, between those of the other streams.
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
@@ -257,7 +253,7 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Priorities>,
     /// Durability that a write waits for.
-    #[serde(default, skip_serializing_if = "Durability::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub durability: Durability,
     /// True if the page cache is bypassed.
     pub direct: bool,
@@ -445,7 +441,7 @@ impl Point {
 }
 
 /// A resolved list of points.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Version of this form.
     pub version: u32,

@@ -45,31 +45,29 @@ fn profiles(
     only: Option<&[String]>,
     reading: bool,
 ) -> Result<Vec<Profile>, ResolveError> {
-    let own = |name: &str| file.own_profiles.iter().find(|own| own.name == name);
-    let mut list: Vec<Profile> = Vec::new();
-    for name in if reading { &file.reading } else { &file.profiles } {
-        list.push(own(name).cloned().map_or_else(|| shipped(name, &file.own_profiles), Ok)?);
-    }
+    let named = if reading { &file.reading } else { &file.profiles };
+    let mut list = named
+        .iter()
+        .map(|name| found(name, &file.own_profiles, &file.own_profiles))
+        .collect::<Result<Vec<_>, _>>()?;
     let unnamed = |profile: &&Profile| !file.profiles.contains(&profile.name);
     list.extend(file.own_profiles.iter().filter(unnamed).cloned());
     let Some(only) = only else { return Ok(list) };
-    only.iter()
-        .map(|name| match list.iter().find(|p| p.name == *name) {
-            Some(profile) => Ok(profile.clone()),
-            None => shipped(name, &file.own_profiles),
-        })
-        .collect()
+    only.iter().map(|name| found(name, &list, &file.own_profiles)).collect()
+}
+
+/// The profile of this name in the list, or else the shipped one; errors name those of the file,
+/// too.
+fn found(name: &str, list: &[Profile], own: &[Profile]) -> Result<Profile, ResolveError> {
+    let known = list.iter().find(|profile| profile.name == name).cloned();
+    known.map_or_else(|| shipped(name, own), Ok)
 }
 
 fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
     let text = shipped_profile_text(name).ok_or_else(|| {
-        let mut known: Vec<&str> = own.iter().map(|profile| profile.name.as_str()).collect();
+        let mut known: Vec<&str> = names(own).collect();
         shipped_profile_names().for_each(|name| known.push(name));
-        ResolveError::NoSuchProfile {
-            name: name.to_owned(),
-            meant: meant_profile(name, &known),
-            known: known.join(", "),
-        }
+        no_such(name, &known)
     })?;
     text.parse().map_err(|e: toml::de::Error| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
@@ -164,7 +162,9 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     for written in all.iter().chain(staircase.iter().flatten()) {
         let load = |spec: &LoadSpec| {
             let named = profiles.iter().find(|profile| profile.name == spec.profile);
-            let profile = named.cloned().map_or_else(|| no_such(&spec.profile, &profiles), Ok)?;
+            let profile = named
+                .cloned()
+                .ok_or_else(|| no_such(&spec.profile, &names(&profiles).collect::<Vec<_>>()))?;
             Ok(Load { profile, spec: spec.clone() })
         };
         let loads = written.loads.iter().map(load).collect::<Result<_, _>>()?;
@@ -209,8 +209,7 @@ fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError>
     not_too_many(file, wanted.iter().map(|(_, each)| each.len()).sum())?;
     let mut steps = Vec::new();
     for (name, each) in wanted {
-        let own = file.own_profiles.iter().find(|own| own.name == name).cloned();
-        let profile = own.map_or_else(|| shipped(&name, &file.own_profiles), Ok)?;
+        let profile = found(&name, &file.own_profiles, &file.own_profiles)?;
         steps.extend(sweep(&profile, &each, choices));
     }
     Ok(steps)
@@ -277,16 +276,14 @@ pub fn alike_profile<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -
     word.or_else(|| alike(name, known))
 }
 
-/// ` (did you mean `random-4k-read`?)`, or nothing.
-fn meant_profile(name: &str, known: &[&str]) -> String {
-    let meant = alike_profile(name, known.iter().copied());
-    meant.map_or_else(String::new, |profile| format!(" (did you mean `{profile}`?)"))
+fn names(profiles: &[Profile]) -> impl Iterator<Item = &str> {
+    profiles.iter().map(|profile| profile.name.as_str())
 }
 
-fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {
-    let known: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
-    let meant = meant_profile(name, &known);
-    Err(ResolveError::NoSuchProfile { name: name.to_owned(), meant, known: known.join(", ") })
+fn no_such(name: &str, known: &[&str]) -> ResolveError {
+    let meant = alike_profile(name, known.iter().copied());
+    let meant = meant.map_or_else(String::new, |profile| format!(" (did you mean `{profile}`?)"));
+    ResolveError::NoSuchProfile { name: name.to_owned(), meant, known: known.join(", ") }
 }
 
 /// Makes the plan for these targets.
@@ -337,26 +334,34 @@ pub fn resolve(
     one_way_past_the_cache(&points)?;
     not_empty(&points, choices)?;
     let plan = Plan {
-        version: 1,
-        name: file.name.clone(),
-        seed,
         ends_when_not_followed: file.staircase.is_some(),
         comparison,
         answer: answer(file, &points)?,
         answer_within_ns: answer_within(file, choices),
-        requirements: requirements(file)?,
-        file_names: file.file_names.clone(),
-        file_suffix: file.file_suffix.clone(),
-        keep_files: file.keep_files,
-        stamp: file.stamp,
         prepare: file.host_steps(),
         precondition,
         points,
+        ..without_points(file, seed)?
     };
     // What is stored can be read back.
     let unfit = |what| ResolveError::Value { profile: file.name.clone(), what };
     plan.check().map_err(unfit)?;
     Ok(plan)
+}
+
+/// Values of a plan that depend only on its file, and the seed.
+fn without_points(file: &PlanFile, seed: u64) -> Result<Plan, ResolveError> {
+    Ok(Plan {
+        version: 1,
+        name: file.name.clone(),
+        seed,
+        requirements: requirements(file)?,
+        file_names: file.file_names.clone(),
+        file_suffix: file.file_suffix.clone(),
+        keep_files: file.keep_files,
+        stamp: file.stamp,
+        ..Plan::default()
+    })
 }
 
 fn not_empty(points: &[Point], choices: &Choices) -> Result<(), ResolveError> {

@@ -124,7 +124,8 @@ impl RequestStream {
         };
         let mut writes =
             point.own_writes.map(|own| Box::new((own_pattern(own), Sizes::new(written.clone()))));
-        let mut address = pattern(point.alignment_bytes, &sizes, share).backwards(point.backwards);
+        let mut address = pattern(point.alignment_bytes, &sizes, share);
+        address.backwards = point.backwards;
         let single = point.request_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
         if point.stop.visits > 1 {

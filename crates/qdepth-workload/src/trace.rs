@@ -17,6 +17,14 @@ const TIME_MAX_NS: u64 = 7 * 86_400 * 1_000_000_000;
 /// Most sizes that are told apart among those of a trace.
 const SIZES_MAX: usize = 64;
 
+/// Letters of a trace's text.
+const LETTERS: [(&str, Direction); 4] = [
+    ("r", Direction::Read),
+    ("w", Direction::Write),
+    ("t", Direction::Trim),
+    ("s", Direction::Sync),
+];
+
 /// A recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
@@ -144,12 +152,7 @@ impl Trace {
 
 fn line(recorded: &Recorded) -> String {
     let Request { direction, offset, size } = recorded.request;
-    let letter = match direction {
-        Direction::Read => 'r',
-        Direction::Write => 'w',
-        Direction::Trim => 't',
-        Direction::Sync => 's',
-    };
+    let letter = LETTERS.iter().find(|(_, known)| *known == direction).map_or("", |(word, _)| word);
     format!("{} {letter} {offset} {size}", recorded.at_ns)
 }
 
@@ -177,13 +180,8 @@ impl FromStr for Trace {
         let read = |line: &str| -> Option<Recorded> {
             let mut words = line.split_whitespace();
             let at_ns = words.next()?.parse().ok()?;
-            let direction = match words.next()? {
-                "r" => Direction::Read,
-                "w" => Direction::Write,
-                "t" => Direction::Trim,
-                "s" => Direction::Sync,
-                _ => return None,
-            };
+            let letter = words.next()?;
+            let (_, direction) = *LETTERS.iter().find(|(known, _)| *known == letter)?;
             let offset = words.next()?.parse().ok()?;
             let size = words.next()?.parse().ok()?;
             let request = Request { direction, offset, size };

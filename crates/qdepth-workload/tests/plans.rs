@@ -17,6 +17,12 @@ fn resolve_profile(profile: &str) -> Result<Point, String> {
     plan(&text).map(|plan| plan.points[0].clone())
 }
 
+/// Bytes that preconditioning writes to a target, without rounds until steady.
+fn precondition_bytes(plan: &Plan, target: u32) -> u64 {
+    let of_target = plan.precondition.iter().filter(|point| point.target == target);
+    of_target.map(Point::bytes_of_streams).sum()
+}
+
 #[test]
 fn every_shipped_plan_resolves_and_reads_back() {
     for name in shipped_plan_names() {
@@ -604,7 +610,7 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
         told.collect::<Vec<_>>(),
         [("sequential", 0, 0), ("sequential", 0, 1), ("random", 1, 0), ("random", 1, 1)]
     );
-    assert_eq!(plan.precondition_bytes(1), 3 << 30);
+    assert_eq!(precondition_bytes(&plan, 1), 3 << 30);
     assert!(plan.precondition.iter().all(|p| p.area == SHAPE.usable && p.read_share == 0.0));
     assert_eq!(plan.wear(), Some(Wear::Steady));
     assert_eq!(plan.points.len(), 2, "its points are as before");
@@ -614,7 +620,7 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
         ..Choices::default()
     };
     let plan = resolve(&file, &half, &[SHAPE]).expect("resolves");
-    assert_eq!((plan.precondition_bytes(0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
+    assert_eq!((precondition_bytes(&plan, 0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
     let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\n\
                    request_size=\"4KiB\"";
     let reading: PlanFile = toml::from_str(reading).expect("a plan");
@@ -700,7 +706,7 @@ fn rounds_until_steady_follow_what_is_written_in_sequence() {
         assert_eq!(last.stop.until_steady, Some(UntilSteady { rule, rounds }));
         assert_eq!((last.bytes_of_streams(), last.stop.duration_ns), (0, seconds * 1_000_000_000));
         assert_eq!((&*last.profile, last.area), ("random", SHAPE.usable));
-        assert_eq!(plan.precondition_bytes(0), 2 << 30, "those of the rounds are not known");
+        assert_eq!(precondition_bytes(&plan, 0), 2 << 30, "those of the rounds are not known");
         assert_eq!(plan.wear(), Some(Wear::Steady));
         assert_eq!(Plan::from_text(&plan.text()).as_ref(), Ok(&plan));
         assert_ne!(last.round(0).seed, last.round(1).seed);
@@ -715,7 +721,7 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
     let prepared =
         with("[[prepare]]\nstep=\"precondition\"\nmethod=\"one-pass\"").expect("resolves");
     assert_eq!(prepared.precondition[0].distribution, Distribution::EachOnce);
-    assert_eq!((prepared.precondition_bytes(0), prepared.prepare.len()), (1 << 30, 0));
+    assert_eq!((precondition_bytes(&prepared, 0), prepared.prepare.len()), (1 << 30, 0));
     let step = "[[prepare]]\nstep=\"precondition\"\nmethod=\"sequential\"\n";
     let mount = "[[prepare]]\nstep=\"mount\"\nat=\"/m\"\ndevice=\"/dev/x\"\n";
     assert_eq!(with(&format!("{mount}{step}")).expect("resolves").prepare.len(), 1);

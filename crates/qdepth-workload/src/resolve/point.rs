@@ -238,37 +238,33 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
         && profile.duplicates.is_none()
         && !profile.durability.unwrap_or_default().syncs()
         && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
-    if !plain {
-        return Err(
-            "an operation without data transfer cannot be combined with trim, verify, trace, \
-             duplicates, fsync or durability"
-                .to_owned(),
-        );
-    }
-    if !operation.is_of_entries() && profile.read > 0.0 {
-        return Err("reserve and truncate count as writes: set read = 0".to_owned());
-    }
-    if operation.is_of_entries() && !matches!(profile.read, 0.0 | 100.0) {
-        return Err("entries count as reads (read = 100) or as writes (read = 0)".to_owned());
-    }
-    Ok(operation)
+    let wrong = if !plain {
+        "an operation without data transfer cannot be combined with trim, verify, trace, \
+         duplicates, fsync or durability"
+    } else if !operation.is_of_entries() && profile.read > 0.0 {
+        "reserve and truncate count as writes: set read = 0"
+    } else if operation.is_of_entries() && !matches!(profile.read, 0.0 | 100.0) {
+        "entries count as reads (read = 100) or as writes (read = 0)"
+    } else {
+        return Ok(operation);
+    };
+    Err(wrong.to_owned())
 }
 
 /// Entries have directories of their own, and nothing else is done in those.
 fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), String> {
-    match (operation.is_of_entries(), layout) {
-        (false, Layout::Entries) => Err(
+    let wrong = match (operation.is_of_entries(), layout == Layout::Entries) {
+        (false, true) => {
             "a plan with files = \"entries\" can only have operations on entries: use a separate \
              plan for transfers"
-                .to_owned(),
-        ),
-        (true, Layout::Entries) if sizes.single().is_some() => Ok(()),
-        (true, Layout::Entries) => Err("entries need a single request_size".to_owned()),
-        (true, _) => Err("operations on entries need a plan with files = \"entries\" and a \
-                          directory as target"
-            .to_owned()),
-        (false, _) => Ok(()),
-    }
+        }
+        (true, true) if sizes.single().is_none() => "entries need a single request_size",
+        (true, false) => {
+            "operations on entries need a plan with files = \"entries\" and a directory as target"
+        }
+        _ => return Ok(()),
+    };
+    Err(wrong.to_owned())
 }
 
 fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
@@ -287,14 +283,12 @@ fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
         && profile.segments.is_none_or(|segments| segments == 1)
         && profile.backwards != Some(true)
         && profile.distribution.is_none();
-    if !plain {
-        return Err(
-            "a trace needs a single stream, without trim_first, verify, write_size, strides, \
-             segments, backwards or distribution"
-                .to_owned(),
-        );
+    match plain {
+        true => Ok(Some(text.parse()?)),
+        false => Err("a trace needs a single stream, without trim_first, verify, write_size, \
+                      strides, segments, backwards or distribution"
+            .to_owned()),
     }
-    Ok(Some(text.parse()?))
 }
 
 /// Their share of all requests, 0..=1.
@@ -308,19 +302,16 @@ fn trims(profile: &Profile) -> Result<f64, String> {
     if !first && share <= 0.0 {
         return Ok(0.0);
     }
-    if first && (profile.read > 0.0 || share > 0.0) {
-        return Err(
-            "trim_first needs read = 0 and no trim: half of its I/Os are trims, and half are writes"
-                .to_owned(),
-        );
-    }
-    if profile.verify == Some(true) {
-        return Err("verify cannot be combined with trims: remove one of them".to_owned());
-    }
-    if profile.write_size.is_some() {
-        return Err("write_size cannot be combined with trims".to_owned());
-    }
-    Ok(if first { 0.5 } else { share / 100.0 })
+    let wrong = if first && (profile.read > 0.0 || share > 0.0) {
+        "trim_first needs read = 0 and no trim: half of its I/Os are trims, and half are writes"
+    } else if profile.verify == Some(true) {
+        "verify cannot be combined with trims: remove one of them"
+    } else if profile.write_size.is_some() {
+        "write_size cannot be combined with trims"
+    } else {
+        return Ok(if first { 0.5 } else { share / 100.0 });
+    };
+    Err(wrong.to_owned())
 }
 
 fn priorities(profile: &Profile) -> Result<Option<Priorities>, String> {
@@ -372,21 +363,19 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
     }
     let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
     let early = choices.until.or(file.until);
-    let steady = match early {
-        Some(EarlyEnd::Steady(rule)) => Some(rule),
-        _ => None,
+    let (until, steady) = match early {
+        Some(EarlyEnd::Precise(tolerance)) => {
+            (Some(Until { share: tolerance.share(), least_ns: UNTIL_LEAST.min(duration).0 }), None)
+        }
+        Some(EarlyEnd::Steady(rule)) => (None, Some(rule)),
+        None => (None, None),
     };
     let of_stream = load.bytes_per_stream.or(file.bytes_per_stream).map(|bytes| bytes.0);
     let mut stop = Stop {
         duration_ns: duration.0,
         bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
         bytes_per_stream: passes.or(of_stream).unwrap_or(0),
-        until: match early {
-            Some(EarlyEnd::Precise(tolerance)) => {
-                Some(Until { share: tolerance.share(), least_ns: UNTIL_LEAST.min(duration).0 })
-            }
-            _ => None,
-        },
+        until,
         samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
         until_steady: None,
         ends_step: load.ends_step.unwrap_or(false),
@@ -420,26 +409,22 @@ fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
 
 /// A point that ends steady is left between its rounds, and nothing else may end it.
 fn can_end_steady(file: &PlanFile, stop: &Stop) -> Result<(), String> {
-    if stop.bytes > 0 || stop.bytes_per_stream > 0 || stop.samples.is_some() {
-        return Err(
-            "until steady: remove the other ends of a point (bytes, passes, until_credible)"
-                .to_owned(),
-        );
-    }
-    if file.bandwidth.is_some() || file.files.is_some() {
-        return Err("until steady cannot be combined with files of a point: remove it".to_owned());
-    }
-    if file.staircase.is_some() {
-        return Err("until steady cannot be combined with a staircase: remove it".to_owned());
-    }
     let least = Nanos(STEADY_ROUND_LEAST.0 * u64::from(STEADY_ROUNDS));
-    if stop.duration_ns < least.0 {
+    let wrong = if stop.bytes > 0 || stop.bytes_per_stream > 0 || stop.samples.is_some() {
+        "until steady: remove the other ends of a point (bytes, passes, until_credible)"
+    } else if file.bandwidth.is_some() || file.files.is_some() {
+        "until steady cannot be combined with files of a point: remove it"
+    } else if file.staircase.is_some() {
+        "until steady cannot be combined with a staircase: remove it"
+    } else if stop.duration_ns < least.0 {
         return Err(format!(
             "until steady within {}: {STEADY_ROUNDS} rounds need at least {least} (--duration)",
             Nanos(stop.duration_ns)
         ));
-    }
-    Ok(())
+    } else {
+        return Ok(());
+    };
+    Err(wrong.to_owned())
 }
 
 /// Number of segments: that of the plan, as far as the point has time, since a segment lasts two
@@ -568,25 +553,20 @@ fn delay(load: &LoadSpec) -> Result<u64, String> {
 
 fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
     let arrivals = spec.unwrap_or(Arrivals::Closed);
-    if let Arrivals::ThinkTime { time_ns, requests } = arrivals {
-        let time = Nanos(time_ns);
-        return if requests > 0 && time_ns > 0 && time <= DELAY_MAX {
-            Ok(arrivals)
-        } else {
+    match (arrivals, arrivals.rate()) {
+        (Arrivals::ThinkTime { time_ns, requests }, _)
+            if requests == 0 || time_ns == 0 || Nanos(time_ns) > DELAY_MAX =>
+        {
+            let time = Nanos(time_ns);
             Err(format!(
                 "a think time of {time} after {requests} I/Os: must be above 0, at most \
                  {DELAY_MAX}, after at least 1 I/O"
             ))
-        };
-    }
-    if let Arrivals::Recorded { speed } = arrivals {
-        return match (0.001..=1000.0).contains(&speed) {
-            true => Ok(arrivals),
-            false => Err(format!("a speed of {speed}: must be between 0.001 and 1000")),
-        };
-    }
-    match arrivals.rate() {
-        Some(rate) if !(0.001..=1e9).contains(&rate) => {
+        }
+        (Arrivals::Recorded { speed }, _) if !(0.001..=1000.0).contains(&speed) => {
+            Err(format!("a speed of {speed}: must be between 0.001 and 1000"))
+        }
+        (_, Some(rate)) if !(0.001..=1e9).contains(&rate) => {
             Err(format!("a rate of {rate} IOPS: must be between 0.001 and 1e9"))
         }
         _ => Ok(arrivals),

@@ -10,8 +10,9 @@ use super::error::ResolveError;
 use super::load::Load;
 use super::point::point;
 use super::ways::Destination;
+use crate::distribution::Distribution;
 use crate::plan::{Plan, Point, UntilSteady};
-use crate::profile::{PlanFile, Profile};
+use crate::profile::{PlanFile, Profile, SizeSpec};
 use crate::steps::LoadSpec;
 
 /// Word by which a preparation step is preconditioning.
@@ -30,13 +31,9 @@ impl Preconditioning {
         match self {
             Self::State(wear) => wear.steps(),
             Self::UntilSteady { rule, round } => {
-                let until = Step {
-                    passes: None,
-                    rule: Some(rule),
-                    round,
-                    ..Step::new(Method::UntilSteady, 1)
-                };
-                vec![Step::new(Method::Sequential, 2), until]
+                let until = Step::new(Method::UntilSteady);
+                let until = Step { rule: Some(rule), round, ..until };
+                vec![Step::new(Method::Sequential), until]
             }
         }
     }
@@ -80,9 +77,9 @@ enum Word {
 }
 
 impl Step {
-    fn new(method: Method, passes: u32) -> Self {
-        let (rule, round, rounds) = (None, None, None);
-        Self { _step: Word::Precondition, method, passes: Some(passes), rule, round, rounds }
+    fn new(method: Method) -> Self {
+        let (passes, rule, round, rounds) = (None, None, None, None);
+        Self { _step: Word::Precondition, method, passes, rule, round, rounds }
     }
 
     /// Checks the step.
@@ -127,28 +124,24 @@ impl Wear {
     }
 
     fn steps(self) -> Vec<Step> {
-        let sequential = Step::new(Method::Sequential, 2);
+        let sequential = Step::new(Method::Sequential);
         match self {
             Self::Preconditioned => vec![sequential],
-            Self::Steady => vec![sequential, Step::new(Method::Random, 1)],
+            Self::Steady => vec![sequential, Step::new(Method::Random)],
         }
     }
 }
 
 impl Method {
-    fn profile(self) -> &'static str {
-        match self {
-            Self::Sequential => {
-                "name = \"sequential\"\nrandom = 0\nread = 0\nrequest_size = \"128KiB\""
-            }
-            Self::Random | Self::UntilSteady => {
-                "name = \"random\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\""
-            }
-            Self::OnePass => {
-                "name = \"one-pass\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\"\n\
-                 distribution = { kind = \"each-once\" }"
-            }
-        }
+    fn profile(self) -> Profile {
+        let (name, random, size) = match self {
+            Self::Sequential => ("sequential", 0.0, "128KiB"),
+            Self::Random | Self::UntilSteady => ("random", 100.0, "4KiB"),
+            Self::OnePass => ("one-pass", 100.0, "4KiB"),
+        };
+        let distribution = (self == Self::OnePass).then_some(Distribution::EachOnce);
+        let size = SizeSpec::One(size.to_owned());
+        Profile { name: name.to_owned(), distribution, ..Profile::new(random, 0.0, size) }
     }
 
     fn usual_passes(self) -> u32 {
@@ -215,9 +208,7 @@ pub(crate) fn points(
 ) -> Result<Vec<Point>, ResolveError> {
     let mut points = Vec::new();
     for (group, step) in steps(file, choices)?.into_iter().enumerate() {
-        let profile: Profile = toml::from_str(step.method.profile())
-            .map_err(|error| ResolveError::Shipped(STEP.to_owned(), error.to_string()))?;
-        let load = load(profile, step);
+        let load = load(step);
         for (target, shape) in targets.iter().enumerate() {
             // Alone with its target, of which it takes everything.
             let of_its_own = PlanFile { name: STEP.to_owned(), ..PlanFile::default() };
@@ -234,7 +225,8 @@ pub(crate) fn points(
     Ok(points)
 }
 
-fn load(profile: Profile, step: Step) -> Load {
+fn load(step: Step) -> Load {
+    let profile = step.method.profile();
     let passes = step.passes.unwrap_or(step.method.usual_passes());
     let in_rounds = step.method == Method::UntilSteady;
     let spec = LoadSpec {
@@ -252,13 +244,6 @@ impl Plan {
     /// Preconditioning loads, in lists that run at the same time.
     pub fn precondition_groups(&self) -> impl Iterator<Item = &[Point]> {
         self.precondition.chunk_by(|a, b| a.group == b.group)
-    }
-
-    /// Bytes that preconditioning writes to a target, without rounds until steady: those are not
-    /// known in advance.
-    pub fn precondition_bytes(&self, target: usize) -> u64 {
-        let of_target = self.precondition.iter().filter(|point| point.target as usize == target);
-        of_target.map(Point::bytes_of_streams).sum()
     }
 
     /// Wear of the targets after preconditioning; `None` if there is none.

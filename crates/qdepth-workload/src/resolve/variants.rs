@@ -1,9 +1,9 @@
 //! Variants: prepared forms of storage, each a column of a comparison. One is prepared, measured by
 //! a plan of its own and taken back before the next; then the plans are put side by side.
 
-use super::ways::{bad, base};
-use super::{Choices, ResolveError, needs_writing};
-use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, VariantSpec};
+use super::ways::{bad, comparison};
+use super::{Choices, ResolveError, needs_writing, without_points};
+use crate::comparison::{Compared, ComparisonSpec, Role, Variant, VariantSpec};
 use crate::plan::Plan;
 use crate::profile::PlanFile;
 
@@ -97,31 +97,10 @@ pub fn side_by_side(
             prepare: plan.prepare,
         });
     }
-    let spec = file.comparison.as_ref();
-    let comparison = Comparison {
-        of: Compared::Targets,
-        base: base(&variants, choices.base.as_deref())?,
-        variants,
-        base_above: spec.is_some_and(|spec| spec.base_above),
-        shaded: spec.is_some_and(|spec| spec.shaded),
-        latency_profiles: file.latency_profiles.clone(),
-        published: choices.published.clone(),
-    };
     Ok(Plan {
-        version: 1,
-        name: file.name.clone(),
-        seed,
-        ends_when_not_followed: false,
-        comparison: Some(comparison),
-        answer: Vec::new(),
-        answer_within_ns: 0,
-        requirements: super::requirements(file)?,
-        file_names: file.file_names.clone(),
-        file_suffix: file.file_suffix.clone(),
-        keep_files: file.keep_files,
-        stamp: file.stamp,
-        prepare: Vec::new(),
+        comparison: Some(comparison(file, choices, variants)?),
         precondition,
         points,
+        ..without_points(file, seed)?
     })
 }

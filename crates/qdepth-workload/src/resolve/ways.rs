@@ -54,15 +54,11 @@ pub(crate) fn ways(
     let Some(spec) = &file.comparison else {
         nothing_to_compare(file, choices)?;
         let way = |destinations: Vec<Destination>| Way { variant: None, destinations };
-        return Ok((
-            None,
-            match file.targets {
-                TargetsSpec::Together => vec![way(destinations().collect())],
-                TargetsSpec::InTurn => {
-                    destinations().map(|destination| way(vec![destination])).collect()
-                }
-            },
-        ));
+        let ways = match file.targets {
+            TargetsSpec::Together => vec![way(destinations().collect())],
+            TargetsSpec::InTurn => destinations().map(|only| way(vec![only])).collect(),
+        };
+        return Ok((None, ways));
     };
     if !file.steps.is_empty() || file.staircase.is_some() {
         return Err(bad(
@@ -89,16 +85,7 @@ pub(crate) fn ways(
     };
     let (mut variants, ways): (Vec<Variant>, Vec<Vec<Destination>>) = columns.into_iter().unzip();
     name(&mut variants, choices.variants.as_deref())?;
-    let base = base(&variants, choices.base.as_deref())?;
-    let comparison = Comparison {
-        of: spec.of,
-        variants,
-        base,
-        base_above: spec.base_above,
-        shaded: spec.shaded,
-        latency_profiles: file.latency_profiles.clone(),
-        published: choices.published.clone(),
-    };
+    let comparison = comparison(file, choices, variants)?;
     let numbered = (0..).zip(ways);
     let ways = numbered.map(|(number, destinations)| Way { variant: Some(number), destinations });
     Ok((Some(comparison), ways.collect()))
@@ -106,6 +93,24 @@ pub(crate) fn ways(
 
 pub(crate) fn bad(what: impl Into<String>) -> ResolveError {
     ResolveError::Comparison(what.into())
+}
+
+/// Comparison of these variants, as the file and the command line want it.
+pub(crate) fn comparison(
+    file: &PlanFile,
+    choices: &Choices,
+    variants: Vec<Variant>,
+) -> Result<Comparison, ResolveError> {
+    let spec = file.comparison.as_ref();
+    Ok(Comparison {
+        of: spec.map_or(Compared::Targets, |spec| spec.of),
+        base: base(&variants, choices.base.as_deref())?,
+        variants,
+        base_above: spec.is_some_and(|spec| spec.base_above),
+        shaded: spec.is_some_and(|spec| spec.shaded),
+        latency_profiles: file.latency_profiles.clone(),
+        published: choices.published.clone(),
+    })
 }
 
 /// Choices that only a comparison can follow.
@@ -178,8 +183,7 @@ fn processes(
             return Err(bad(format!("{count} processes: must be between 1 and {PROCESSES_MAX}")));
         }
         let parts = (0..*count).map(|part| part_of(destination, part, *count)).collect();
-        let (variant, parts) = variant(Role::Variant, count.to_string(), parts);
-        Ok((variant, parts))
+        Ok(variant(Role::Variant, count.to_string(), parts))
     };
     counts.iter().map(column).collect()
 }
@@ -259,7 +263,7 @@ fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), Resolv
 }
 
 /// The base by its name, or by its place from 1.
-pub(crate) fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
+fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
     let Some(asked) = asked else { return Ok(0) };
     let index = variants.iter().position(|variant| variant.name == asked);
     let number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
