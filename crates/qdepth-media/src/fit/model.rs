@@ -144,6 +144,14 @@ pub(crate) struct Model {
     pub(crate) mechanism: Vec<Free>,
 }
 
+impl Default for Model {
+    /// No parameters, and one alternative without values.
+    fn default() -> Self {
+        let (free, fixed, mechanism) = (Vec::new(), Vec::new(), Vec::new());
+        Self { free, fixed, alternatives: vec![BTreeMap::new()], mechanism }
+    }
+}
+
 impl Model {
     /// Parameters for a chunk size that is `larger` times the current one, with the same buffer in
     /// bytes and the same programming rate.
@@ -172,6 +180,11 @@ impl Model {
 
     pub(crate) fn fix(&mut self, name: &'static str, value: f64, from: &'static str) {
         self.fixed.push(Fixed { name, value, from, computer: false });
+    }
+
+    /// Like [`fix`](Self::fix), for a parameter of the host computer.
+    pub(crate) fn fix_of_computer(&mut self, name: &'static str, value: f64, from: &'static str) {
+        self.fixed.push(Fixed { name, value, from, computer: true });
     }
 }
 

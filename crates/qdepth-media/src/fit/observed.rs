@@ -57,6 +57,11 @@ impl Observed {
         self.point.read_share <= 0.0
     }
 
+    /// True if it reads and writes.
+    pub(crate) fn is_mixed(&self) -> bool {
+        !self.is_read() && !self.is_write()
+    }
+
     /// Label for the user.
     pub(crate) fn label(&self) -> String {
         format!("{} at {}", self.point.profile, self.point.outstanding)

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::fit::model::{Fixed, Free, Kind, Model, START_CHUNK_KIB};
+use crate::fit::model::{Free, Kind, Model, START_CHUNK_KIB};
 use crate::fit::observed::Observed;
 
 /// Source of a parameter that the points cannot determine.
 const PRIOR: &str = "prior: typical of its kind, not determined by what was measured";
+/// Source of the clock frequency of the host computer.
+const CLOCK: &str = "definition: costs apply at the clock frequency at which they were measured";
 
 /// Initial write amplification if there is no purely random write load.
 const MIXED_AMPLIFICATION: f64 = 2.0;
@@ -41,18 +43,20 @@ impl<'a> Side<'a> {
         self.0.iter().map(|load| load.bytes()).min().unwrap_or(4096)
     }
 
-    fn largest(&self) -> u32 {
-        self.0.iter().map(|load| load.bytes()).max().unwrap_or(4096)
+    /// Time per request of the smallest size at the lowest measured number in flight, µs.
+    fn alone_us(&self) -> Option<f64> {
+        self.alone_us_of(self.smallest())
     }
 
-    /// Time per request of this size at the lowest measured number in flight, µs.
-    fn alone_us(&self, bytes: u32) -> Option<f64> {
+    fn alone_us_of(&self, bytes: u32) -> Option<f64> {
         let of_size = self.0.iter().filter(|load| load.bytes() == bytes);
         let fewest = of_size.min_by_key(|load| load.in_flight())?;
         Some(f64::from(fewest.in_flight()) * 1e6 / fewest.io_per_s)
     }
 
-    fn best_rate(&self, bytes: u32) -> Option<f64> {
+    /// Highest rate of the smallest size.
+    fn best_rate(&self) -> Option<f64> {
+        let bytes = self.smallest();
         let rates = self.0.iter().filter(|load| load.bytes() == bytes).map(|load| load.io_per_s);
         rates.max_by(f64::total_cmp)
     }
@@ -63,8 +67,9 @@ impl<'a> Side<'a> {
 
     /// Additional time of a single request per KiB, µs.
     fn slope(&self) -> Option<f64> {
-        let (low, high) = (self.smallest(), self.largest());
-        let more = self.alone_us(high)? - self.alone_us(low)?;
+        let low = self.smallest();
+        let high = self.0.iter().map(|load| load.bytes()).max().unwrap_or(4096);
+        let more = self.alone_us_of(high)? - self.alone_us_of(low)?;
         (high > low).then(|| (more / f64::from(high - low) * 1024.0).max(1e-4))
     }
 }
@@ -73,23 +78,30 @@ fn most(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().max_by(f64::total_cmp)
 }
 
-fn model() -> Model {
-    Model {
-        free: Vec::new(),
-        fixed: Vec::new(),
-        alternatives: vec![BTreeMap::new()],
-        mechanism: Vec::new(),
+/// Reads and writes of any order, without mixed loads.
+fn directions(observed: &[Observed]) -> [Side<'_>; 2] {
+    let of = |direction: fn(&Observed) -> bool| {
+        Side(observed.iter().filter(|load| direction(load)).collect())
+    };
+    [of(Observed::is_read), of(Observed::is_write)]
+}
+
+/// Adds the time of writes relative to that of reads, which is `alone` for a single request.
+fn write_factor(model: &mut Model, reads: &Side<'_>, writes: &Side<'_>, alone: f64) {
+    if !reads.is_empty() && !writes.is_empty() {
+        let ratio = writes.alone_us().unwrap_or(alone) / alone;
+        model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
     }
 }
 
 /// Parameters of a flash drive that its reads and writes can determine.
 fn flash(observed: &[Observed]) -> Model {
-    let mut model = model();
+    let mut model = Model::default();
     let read = Side::new(observed, true, true);
     let ahead = Side::new(observed, false, true);
     let small = if read.is_empty() { &ahead } else { &read };
-    let alone = small.alone_us(small.smallest()).unwrap_or(80.0);
-    let rate = small.best_rate(small.smallest()).unwrap_or(2e5);
+    let alone = small.alone_us().unwrap_or(80.0);
+    let rate = small.best_rate().unwrap_or(2e5);
     let dies = (rate * alone / 1e6 * 2.0).clamp(4.0, 4096.0);
     let reads = most([read.best_kib_per_us(), ahead.best_kib_per_us()]).unwrap_or(3.0);
     let fixed = (alone * 0.1).min(5.0);
@@ -105,7 +117,7 @@ fn flash(observed: &[Observed]) -> Model {
     let fastest = most([Some(reads), writes]).unwrap_or(reads) * 1e6 / 1024.0;
     let link = Free::new("link_mb_s", fastest * 1.15, fastest * 0.98, fastest * 6.0);
     model.free.push(link.width(0.4));
-    match ahead.alone_us(ahead.smallest()) {
+    match ahead.alone_us() {
         Some(us) => {
             let start =
                 (us - f64::from(ahead.smallest()) / fastest / 1.048_576 / 1.15).max(us * 0.3);
@@ -122,17 +134,12 @@ fn flash(observed: &[Observed]) -> Model {
     // Determined by writes only if the buffer holds fewer chunks than there are dies.
     model.free.push(Free::new("buffer_chunks", 64.0, 4.0, 1024.0).width(1.0));
     hosted(&mut model, observed);
-    model.alternatives.clear();
-    for chunk in [16.0, 32.0, 64.0] {
-        for eager in [0.0, 1.0] {
-            let alternative =
-                BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)]);
-            model.alternatives.push(alternative);
-        }
-    }
-    if ahead.is_empty() {
-        model.alternatives.retain(|alternative| alternative.get("ahead_when_busy") == Some(&0.0));
-    }
+    let eager: &[f64] = if ahead.is_empty() { &[0.0] } else { &[0.0, 1.0] };
+    let alternative = |chunk: f64, eager: f64| {
+        BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)])
+    };
+    let with_chunk = |chunk: f64| eager.iter().map(move |eager| alternative(chunk, *eager));
+    model.alternatives = [16.0, 32.0, 64.0].into_iter().flat_map(with_chunk).collect();
     model.mechanism = batches(observed, alone);
     model
 }
@@ -145,7 +152,7 @@ fn batches(observed: &[Observed], alone: f64) -> Vec<Free> {
     if observed.iter().any(Observed::is_write) {
         all.push(free("batch_write_us", alone * 0.1));
     }
-    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+    if observed.iter().any(Observed::is_mixed) {
         all.push(free("batch_mix_us", alone * 0.3));
     }
     all
@@ -157,12 +164,10 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
     let random = Side::new(observed, true, false);
     let sequential = Side::new(observed, false, false);
     let small = if random.is_empty() { &sequential } else { &random };
-    let Some(alone) = small.alone_us(small.smallest()) else {
-        for (name, value) in
-            [("write_fixed_us", 10.0), ("write_accept_us_per_kib", 0.2), ("die_program_us", 700.0)]
-        {
-            model.fix(name, value, PRIOR);
-        }
+    let Some(alone) = small.alone_us() else {
+        model.fix("write_fixed_us", 10.0, PRIOR);
+        model.fix("write_accept_us_per_kib", 0.2, PRIOR);
+        model.fix("die_program_us", 700.0, PRIOR);
         model.fix("path_write_us_per_kib", 0.5, PRIOR);
         return None;
     };
@@ -180,7 +185,7 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
         let slower = most_random.map_or(MIXED_AMPLIFICATION, |random| (most_all / random).max(1.1));
         model.free.push(Free::new("amplification", slower, 1.0, 60.0).width(1.0));
     }
-    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+    if observed.iter().any(Observed::is_mixed) {
         model.free.push(Free::new("path_mix_loss", 0.1, 0.003, 2.0).width(1.0));
     }
     Some(most_all)
@@ -213,18 +218,17 @@ fn hosted(model: &mut Model, observed: &[Observed]) {
             .free
             .push(Free::new(name, start, start * 0.05, start * 3.0).width(width).of_computer());
     }
-    let ghz = "definition: costs apply at the clock frequency at which they were measured";
-    model.fixed.push(Fixed { name: "ghz", value: 1.0, from: ghz, computer: true });
+    model.fix_of_computer("ghz", 1.0, CLOCK);
 }
 
 /// Parameters of a hard disk. The rotational speeds are alternatives.
 fn disk(observed: &[Observed]) -> Model {
-    let mut model = model();
+    let mut model = Model::default();
     let (read, write) = (Side::new(observed, true, true), Side::new(observed, true, false));
     let (on, put) = (Side::new(observed, false, true), Side::new(observed, false, false));
     let fastest = most([on.best_kib_per_us(), put.best_kib_per_us(), read.best_kib_per_us()]);
     let mb_s = fastest.unwrap_or(0.2) * 1e6 / 1024.0;
-    let alone = read.alone_us(read.smallest()).unwrap_or(8000.0);
+    let alone = read.alone_us().unwrap_or(8000.0);
     model.free.extend([
         Free::new("media_mb_s", mb_s * 1.02, mb_s * 0.8, mb_s * 4.0).width(0.7),
         Free::new("settle_us", (alone * 0.15).max(50.0), 5.0, alone.max(200.0)),
@@ -237,7 +241,7 @@ fn disk(observed: &[Observed]) -> Model {
         model.free.push(Free::new("write_settle_us", alone * 0.04, 1.0, alone));
     }
     for (side, name) in [(on, "hit_read_us"), (put, "hit_write_us")] {
-        match side.alone_us(side.smallest()) {
+        match side.alone_us() {
             Some(us) => model.free.push(Free::new(name, us * 0.9, us * 0.02, us * 1.05)),
             None => model.fix(name, 100.0, PRIOR),
         }
@@ -249,11 +253,10 @@ fn disk(observed: &[Observed]) -> Model {
 
 /// Parameters of a volume with provisioned rates.
 fn volume(observed: &[Observed]) -> Model {
-    let mut model = model();
-    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
-    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
+    let mut model = Model::default();
+    let [side, put] = directions(observed);
     let any = if side.is_empty() { &put } else { &side };
-    let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
+    let alone = any.alone_us().unwrap_or(1000.0);
     let fastest = most([side.best_kib_per_us(), put.best_kib_per_us()]).unwrap_or(0.1);
     let mb_s = fastest * 1e6 / 1024.0;
     // Mixed loads are excluded: each direction may have its own limit.
@@ -265,12 +268,9 @@ fn volume(observed: &[Observed]) -> Model {
         Free::new("latency_us_per_kib", slope.min(alone / 4.0), 1e-3, 1e3),
         Free::new("mb_s", mb_s * 1.01, mb_s * 0.9, mb_s * 5.0).width(0.7),
     ]);
-    if !side.is_empty() && !put.is_empty() {
-        let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
-        model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
-    }
+    write_factor(&mut model, &side, &put, alone);
     // Only mixed loads show if each direction has its own limit, as with Linux and hypervisors.
-    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+    if observed.iter().any(Observed::is_mixed) {
         model.alternatives = [0.0, 1.0].map(|a| BTreeMap::from([("limits_apart", a)])).to_vec();
     }
     // Credits are visible only if they run out within a window.
@@ -301,22 +301,18 @@ fn volume(observed: &[Observed]) -> Model {
 
 /// Parameters of equal servers with a fixed delay.
 fn network(observed: &[Observed]) -> Model {
-    let mut model = model();
-    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
-    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
+    let mut model = Model::default();
+    let [side, put] = directions(observed);
     let any = if side.is_empty() { &put } else { &side };
-    let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
-    let best = any.best_rate(any.smallest()).unwrap_or(1e4);
+    let alone = any.alone_us().unwrap_or(1000.0);
+    let best = any.best_rate().unwrap_or(1e4);
     model.free.extend([
         Free::new("service_us", alone * 0.5, alone * 0.005, alone * 1.05),
         Free::new("delay_us", alone * 0.4, alone * 0.002, alone * 1.05),
         Free::new("service_us_per_kib", any.slope().unwrap_or(0.1), 1e-4, 1e4),
         Free::new("servers", best * alone / 1e6 * 0.7, 1.0, 4095.0),
     ]);
-    if !side.is_empty() && !put.is_empty() {
-        let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
-        model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
-    }
+    write_factor(&mut model, &side, &put, alone);
     model.alternatives = [0.0, 1.0].map(|drawn| BTreeMap::from([("exponential", drawn)])).to_vec();
     model
 }
@@ -324,11 +320,9 @@ fn network(observed: &[Observed]) -> Model {
 /// Parameters of a device that is limited by the host computer. The device itself serves any number
 /// of requests at once, so an array of two is not faster.
 fn memory(observed: &[Observed]) -> Model {
-    let mut model = model();
-    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
-    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
-    let (reads, writes) =
-        (side.alone_us(side.smallest()).unwrap_or(5.0), put.alone_us(put.smallest()));
+    let mut model = Model::default();
+    let [side, put] = directions(observed);
+    let (reads, writes) = (side.alone_us().unwrap_or(5.0), put.alone_us());
     let computer =
         |name, start: f64| Free::new(name, start, start * 0.01, start * 20.0).of_computer();
     model.free.extend([
@@ -342,16 +336,9 @@ fn memory(observed: &[Observed]) -> Model {
             let more = put.slope().unwrap_or(0.05) - side.slope().unwrap_or(0.05);
             model.free.push(computer("write_us_per_kib", more.max(0.01)));
         }
-        None => {
-            model.fixed.push(Fixed { name: "write_us", value: reads, from: PRIOR, computer: true })
-        }
+        None => model.fix_of_computer("write_us", reads, PRIOR),
     }
-    model.fixed.push(Fixed {
-        name: "ghz",
-        value: 1.0,
-        from: "definition: costs apply at the clock frequency at which they were measured",
-        computer: true,
-    });
+    model.fix_of_computer("ghz", 1.0, CLOCK);
     model.fix("service_us", 0.001, "definition: all times belong to the computer");
     model.fix("servers", 4096.0, "definition: nothing waits");
     model

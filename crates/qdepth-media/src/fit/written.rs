@@ -132,7 +132,7 @@ fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> ErrorMode
         area_bytes: range(|load| load.point.area.length_bytes as f64)[1],
         read_share: range(|load| load.point.read_share),
         random_share: range(|load| load.point.random_share),
-        mixes: observed.iter().any(|load| !load.is_read() && !load.is_write()),
+        mixes: observed.iter().any(Observed::is_mixed),
         direction: fitted.directions.clone(),
     }
 }
