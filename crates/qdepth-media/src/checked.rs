@@ -45,27 +45,23 @@ impl Checked {
 
     /// Spelling in descriptions.
     pub fn words(self) -> &'static str {
-        match self {
-            Self::OwnRuns => "own runs",
-            Self::Published => "published figures",
-            Self::Reproduced => "reproduced, not validated",
-            Self::DataSheetOnly => "data sheet only",
-            Self::Class => "class",
-            Self::Definition => "definition",
-            Self::Not => "not checked",
-        }
+        self.spellings().0
     }
 
     /// Code stored with results; reports translate it.
     pub fn code(self) -> &'static str {
+        self.spellings().1
+    }
+
+    fn spellings(self) -> (&'static str, &'static str) {
         match self {
-            Self::OwnRuns => "own-runs",
-            Self::Published => "published-figures",
-            Self::Reproduced => "reproduced",
-            Self::DataSheetOnly => "data-sheet-only",
-            Self::Class => "class",
-            Self::Definition => "definition",
-            Self::Not => "not-checked",
+            Self::OwnRuns => ("own runs", "own-runs"),
+            Self::Published => ("published figures", "published-figures"),
+            Self::Reproduced => ("reproduced, not validated", "reproduced"),
+            Self::DataSheetOnly => ("data sheet only", "data-sheet-only"),
+            Self::Class => ("class", "class"),
+            Self::Definition => ("definition", "definition"),
+            Self::Not => ("not checked", "not-checked"),
         }
     }
 

@@ -72,9 +72,6 @@ pub struct Description {
     pub like: Option<String>,
     /// Host with which its figures were published.
     pub host: Option<String>,
-    /// Same as `checked = "class"`, in older files.
-    #[serde(default)]
-    pub generic: bool,
     /// Its validation; never inherited from the model that it is `like`.
     pub checked: Option<Checked>,
     /// Description in one sentence.
@@ -160,12 +157,7 @@ impl Description {
 
     /// Its validation.
     pub fn checked(&self) -> Checked {
-        match self.checked {
-            _ if self.fit.is_some() => Checked::OwnRuns,
-            Some(checked) => checked,
-            None if self.generic => Checked::Class,
-            None => Checked::Not,
-        }
+        if self.fit.is_some() { Checked::OwnRuns } else { self.checked.unwrap_or_default() }
     }
 
     /// Parameter values for a format, with the overrides of an expression.

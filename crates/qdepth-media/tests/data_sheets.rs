@@ -182,7 +182,6 @@ fn every_medium_of_the_catalogue_says_how_it_was_checked() {
     };
     // `checked` is not inherited from another drive, and its values form a closed set.
     assert_eq!(described("").unwrap().checked(), Checked::Not);
-    assert_eq!(described("generic = true").unwrap().checked(), Checked::Class);
     assert_eq!(
         described("checked = \"data sheet only\"").unwrap().checked().words(),
         "data sheet only"
