@@ -39,7 +39,10 @@ pub(crate) trait Medium {
     /// Notes that a request was completed.
     fn completed(&mut self, slot: u32);
     /// Number of physical requests beyond the first.
-    fn further(&self, io: Io) -> u32;
+    #[inline(always)]
+    fn further(&self, _: Io) -> u32 {
+        0
+    }
 }
 
 /// Target of one device under one stream.

@@ -14,7 +14,7 @@ use crate::thermal::Thermal;
 use crate::tick::{Tick, cost, factor, micros, per_kib_at, times};
 
 /// State carried from one point to the next: the wear of the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wear {
     /// Bytes written at random since the drive was fresh, up to a limit.
     pub overwritten: u64,
@@ -30,7 +30,7 @@ impl Wear {
 }
 
 /// Costs of one direction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Costs {
     command: Tick,
     path_per_kib: Tick,
@@ -46,7 +46,7 @@ struct Die {
 }
 
 /// Fixed costs of a drive, in ticks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Times {
     read: Costs,
     write: Costs,
@@ -101,7 +101,7 @@ struct SizeCosts {
 }
 
 /// State of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ssd {
     times: Times,
     /// Cached costs, indexed by the trailing zeros of the size: most sizes are powers of two.
@@ -198,33 +198,20 @@ impl Ssd {
         let chunk_kib = (get("die_chunk_kib") as u32).max(1).next_power_of_two();
         Self {
             times,
-            costs_by_size: [SizeCosts::default(); SIZES],
             chunk_shift: chunk_kib.trailing_zeros() + 10,
-            controller_free: 0,
-            path_free: 0,
-            link_in_free: 0,
-            link_out_free: 0,
-            idle_from: 0,
             next_read: u64::MAX,
             next_write: u64::MAX,
-            reads_ahead: false,
-            in_flight: 0,
             batches: ["batch_read_us", "batch_write_us", "batch_mix_us"]
                 .iter()
                 .any(|n| get(n) > 0.0),
-            debt: 0,
-            writes_16: 0,
             dies: vec![Die::default(); get("dies") as usize],
-            program_die: 0,
-            gathered: 0,
             buffer: vec![0; get("buffer_chunks") as usize],
-            buffer_next: 0,
             wear,
-            discarded: None,
             // Free flash: everything on a fresh drive, the spare on a preconditioned one.
             fresh_bytes: if wear.overwritten == 0 { (user + spare) as u64 } else { spare as u64 },
             cache_left: cache_bytes as u64,
             thermal: Thermal::from_values(values),
+            ..Self::default()
         }
     }
 
@@ -486,10 +473,6 @@ impl Medium for Ssd {
     #[inline(always)]
     fn completed(&mut self, _: u32) {
         Self::completed(self);
-    }
-    #[inline(always)]
-    fn further(&self, _: Io) -> u32 {
-        0
     }
 }
 
