@@ -329,9 +329,6 @@ fn setting(piece: &str, overrides: &mut Overrides) -> Result<(), MediaError> {
         return Err(MediaError::expression(piece, "use name=value after `@`"));
     };
     let (name, value) = (name.trim(), value.trim());
-    let one_of = |known: &'static [&'static str]| {
-        MediaError::unknown(format!("value of @{name}"), value, known.iter().copied())
-    };
     match name {
         "area" if value == "full" => overrides.area = Area::Full,
         "area" if value == "standard" => overrides.area = Area::Standard,
@@ -341,29 +338,23 @@ fn setting(piece: &str, overrides: &mut Overrides) -> Result<(), MediaError> {
             overrides.ghz = Some(number(name, text, 0.1, 10.0, "GHz")?);
         }
         "settings" => {
-            overrides.settings = match value {
-                "performance" => Settings::Performance,
-                "default" => Settings::Default,
-                _ => return Err(one_of(&["performance", "default"])),
-            };
+            let known = [("performance", Settings::Performance), ("default", Settings::Default)];
+            overrides.settings = one_of(name, value, &known)?;
         }
         "processes" => {
             overrides.processes = Some(number(name, value, 1.0, 256.0, "")? as u32);
         }
         "state" => {
-            overrides.wear = Some(match value {
-                "fresh" => Wear::FRESH,
-                "preconditioned" => Wear::PRECONDITIONED,
-                "steady" => Wear::STEADY,
-                _ => return Err(one_of(&["fresh", "preconditioned", "steady"])),
-            });
+            let known = [
+                ("fresh", Wear::FRESH),
+                ("preconditioned", Wear::PRECONDITIONED),
+                ("steady", Wear::STEADY),
+            ];
+            overrides.wear = Some(one_of(name, value, &known)?);
         }
         "cooling" => {
-            let ambient_c = match value {
-                "normal" => 35.0,
-                "restricted" => RESTRICTED_C,
-                _ => return Err(one_of(&["normal", "restricted"])),
-            };
+            let known = [("normal", 35.0), ("restricted", RESTRICTED_C)];
+            let ambient_c = one_of(name, value, &known)?;
             overrides.parameters.insert("ambient_c".to_owned(), ambient_c);
         }
         "host" => overrides.host = Some(value.to_owned()),
@@ -373,6 +364,14 @@ fn setting(piece: &str, overrides: &mut Overrides) -> Result<(), MediaError> {
         }
     }
     Ok(())
+}
+
+/// Value of a setting by its name.
+fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, MediaError> {
+    known.iter().find(|(known, _)| *known == value).map(|(_, found)| *found).ok_or_else(|| {
+        let known = known.iter().map(|(known, _)| *known);
+        MediaError::unknown(format!("value of @{name}"), value, known)
+    })
 }
 
 /// Names of settings after `@`, for errors.

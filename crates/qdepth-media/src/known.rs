@@ -47,15 +47,6 @@ const fn yes() -> bool {
     true
 }
 
-/// Property of a load that lies outside the measured range.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OutOfRange {
-    /// The model predicts a value, which no measurement supports.
-    Extrapolated(Unmeasured),
-    /// The model has no basis for a prediction.
-    NotKnown(Unmeasured),
-}
-
 /// Property of a load that was not measured: a code and, for a range, the requested value and the
 /// measured limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -116,17 +107,15 @@ impl fmt::Display for Unmeasured {
 
 /// Characteristics of a load.
 #[derive(Clone, Copy, Debug)]
-pub struct LoadCharacteristics {
+pub(crate) struct LoadCharacteristics {
     /// Largest request, bytes.
-    pub request_bytes: f64,
+    pub(crate) request_bytes: f64,
     /// Requests in flight, for each drive.
-    pub in_flight: f64,
+    pub(crate) in_flight: f64,
     /// Area of each drive under load, bytes.
-    pub area_bytes: f64,
-    /// Share of reads.
-    pub read_share: f64,
-    /// Share of random accesses.
-    pub random_share: f64,
+    pub(crate) area_bytes: f64,
+    pub(crate) read_share: f64,
+    pub(crate) random_share: f64,
 }
 
 impl ErrorModel {
@@ -157,39 +146,34 @@ impl ErrorModel {
         self.direction.iter().flat_map(BTreeMap::values)
     }
 
-    /// Properties of a load outside the measured range; empty if the load is inside it.
-    pub fn outside(&self, load: &LoadCharacteristics) -> Vec<OutOfRange> {
-        let mut outside = Vec::new();
-        let writes = load.read_share < 1.0;
-        if writes && self.read_share[0] >= 1.0 {
-            outside.push(OutOfRange::NotKnown(Unmeasured::Writes));
-        }
-        if load.read_share > 0.0 && self.read_share[1] <= 0.0 {
-            outside.push(OutOfRange::NotKnown(Unmeasured::Reads));
-        }
-        if load.random_share > 0.0 && self.random_share[1] <= 0.0 {
-            outside.push(OutOfRange::NotKnown(Unmeasured::RandomAccess));
-        }
-        if load.random_share < 1.0 && self.random_share[0] >= 1.0 {
-            outside.push(OutOfRange::NotKnown(Unmeasured::SequentialAccess));
-        }
+    /// Properties of a load outside the measured range: those for which the model has no basis, and
+    /// those that it extrapolates, which no measurement supports.
+    pub(crate) fn outside(&self, load: &LoadCharacteristics) -> [Vec<Unmeasured>; 2] {
+        let lacks = [
+            (load.read_share < 1.0 && self.read_share[0] >= 1.0, Unmeasured::Writes),
+            (load.read_share > 0.0 && self.read_share[1] <= 0.0, Unmeasured::Reads),
+            (load.random_share > 0.0 && self.random_share[1] <= 0.0, Unmeasured::RandomAccess),
+            (load.random_share < 1.0 && self.random_share[0] >= 1.0, Unmeasured::SequentialAccess),
+        ];
+        let lacks = lacks.into_iter().filter(|(lacks, _)| *lacks);
+        let not_known: Vec<Unmeasured> = lacks.map(|(_, what)| what).collect();
+        let mut extrapolated = Vec::new();
         // Loads of one direction do not show if a limit applies per direction or to both together,
         // which is a factor of two.
         let mixed = load.read_share > 0.0 && load.read_share < 1.0;
-        if mixed && !self.mixes && outside.is_empty() {
-            outside.push(OutOfRange::Extrapolated(Unmeasured::Mixture));
+        if mixed && !self.mixes && not_known.is_empty() {
+            extrapolated.push(Unmeasured::Mixture);
         }
-        let mut beyond = |what: fn(RangeExceeded) -> Unmeasured,
-                          asked: f64,
-                          [low, high]: [f64; 2]| {
-            if asked > high * BEYOND || asked < low / BEYOND {
-                outside.push(OutOfRange::Extrapolated(what(RangeExceeded { asked, low, high })));
-            }
-        };
+        let mut beyond =
+            |what: fn(RangeExceeded) -> Unmeasured, asked: f64, [low, high]: [f64; 2]| {
+                if asked > high * BEYOND || asked < low / BEYOND {
+                    extrapolated.push(what(RangeExceeded { asked, low, high }));
+                }
+            };
         beyond(Unmeasured::RequestBytes, load.request_bytes, self.request_bytes);
         beyond(Unmeasured::InFlight, load.in_flight, self.in_flight);
         beyond(Unmeasured::AreaBytes, load.area_bytes, [0.0, self.area_bytes]);
-        outside
+        [not_known, extrapolated]
     }
 }
 
@@ -222,24 +206,28 @@ mod tests {
 
     #[test]
     fn a_load_is_inside_extrapolated_or_not_known() {
-        assert_eq!(known().outside(&LOAD), []);
+        assert_eq!(known().outside(&LOAD), [[], []]);
         let large = LoadCharacteristics { request_bytes: 1e6, ..LOAD };
-        let [OutOfRange::Extrapolated(size)] = known().outside(&large)[..] else { panic!("one") };
-        assert_eq!(size.to_string(), "block size, bytes 1000000, measured 4096 to 65536");
+        let [_, extrapolated] = known().outside(&large);
+        assert_eq!(extrapolated.len(), 1);
+        assert_eq!(
+            extrapolated[0].to_string(),
+            "block size, bytes 1000000, measured 4096 to 65536"
+        );
         let writes = LoadCharacteristics { read_share: 0.5, ..LOAD };
-        assert!(matches!(known().outside(&writes)[..], [OutOfRange::NotKnown(_)]));
+        assert_eq!(known().outside(&writes), [vec![Unmeasured::Writes], vec![]]);
         let wide = LoadCharacteristics { area_bytes: 1e12, in_flight: 512.0, ..LOAD };
-        assert_eq!(known().outside(&wide).len(), 2);
+        assert_eq!(known().outside(&wide)[1].len(), 2);
     }
 
     #[test]
     fn a_mixture_is_extrapolated_where_none_was_measured() {
         let both = ErrorModel { read_share: [0.0, 1.0], ..known() };
         let mixture = LoadCharacteristics { read_share: 0.67, ..LOAD };
-        assert_eq!(both.outside(&mixture), []);
+        assert_eq!(both.outside(&mixture), [[], []]);
         let apart = ErrorModel { mixes: false, ..both };
-        assert!(matches!(apart.outside(&mixture)[..], [OutOfRange::Extrapolated(_)]));
-        assert_eq!(apart.outside(&LOAD), []);
+        assert_eq!(apart.outside(&mixture), [vec![], vec![Unmeasured::Mixture]]);
+        assert_eq!(apart.outside(&LOAD), [[], []]);
     }
 
     #[test]

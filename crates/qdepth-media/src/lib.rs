@@ -3,7 +3,7 @@
 //!
 //! A device model is a small set of physical parameters. An emulated device sees requests
 //! (direction, offset, size) and knows nothing of profiles, queue depths or published results.
-//! Start with [`open`] and [`TargetExpression`]; then `ssd.rs`, the drive.
+//! Start with [`TargetExpression`]; then `ssd.rs`, the drive.
 
 mod amplification;
 mod calendar;
@@ -41,8 +41,8 @@ pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;
 pub use expression::{is_emulated, is_file, name_and_format, several};
 pub use host::Settings;
-pub use known::{ErrorModel, LoadCharacteristics, OutOfRange, RangeExceeded, Unmeasured};
+pub use known::{ErrorModel, RangeExceeded, Unmeasured};
 pub use load::{MediaLoad, OpenMedia};
-pub use open::{TargetExpression, open};
+pub use open::TargetExpression;
 pub use parameter::{Parameter, Values, parameters};
 pub use ssd::Wear;

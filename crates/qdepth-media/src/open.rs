@@ -41,14 +41,6 @@ pub struct TargetExpression {
     own: BTreeMap<String, Description>,
 }
 
-/// Parses an expression and opens it.
-///
-/// # Errors
-/// If a name is unknown, a value is out of range, or an array is invalid.
-pub fn open(expression: &str, options: &OpenMedia) -> Result<Emulated, MediaError> {
-    TargetExpression::read(expression)?.open(options)
-}
-
 impl TargetExpression {
     /// Sets the wear of all drives, overriding that of the expression.
     pub fn set_wear(&mut self, wear: Wear) {
@@ -59,7 +51,7 @@ impl TargetExpression {
     /// are available.
     ///
     /// # Errors
-    /// Like [`open`].
+    /// If a name is unknown, a value is out of range, or an array is invalid.
     pub fn read(expression: &str) -> Result<Self, MediaError> {
         Self::read_with(expression, &|_| Err("description files are not read here".to_owned()))
     }
@@ -68,7 +60,7 @@ impl TargetExpression {
     /// or the reason why it cannot be read.
     ///
     /// # Errors
-    /// Like [`open`]; also if a description file cannot be read or is invalid.
+    /// Like [`read`](Self::read); also if a description file cannot be read or is invalid.
     pub fn read_with(
         expression: &str,
         file: &dyn Fn(&str) -> Result<String, String>,
@@ -92,17 +84,9 @@ impl TargetExpression {
             },
         };
         let target = Self { text: expression.trim().to_owned(), form, overrides, host, own };
-        let probe = OpenMedia {
-            seed: 0,
-            loads: vec![MediaLoad {
-                outstanding: 1,
-                streams: target.shape()?.parts,
-                area: Extent { offset_bytes: 0, length_bytes: 0 },
-                alignment: 1,
-            }],
-            wear: None,
-        };
-        target.open(&probe)?;
+        let (streams, area) = (target.shape()?.parts, Extent::default());
+        let load = MediaLoad { outstanding: 1, streams, area, alignment: 1 };
+        target.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
         Ok(target)
     }
 
@@ -242,7 +226,7 @@ impl TargetExpression {
     /// Opens the target for a load.
     ///
     /// # Errors
-    /// Like [`open`].
+    /// Like [`read`](Self::read).
     pub fn open(&self, options: &OpenMedia) -> Result<Emulated, MediaError> {
         self.open_together(options, &[])
     }
@@ -251,7 +235,7 @@ impl TargetExpression {
     /// numbered consecutively.
     ///
     /// # Errors
-    /// Like [`open`].
+    /// Like [`read`](Self::read).
     pub fn open_together(
         &self,
         options: &OpenMedia,
@@ -262,13 +246,15 @@ impl TargetExpression {
         for (target, options) in std::iter::once(&(self, options)).chain(others) {
             let own = target.nodes(options)?;
             let before = nodes.len();
-            let of_own = target.routes(&target.shape()?, options, own.len()).into_iter();
-            routes.extend(of_own.map(|route| StreamRoute { node: before + route.node, ..route }));
-            drives.push(own.len());
-            nodes.extend(own);
+            let shape = target.shape()?;
             for load in &options.loads {
+                let of_load = Self::routes(&shape, load, own.len()).into_iter();
+                let moved = |route: StreamRoute| StreamRoute { node: before + route.node, ..route };
+                routes.extend(of_load.map(moved));
                 outstanding.extend(std::iter::repeat_n(load.outstanding, load.streams as usize));
             }
+            drives.push(own.len());
+            nodes.extend(own);
         }
         let (values, streams) = (self.host_values()?, routes.len());
         let bound = values.as_ref().map_or(0, |values| values.get("equal_work") as u64);
@@ -321,13 +307,9 @@ impl TargetExpression {
         Values::complete("host", of_hosts(), &given).map(Some)
     }
 
-    /// Routes of all streams: round-robin over the independent drives, then over their partitions.
-    fn routes(&self, shape: &TargetShape, options: &OpenMedia, nodes: usize) -> Vec<StreamRoute> {
-        let routes = |load: &MediaLoad| Self::routes_of(shape, load, nodes);
-        options.loads.iter().flat_map(routes).collect()
-    }
-
-    fn routes_of(shape: &TargetShape, load: &MediaLoad, nodes: usize) -> Vec<StreamRoute> {
+    /// Routes of the streams of a load: round-robin over the independent drives, then over their
+    /// partitions.
+    fn routes(shape: &TargetShape, load: &MediaLoad, nodes: usize) -> Vec<StreamRoute> {
         let streams = load.streams.max(1);
         let part = load.area.length_bytes / u64::from(streams);
         let part = part - part % load.alignment.max(1);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Checked, ErrorModel, LoadCharacteristics, OutOfRange, TargetExpression, Unmeasured};
+use crate::known::LoadCharacteristics;
+use crate::{Checked, ErrorModel, TargetExpression, Unmeasured};
 use qdepth_measure::Seed;
 use qdepth_workload::Point;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -35,9 +36,10 @@ const DATA_SHEET_DEVIATION: f64 = std::f64::consts::LN_2;
 const ASSUMED_DEGREES: f64 = 1e6;
 
 /// Basis of a prediction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Basis {
     /// The load is within the measured range.
+    #[default]
     Inside,
     /// The load is outside the measured range: the CI may not hold.
     Extrapolated(Vec<Unmeasured>),
@@ -49,7 +51,7 @@ pub enum Basis {
 }
 
 /// Prediction for a load. EMULATED.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prediction {
     /// Reads and writes completed per second.
     pub io_per_s: f64,
@@ -70,6 +72,19 @@ pub struct Prediction {
 }
 
 impl Prediction {
+    /// Rates and service time of an emulated load, as exact figures.
+    fn exact(result: &LogResult, point: &Point) -> Self {
+        let io_per_s = libm::exp(result.rate);
+        let part = |ln: f64, share: f64| if ln.is_nan() { 0.0 } else { libm::exp(ln) * share };
+        let (read, write) = (point.read_share, 1.0 - point.read_share);
+        Self {
+            io_per_s,
+            bytes_per_s: io_per_s * point.request_size.mean(),
+            mean_ns: part(result.read, read) + part(result.write, write),
+            ..Self::default()
+        }
+    }
+
     /// 95 % CI of the rate, I/Os per second.
     pub fn interval(&self) -> (f64, f64) {
         let far = libm::exp(student(0.975, self.degrees) * self.deviation);
@@ -109,23 +124,11 @@ pub fn predict(
         return assumed(medium, point, stop);
     };
     let mut basis = basis(known, medium, point);
-    if fitted.len() > 1 {
-        basis = match basis {
-            Basis::Inside => Basis::Extrapolated(vec![Unmeasured::SeveralMedia]),
-            other => other,
-        };
+    if fitted.len() > 1 && basis == Basis::Inside {
+        basis = Basis::Extrapolated(vec![Unmeasured::SeveralMedia]);
     }
-    let nothing = |basis| Prediction {
-        io_per_s: 0.0,
-        bytes_per_s: 0.0,
-        mean_ns: 0.0,
-        deviation: 0.0,
-        degrees: 1.0,
-        day_to_day: 0.0,
-        basis,
-    };
     if matches!(basis, Basis::NotKnown(_)) {
-        return Ok(Some(nothing(basis)));
+        return Ok(Some(Prediction { degrees: 1.0, basis, ..Prediction::default() }));
     }
     let timed = medium.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
     let pace = if timed { Pace::Timed } else { Pace::Ordinary };
@@ -158,15 +161,12 @@ pub fn predict(
     let parameter_variance = (parameter_variance - known.of_parameters.powi(2)).max(0.0);
     // The rates of all seeds are taken as the range of ± 2 standard deviations.
     let variance = error + parameter_variance + (apart / 2.0).powi(2);
-    let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
-        io_per_s,
-        bytes_per_s: io_per_s * point.request_size.mean(),
-        mean_ns: mean_ns(&center, point),
         deviation: variance.sqrt(),
         degrees: f64::from(known.held_out),
         day_to_day: known.day_to_day,
         basis,
+        ..Prediction::exact(&center, point)
     }))
 }
 
@@ -228,15 +228,11 @@ fn assumed(
     }
     let name = media.first().map_or("", |(name, _)| name);
     let (_, center) = emulated(medium, name, point, Pace::Ordinary, stop)?;
-    let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
-        io_per_s,
-        bytes_per_s: io_per_s * point.request_size.mean(),
-        mean_ns: mean_ns(&center, point),
         deviation: DATA_SHEET_DEVIATION,
         degrees: ASSUMED_DEGREES,
-        day_to_day: 0.0,
         basis: Basis::Assumed(media),
+        ..Prediction::exact(&center, point)
     }))
 }
 
@@ -253,11 +249,6 @@ fn whole_steps(direction: &BTreeMap<String, f64>, value: &dyn Fn(&String) -> Opt
     let times = libm::log((from + by) / from) / step;
     let longest = direction.values().fold(0.0_f64, |most, step| most.max(step.abs()));
     if (times * longest).abs() > STEP_MAX { 1.0 } else { times }
-}
-
-fn mean_ns(result: &LogResult, point: &Point) -> f64 {
-    let part = |ln: f64, share: f64| if ln.is_nan() { 0.0 } else { libm::exp(ln) * share };
-    part(result.read, point.read_share) + part(result.write, 1.0 - point.read_share)
 }
 
 /// Rate estimated from a few requests, I/Os per second. The `filling` requests that fill write
@@ -292,13 +283,7 @@ fn basis(known: &ErrorModel, medium: &TargetExpression, point: &Point) -> Basis 
         read_share: point.read_share,
         random_share: point.random_share,
     };
-    let (mut not, mut beyond) = (Vec::new(), Vec::new());
-    for outside in known.outside(&load) {
-        match outside {
-            OutOfRange::NotKnown(why) => not.push(why),
-            OutOfRange::Extrapolated(why) => beyond.push(why),
-        }
-    }
+    let [not, mut beyond] = known.outside(&load);
     if point.offered_io_per_s().is_some() {
         beyond.push(Unmeasured::Schedule);
     }
