@@ -166,49 +166,44 @@ impl Point {
 
     fn check_area(&self) -> Result<(), String> {
         let Extent { offset_bytes, length_bytes } = self.area;
-        if self.area.end_bytes().is_none() {
-            return Err(format!("{length_bytes} bytes from offset {offset_bytes} overflow"));
-        }
         let sizes = &self.request_size.sizes;
-        if sizes.is_empty() || sizes.iter().any(|(bytes, weight)| *bytes == 0 || *weight == 0) {
-            return Err(format!("request sizes {sizes:?}"));
-        }
+        let has_nothing = sizes.iter().any(|(bytes, weight)| *bytes == 0 || *weight == 0);
         let weights = sizes.iter().try_fold(0_u32, |sum, (_, weight)| sum.checked_add(*weight));
-        if weights.is_none() {
-            return Err("the weights of the request sizes overflow".to_owned());
-        }
         let own_writes = |own: OwnWrites| {
             let index = own.first_size as usize;
             own.alignment_bytes > 0 && index > 0 && index < sizes.len()
         };
-        if !self.own_writes.is_none_or(own_writes) {
-            return Err(format!("{:?} of the request sizes {sizes:?}", self.own_writes));
-        }
-        if self.alignment_bytes == 0 || self.segments == 0 {
-            return Err("an alignment of 0, or no segment".to_owned());
-        }
-        let room = length_bytes / u64::from(self.streams.max(1)) / u64::from(self.segments);
-        if room < u64::from(self.request_size.max()) {
-            let max = self.request_size.max();
-            return Err(format!("requests of {max} bytes, and {room} for each stream"));
-        }
-        Ok(())
+        let pieces = u64::from(self.streams.max(1)) * u64::from(self.segments.max(1));
+        let (room, max) = (length_bytes / pieces, self.request_size.max());
+        Err(if self.area.end_bytes().is_none() {
+            format!("{length_bytes} bytes from offset {offset_bytes} overflow")
+        } else if sizes.is_empty() || has_nothing {
+            format!("request sizes {sizes:?}")
+        } else if weights.is_none() {
+            "the weights of the request sizes overflow".to_owned()
+        } else if !self.own_writes.is_none_or(own_writes) {
+            format!("{:?} of the request sizes {sizes:?}", self.own_writes)
+        } else if self.alignment_bytes == 0 || self.segments == 0 {
+            "an alignment of 0, or no segment".to_owned()
+        } else if room < u64::from(max) {
+            format!("requests of {max} bytes, and {room} for each stream")
+        } else {
+            return Ok(());
+        })
     }
 
     fn check_streams(&self) -> Result<(), String> {
         let Self { streams, workers, outstanding, .. } = *self;
-        if streams == 0 || workers == 0 || outstanding == 0 {
-            return Err(format!("{streams} streams, {workers} workers, queue depth {outstanding}"));
-        }
-        if workers > streams {
-            return Err(format!("{workers} workers for {streams} streams"));
-        }
-        if streams.checked_mul(outstanding).is_none() {
-            return Err(format!("{streams} streams × queue depth {outstanding} overflow"));
-        }
-        if self.stop.bytes_per_stream.checked_mul(u64::from(streams)).is_none() {
-            return Err("the bytes of its streams overflow".to_owned());
-        }
-        Ok(())
+        Err(if streams == 0 || workers == 0 || outstanding == 0 {
+            format!("{streams} streams, {workers} workers, queue depth {outstanding}")
+        } else if workers > streams {
+            format!("{workers} workers for {streams} streams")
+        } else if streams.checked_mul(outstanding).is_none() {
+            format!("{streams} streams × queue depth {outstanding} overflow")
+        } else if self.stop.bytes_per_stream.checked_mul(u64::from(streams)).is_none() {
+            "the bytes of its streams overflow".to_owned()
+        } else {
+            return Ok(());
+        })
     }
 }

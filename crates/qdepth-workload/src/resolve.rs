@@ -14,7 +14,7 @@ use crate::written_targets::WrittenTargets;
 
 pub use self::choices::{Choices, Preconditioning, STANDARD_AREA, Stairs, TargetShape, Wear};
 pub use self::error::ResolveError;
-use self::load::Load;
+use self::load::{Load, Step};
 use self::point::point;
 pub(crate) use self::point::{FLOW_WEIGHT_MAX, VISITS};
 pub use self::precondition::Method;
@@ -99,12 +99,6 @@ fn not_too_many(file: &PlanFile, points: usize) -> Result<(), ResolveError> {
     Err(ResolveError::Value { profile: file.name.clone(), what })
 }
 
-/// Loads that run at the same time on each target.
-struct Step {
-    title: String,
-    loads: Vec<Load>,
-}
-
 /// Choices that the plan would not follow.
 fn all_followed(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     let lengthened =
@@ -172,10 +166,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     if let Some(spec) = &file.bandwidth {
         let bad = |what| ResolveError::Value { profile: "bandwidth".to_owned(), what };
-        for (title, loads) in spec.steps(targets).map_err(bad)? {
-            let loads = loads.into_iter().map(|(profile, spec)| Load { profile, spec });
-            steps.push(Step { title, loads: loads.collect() });
-        }
+        steps.extend(spec.steps(targets).map_err(bad)?);
     }
     if choices.read_only {
         for step in &mut steps {
@@ -302,14 +293,15 @@ pub fn resolve(
     let (comparison, ways) = ways(file, choices, targets)?;
     not_too_many(file, steps.len().saturating_mul(ways.len()))?;
     // What is compared is measured close together in time; else each target goes through all steps.
+    let numbered = || (0_u32..).zip(&ways);
     let turns: Vec<_> = if comparison.is_some() {
-        steps.iter().flat_map(|step| ways.iter().map(move |way| (step, way))).collect()
+        steps.iter().flat_map(|step| numbered().map(move |way| (step, way))).collect()
     } else {
-        ways.iter().flat_map(|way| steps.iter().map(move |step| (step, way))).collect()
+        numbered().flat_map(|way| steps.iter().map(move |step| (step, way))).collect()
     };
     let mut points = Vec::new();
-    for (group, (step, way)) in turns.into_iter().enumerate() {
-        for (part, destination) in way.destinations.iter().enumerate() {
+    for (group, (step, (variant, way))) in turns.into_iter().enumerate() {
+        for (part, destination) in way.iter().enumerate() {
             let loads = step.loads.iter().enumerate();
             for (number, load) in loads.filter(|(_, load)| load.spec.on(destination.target)) {
                 let mut point = point(file, choices, load, destination)?;
@@ -318,13 +310,13 @@ pub fn resolve(
                 if !step.title.is_empty() {
                     seed = seed.derive(&step.title).derive(&number.to_string());
                 }
-                if way.variant.is_some() && part > 0 {
+                if comparison.is_some() && part > 0 {
                     seed = seed.derive(&part.to_string());
                 }
                 point.seed = seed.0;
                 point.index = points.len() as u32;
                 point.group = group as u32;
-                point.variant = way.variant;
+                point.variant = comparison.is_some().then_some(variant);
                 point.step.clone_from(&step.title);
                 points.push(point);
             }

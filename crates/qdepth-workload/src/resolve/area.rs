@@ -91,26 +91,22 @@ pub(super) fn layout(
     choices: &Choices,
     shape: &TargetShape,
 ) -> Result<Layout, String> {
-    if file.bandwidth.is_some() && shape.parts > 1 {
-        return Err("the target has several parts: name each as a separate target".to_owned());
-    }
-    if file.bandwidth.is_some() && choices.area.is_some() {
-        return Err(
-            "in this plan, --threads and --bytes-per-thread determine the area. Remove --area"
-                .to_owned(),
-        );
-    }
-    let Some(files) = file.files.filter(|_| shape.holds_files) else { return Ok(Layout::Area) };
-    if choices.read_only {
-        return Err(
-            "it reads back files that it wrote, but --read-only allows no writes".to_owned()
-        );
-    }
-    Ok(match files {
-        FilesSpec::Shared => Layout::SharedFile,
-        FilesSpec::PerStream => Layout::FilePerStream,
-        FilesSpec::Entries => Layout::Entries,
-    })
+    let layout = match file.files.filter(|_| shape.holds_files) {
+        None => Layout::Area,
+        Some(FilesSpec::Shared) => Layout::SharedFile,
+        Some(FilesSpec::PerStream) => Layout::FilePerStream,
+        Some(FilesSpec::Entries) => Layout::Entries,
+    };
+    let wrong = if file.bandwidth.is_some() && shape.parts > 1 {
+        "the target has several parts: name each as a separate target"
+    } else if file.bandwidth.is_some() && choices.area.is_some() {
+        "in this plan, --threads and --bytes-per-thread determine the area. Remove --area"
+    } else if layout.makes_files() && choices.read_only {
+        "it reads back files that it wrote, but --read-only allows no writes"
+    } else {
+        return Ok(layout);
+    };
+    Err(wrong.to_owned())
 }
 
 /// The area of the profile, or one of the chosen size.

@@ -2,6 +2,7 @@
 //! of their own once, written and forced out, then read back; for every transfer size, number of
 //! threads and pass. The last pass is the result, those before it are measured to be discarded.
 
+use super::load::{Load, Step};
 use crate::bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
 use crate::steps::{LoadSpec, pass_title};
@@ -9,9 +10,6 @@ use qdepth_measure::{Bytes, Nanos};
 
 /// Most passes.
 const PASSES_MAX: u32 = 100;
-
-/// Loads that run at the same time, with a title.
-pub(crate) type Titled = (String, Vec<(Profile, LoadSpec)>);
 
 /// So many threads on the first so many targets, with one transfer size.
 struct Row<'a> {
@@ -26,7 +24,7 @@ impl BandwidthSpec {
     ///
     /// # Errors
     /// If a number is outside its limits.
-    pub(crate) fn steps(&self, targets: usize) -> Result<Vec<Titled>, String> {
+    pub(crate) fn steps(&self, targets: usize) -> Result<Vec<Step>, String> {
         self.check()?;
         let passes = self.passes.unwrap_or(2);
         let mut steps = Vec::new();
@@ -35,7 +33,7 @@ impl BandwidthSpec {
                 for direction in 0..2 {
                     let title = format!("{} × {}", row.threads, row.transfer);
                     let title = pass_title(&title, pass, passes);
-                    steps.push((title, self.loads(&row, direction)));
+                    steps.push(Step { title, loads: self.loads(&row, direction) });
                 }
             }
         }
@@ -67,7 +65,7 @@ impl BandwidthSpec {
         rows
     }
 
-    fn loads(&self, row: &Row<'_>, direction: usize) -> Vec<(Profile, LoadSpec)> {
+    fn loads(&self, row: &Row<'_>, direction: usize) -> Vec<Load> {
         let shares = dealt(row.threads, row.targets).into_iter().enumerate();
         let load = |(target, threads): (usize, u32)| {
             let profile = self.profile(row, direction, threads);
@@ -79,7 +77,7 @@ impl BandwidthSpec {
                 bytes_per_stream: Some(self.bytes_per_thread),
                 ..LoadSpec::default()
             };
-            (profile, spec)
+            Load { profile, spec }
         };
         shares.filter(|(_, threads)| *threads > 0).map(load).collect()
     }

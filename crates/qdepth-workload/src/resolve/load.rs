@@ -1,7 +1,13 @@
-//! A load of a step.
+//! A step and its loads.
 
 use crate::profile::Profile;
 use crate::steps::LoadSpec;
+
+/// Loads that run at the same time on each target.
+pub(crate) struct Step {
+    pub(crate) title: String,
+    pub(crate) loads: Vec<Load>,
+}
 
 pub(crate) struct Load {
     pub(crate) profile: Profile,

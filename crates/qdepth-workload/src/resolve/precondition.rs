@@ -28,12 +28,13 @@ const ROUNDS_MAX: u32 = 10_000;
 
 impl Preconditioning {
     fn steps(self) -> Vec<Step> {
+        let sequential = Step::new(Method::Sequential);
         match self {
-            Self::State(wear) => wear.steps(),
+            Self::State(Wear::Preconditioned) => vec![sequential],
+            Self::State(Wear::Steady) => vec![sequential, Step::new(Method::Random)],
             Self::UntilSteady { rule, round } => {
                 let until = Step::new(Method::UntilSteady);
-                let until = Step { rule: Some(rule), round, ..until };
-                vec![Step::new(Method::Sequential), until]
+                vec![sequential, Step { rule: Some(rule), round, ..until }]
             }
         }
     }
@@ -120,14 +121,6 @@ impl Wear {
         match self {
             Self::Preconditioned => "preconditioned",
             Self::Steady => "steady",
-        }
-    }
-
-    fn steps(self) -> Vec<Step> {
-        let sequential = Step::new(Method::Sequential);
-        match self {
-            Self::Preconditioned => vec![sequential],
-            Self::Steady => vec![sequential, Step::new(Method::Random)],
         }
     }
 }

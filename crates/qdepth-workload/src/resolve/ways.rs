@@ -15,13 +15,9 @@ const PARTITION_ALIGNMENT: u64 = 1 << 20;
 /// Most processes of a variant: each has a thread of its own.
 const PROCESSES_MAX: u32 = 64;
 
-/// Columns in which the loads of a step run at the same time.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Way {
-    /// The variant that it is, where the plan compares.
-    pub(crate) variant: Option<u32>,
-    pub(crate) destinations: Vec<Destination>,
-}
+/// Destinations on which the loads of a step run at the same time; a variant where the plan
+/// compares.
+pub(crate) type Way = Vec<Destination>;
 
 /// A target or a part of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,10 +49,9 @@ pub(crate) fn ways(
     let destinations = || targets.iter().enumerate().map(on);
     let Some(spec) = &file.comparison else {
         nothing_to_compare(file, choices)?;
-        let way = |destinations: Vec<Destination>| Way { variant: None, destinations };
         let ways = match file.targets {
-            TargetsSpec::Together => vec![way(destinations().collect())],
-            TargetsSpec::InTurn => destinations().map(|only| way(vec![only])).collect(),
+            TargetsSpec::Together => vec![destinations().collect()],
+            TargetsSpec::InTurn => destinations().map(|only| vec![only]).collect(),
         };
         return Ok((None, ways));
     };
@@ -83,12 +78,10 @@ pub(crate) fn ways(
         Compared::Processes => processes(spec, choices, &all)?,
         Compared::Areas => areas(spec, choices, &all)?,
     };
-    let (mut variants, ways): (Vec<Variant>, Vec<Vec<Destination>>) = columns.into_iter().unzip();
+    let (mut variants, ways): (Vec<Variant>, Vec<Way>) = columns.into_iter().unzip();
     name(&mut variants, choices.variants.as_deref())?;
     let comparison = comparison(file, choices, variants)?;
-    let numbered = (0..).zip(ways);
-    let ways = numbered.map(|(number, destinations)| Way { variant: Some(number), destinations });
-    Ok((Some(comparison), ways.collect()))
+    Ok((Some(comparison), ways))
 }
 
 pub(crate) fn bad(what: impl Into<String>) -> ResolveError {
@@ -132,17 +125,13 @@ fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveE
     }
 }
 
-fn variant(
-    role: Role,
-    name: String,
-    destinations: Vec<Destination>,
-) -> (Variant, Vec<Destination>) {
+fn variant(role: Role, name: String, destinations: Way) -> (Variant, Way) {
     let (target, times) = destinations.first().map_or((0, 1), |p| (p.target as u32, p.times));
     let (parts, prepare) = (destinations.len() as u32, Vec::new());
     (Variant { name, role, parts, times, target, prepare }, destinations)
 }
 
-type Columns = Vec<(Variant, Vec<Destination>)>;
+type Columns = Vec<(Variant, Way)>;
 
 /// The first alone, all at once, then each array with the outstanding I/Os of all.
 fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveError> {
