@@ -2,10 +2,11 @@
 //! renderings of it.
 
 use crate::figure::{Figure, Label};
+use crate::number::TimeUnit;
 use qdepth_words::{Lang, words};
 
 /// A report, in reading order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The language its words are in.
     pub lang: Lang,
@@ -144,6 +145,18 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
+impl Section {
+    /// Section of these blocks.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { id: id.into(), title: title.into(), blocks }
+    }
+
+    /// Section of these blocks; `None` without any.
+    pub fn unless_empty(blocks: Vec<Block>, id: &str, title: &str) -> Option<Self> {
+        (!blocks.is_empty()).then(|| Self::new(id, title, blocks))
+    }
+}
+
 /// A piece of a section.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
@@ -208,6 +221,40 @@ pub struct Table {
     pub note: String,
 }
 
+impl Table {
+    /// Table without a remark.
+    pub fn new(
+        caption: impl Into<String>,
+        columns: impl IntoIterator<Item = Column>,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Self {
+        Self {
+            caption: caption.into(),
+            columns: columns.into_iter().collect(),
+            rows: rows.into_iter().collect(),
+            note: String::new(),
+        }
+    }
+
+    /// The same table with this remark.
+    #[must_use]
+    pub fn with_note(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+
+    /// Removes the columns that do not pass, given their index.
+    pub fn retain_columns(&mut self, keep: impl Fn(usize, &Column) -> bool) {
+        let columns = self.columns.iter().enumerate();
+        let kept: Vec<bool> = columns.map(|(index, column)| keep(index, column)).collect();
+        let mut each = kept.iter().copied();
+        self.columns.retain(|_| each.next().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut each = kept.iter().copied();
+            row.cells.retain(|_| each.next().unwrap_or(true));
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -230,6 +277,11 @@ pub fn text(heading: &str) -> Column {
 /// Column of numbers with a unit, which may be empty.
 pub fn number_in(heading: &str, unit: &str) -> Column {
     Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number, rank: 0 }
+}
+
+/// Column of letters.
+pub fn centred(heading: &str) -> Column {
+    Column { align: Align::Centre, ..text(heading) }
 }
 
 /// Sources numbered `[1] …`, one line each.
@@ -264,6 +316,13 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// True if the row begins a new group.
     pub opens_group: bool,
+}
+
+impl Row {
+    /// Row within a group.
+    pub fn new(cells: impl IntoIterator<Item = Cell>) -> Self {
+        Self { cells: cells.into_iter().collect(), opens_group: false }
+    }
 }
 
 /// A cell of a table.
@@ -309,6 +368,10 @@ impl Cell {
     /// Cell of a value that misses a requirement.
     pub fn alarm(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Mark::Alarm }
+    }
+    /// Time in this unit, ns; a dash for `None`.
+    pub fn time(unit: TimeUnit, ns: Option<f64>) -> Self {
+        Self::or_dash(ns.map(|ns| unit.write(ns)))
     }
     /// Plain cell with the text, or an unknown cell with a dash for `None`.
     pub fn or_dash(text: Option<String>) -> Self {

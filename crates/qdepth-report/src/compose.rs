@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::compared::Compared;
 use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
+use crate::grouped::grouped;
 use crate::number;
 use crate::presentation::Presentation;
 use crate::redact;
@@ -138,8 +139,9 @@ pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
 /// Measured targets: one line each, and one for targets with the same description.
 fn target_facts(view: &View<'_>) -> Vec<Fact> {
     let (run, words) = (view.run, view.words.facts);
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for target in &run.targets {
+    // If there are very many targets, they are described by kind, not individually.
+    let crowd = run.targets.len() > TARGETS_LISTED_MAX;
+    let described = run.targets.iter().map(|target| {
         let values = [
             ("kind", tables::kind_word(view, target.kind).to_owned()),
             ("area", number::binary_bytes(target.area_bytes as f64)),
@@ -150,21 +152,13 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
         } else {
             format!("{} ({})", target.name, target.expression)
         };
-        let details = fill_in(words.area, &values);
-        // If there are very many targets, they are described by kind, not individually.
-        let crowd = run.targets.len() > TARGETS_LISTED_MAX;
-        match groups
-            .iter_mut()
-            .find(|(known, names)| *known == details && (crowd || names[0] == name))
-        {
-            Some((_, names)) => names.push(name),
-            None => groups.push((details, vec![name])),
-        }
-    }
-    let line = |(details, names): (String, Vec<String>)| {
+        let alone = if crowd { None } else { Some(name.clone()) };
+        ((fill_in(words.area, &values), alone), name)
+    });
+    let line = |((details, _), names): ((String, _), Vec<String>)| {
         fact(words.target, with_subject(view.lang, &naming::counted_names(view, names), &details))
     };
-    groups.into_iter().map(line).collect()
+    grouped(described).into_iter().map(line).collect()
 }
 
 fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
@@ -189,10 +183,6 @@ fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     facts
 }
 
-fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), blocks }
-}
-
 fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     let names = view.words.sections;
     let [first, others @ ..] = &mut *self::results(view) else { return Vec::new() };
@@ -201,21 +191,21 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     all.extend(paper::media::section(&[view]));
     all.extend(others.iter_mut().map(std::mem::take));
     if !view.loads.is_empty() {
-        all.push(section("best-practice", view.words.paper.sections[1], practice(view)));
-        all.push(section("conclusion", view.words.paper.sections[2], conclusion(view)));
+        all.push(Section::new("best-practice", view.words.paper.sections[1], practice(view)));
+        all.push(Section::new("conclusion", view.words.paper.sections[2], conclusion(view)));
         let title = view.words.explain.recommendation;
-        all.push(section("recommendation", title, recommendation(view)));
+        all.push(Section::new("recommendation", title, recommendation(view)));
     }
-    all.push(section("findings", names.findings, findings(view)));
+    all.push(Section::new("findings", names.findings, findings(view)));
     // After the results: readers want these first, and look up the method.
-    all.push(section("method", names.method, method(&[view])));
-    all.push(section("points", names.points, all_points(view)));
+    all.push(Section::new("method", names.method, method(&[view])));
+    all.push(Section::new("points", names.points, all_points(view)));
     // After the results, like in the ioDrive paper: it is long, and most readers only look things
     // up in it.
-    all.push(section("environment", names.environment, environment(view)));
-    all.push(section("reproduce", names.reproduce, reproduce(view, results)));
+    all.push(Section::new("environment", names.environment, environment(view)));
+    all.push(Section::new("reproduce", names.reproduce, reproduce(view, results)));
     all.extend(paper::closing(view));
-    all.push(section("parameters", names.parameters, parameters(view)));
+    all.push(Section::new("parameters", names.parameters, parameters(view)));
     all.retain(|section| !section.blocks.is_empty());
     all
 }
@@ -226,16 +216,16 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     let names = view.words.sections;
     if view.loads.is_empty() {
         let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
-        return vec![section("key-figures", names.key_figures, nothing)];
+        return vec![Section::new("key-figures", names.key_figures, nothing)];
     }
     let swept = view.swept().next().is_some();
     let quotients = || tables::quotients(view).filter(|_| view.compared.is_none());
     let key = swept.then(|| std::iter::once(tables::key_figures(view)).chain(quotients()));
     let key = key.into_iter().flatten().map(Block::Table).collect();
-    let mut all = vec![section("key-figures", names.key_figures, key)];
+    let mut all = vec![Section::new("key-figures", names.key_figures, key)];
     let answered = |chapter| explain::answered(view, chapter);
     all.extend(comparison::section(view).map(answered));
-    all.extend(swept.then(|| section("diagrams", names.diagrams, diagrams(view))));
+    all.extend(swept.then(|| Section::new("diagrams", names.diagrams, diagrams(view))));
     all.extend(pts::section(view));
     let of_bandwidth = bandwidth::section(view).or_else(|| pressure::section(view));
     all.extend(of_bandwidth.map(answered));

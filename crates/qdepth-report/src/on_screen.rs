@@ -149,17 +149,7 @@ pub fn point_tables(
 
 /// Removes the column of point numbers, which would make rows too long for a terminal.
 fn untraced(mut table: Table) -> Table {
-    let kept: Vec<bool> = table.columns.iter().map(|c| c.align != Align::Places).collect();
-    let keep = |position: &mut usize| {
-        *position += 1;
-        kept.get(*position - 1).copied().unwrap_or(true)
-    };
-    let mut position = 0;
-    table.columns.retain(|_| keep(&mut position));
-    for row in &mut table.rows {
-        let mut position = 0;
-        row.cells.retain(|_| keep(&mut position));
-    }
+    table.retain_columns(|_, column| column.align != Align::Places);
     table
 }
 

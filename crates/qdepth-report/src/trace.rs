@@ -1,6 +1,6 @@
 //! Points of the run behind a figure, by index in the plan, as in `qdepth export`.
 
-use crate::document::{Align, Cell, Column, Table};
+use crate::document::{Align, Column};
 use crate::view::{Point, View};
 
 /// Indices of a point; for a column of a comparison, those of its drives or processes.
@@ -31,16 +31,10 @@ pub(crate) fn text(points: &[u32]) -> String {
     points.chunk_by(follow).map(stretch).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds a last column with the points of each row.
-pub(crate) fn traced(view: &View<'_>, mut table: Table, points: Vec<Vec<u32>>) -> Table {
+/// Column of point numbers.
+pub(crate) fn column(view: &View<'_>) -> Column {
     let heading = view.words.columns.point.to_owned();
-    table.columns.push(Column { heading, unit: String::new(), align: Align::Places, rank: 0 });
-    for (row, points) in table.rows.iter_mut().zip(&points) {
-        row.cells.push(Cell::unknown(text(points)));
-    }
-    // All rows must have the same length.
-    table.rows.iter_mut().skip(points.len()).for_each(|row| row.cells.push(Cell::unknown("")));
-    table
+    Column { heading, unit: String::new(), align: Align::Places, rank: 0 }
 }
 
 #[cfg(test)]

@@ -75,6 +75,9 @@ pub(crate) struct Point<'a> {
     pub(crate) mib_per_s: Estimate,
 }
 
+/// A load and a point of it.
+pub(crate) type LoadPoint<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
+
 impl Point<'_> {
     /// True if its figures are valid.
     pub(crate) fn is_valid(&self) -> bool {
@@ -128,6 +131,11 @@ impl<'a> Load<'a> {
             }
         })
     }
+    /// The point at this queue depth, valid or not.
+    pub(crate) fn measured_at(&self, target: u32, outstanding: u32) -> Option<&Point<'a>> {
+        self.on(target).find(|point| point.record.outstanding == outstanding)
+    }
+
     /// The valid point at this queue depth.
     pub(crate) fn at(&self, target: u32, outstanding: u32) -> Option<&Point<'a>> {
         self.on(target).find(|p| p.is_valid() && p.record.outstanding == outstanding)

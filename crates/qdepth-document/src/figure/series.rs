@@ -39,6 +39,25 @@ pub struct Figure {
     pub panels: Vec<String>,
 }
 
+impl Figure {
+    /// Single diagram with one vertical axis: label and axis below, label and scale on the left.
+    pub fn new(
+        x: (&str, Horizontal),
+        y: (impl Into<String>, Scale),
+        series: impl IntoIterator<Item = Series>,
+    ) -> Self {
+        Self {
+            x_label: x.0.to_owned(),
+            x_axis: x.1,
+            y_label: y.0.into(),
+            y_scale: y.1,
+            series: series.into_iter().collect(),
+            right: None,
+            panels: Vec::new(),
+        }
+    }
+}
+
 /// A horizontal axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Horizontal {
@@ -84,6 +103,29 @@ pub struct Series {
     pub markers: Markers,
     /// Its points, from left to right.
     pub marks: Vec<Mark>,
+}
+
+impl Series {
+    /// Full line with plain markers.
+    pub fn new(
+        name: impl Into<String>,
+        colour: usize,
+        marks: impl IntoIterator<Item = Mark>,
+    ) -> Self {
+        let marks = marks.into_iter().collect();
+        Self { name: name.into(), colour, stroke: Stroke::Solid, markers: Markers::Plain, marks }
+    }
+
+    /// True if at least one value is known.
+    pub fn is_known(&self) -> bool {
+        self.marks.iter().any(|mark| mark.value.known().is_some())
+    }
+
+    /// The same points, drawn with this stroke and these markers.
+    #[must_use]
+    pub fn drawn(self, stroke: Stroke, markers: Markers) -> Self {
+        Self { stroke, markers, ..self }
+    }
 }
 
 /// Stroke of a line.
@@ -134,6 +176,23 @@ pub enum MarkValue {
     Invalid,
     /// Not measured.
     Missing,
+}
+
+impl MarkValue {
+    /// The value, if it is known.
+    pub fn known(self) -> Option<f64> {
+        match self {
+            Self::Known(value, _) => Some(value),
+            Self::Invalid | Self::Missing => None,
+        }
+    }
+}
+
+impl From<Option<f64>> for MarkValue {
+    /// Value without an interval, or a missing one.
+    fn from(value: Option<f64>) -> Self {
+        value.map_or(Self::Missing, |value| Self::Known(value, None))
+    }
 }
 
 impl Mark {

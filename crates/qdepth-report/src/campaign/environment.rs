@@ -7,7 +7,9 @@ use qdepth_record::Observation;
 
 use super::runs::Campaign;
 use crate::compose::attached_tables;
-use crate::document::{Block, Cell, Row, Table, text};
+use crate::document::{Block, Cell, Table, text};
+use crate::grouped::{grouped, unique};
+use crate::rows::Rows;
 use crate::section::machine;
 use crate::section::observed::{self, observed_cell, observed_name};
 use crate::view::View;
@@ -16,7 +18,6 @@ use crate::words::fact_subject;
 /// A fact, with its values and the runs that observed each.
 struct Fact<'a> {
     subject: &'a str,
-    key: &'a str,
     seen: Vec<(&'a Observation, Vec<usize>)>,
 }
 
@@ -59,62 +60,52 @@ fn tables_of(
 
 /// All facts of all runs, in the order in which subjects and keys first appear.
 fn facts<'a>(runs: &[Vec<&'a Observation>]) -> Vec<Fact<'a>> {
-    let mut all: Vec<Fact<'a>> = Vec::new();
-    let mut subjects: Vec<&str> = Vec::new();
-    for (index, observations) in runs.iter().enumerate() {
+    let each = runs.iter().enumerate().flat_map(|(index, observations)| {
         let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
-        for seen in observations {
-            // A device below several targets is described for each of them.
-            if !known.insert((&seen.subject, &seen.key)) {
-                continue;
-            }
-            if !subjects.contains(&&*seen.subject) {
-                subjects.push(&seen.subject);
-            }
-            let of_key =
-                |fact: &&mut Fact<'_>| fact.subject == seen.subject && fact.key == seen.key;
-            match all.iter_mut().find(of_key) {
-                Some(fact) => fact.add(seen, index),
-                None => all.push(Fact {
-                    subject: &seen.subject,
-                    key: &seen.key,
-                    seen: vec![(seen, vec![index])],
-                }),
-            }
-        }
-    }
+        // A device below several targets is described for each of them.
+        let new = move |seen: &&&'a Observation| known.insert((&seen.subject, &seen.key));
+        observations
+            .iter()
+            .filter(new)
+            .map(move |seen| ((&*seen.subject, &*seen.key), (*seen, index)))
+    });
+    let all = grouped(each);
+    let subjects = unique(all.iter().map(|((subject, _), _)| *subject));
+    let mut all: Vec<Fact<'_>> = all
+        .into_iter()
+        .map(|((subject, _), seen)| {
+            let values =
+                grouped(seen.into_iter().map(|(seen, index)| (&seen.value, (seen, index))));
+            let seen = values
+                .into_iter()
+                .map(|(_, seen)| (seen[0].0, seen.into_iter().map(|(_, index)| index).collect()));
+            Fact { subject, seen: seen.collect() }
+        })
+        .collect();
     all.sort_by_key(|fact| subjects.iter().position(|subject| *subject == fact.subject));
     all
-}
-
-impl<'a> Fact<'a> {
-    fn add(&mut self, seen: &'a Observation, index: usize) {
-        match self.seen.iter_mut().find(|(other, _)| other.value == seen.value) {
-            Some((_, indices)) => indices.push(index),
-            None => self.seen.push((seen, vec![index])),
-        }
-    }
 }
 
 /// Facts that differ between the runs that observed them, one row per value.
 fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>]) -> Table {
     let words = view.words.columns;
-    let columns = [words.subject, words.fact, words.value, campaign.words.section].map(text);
-    let mut rows = Vec::new();
-    for fact in facts.iter().filter(|fact| fact.seen.len() > 1) {
-        for (nth, (seen, indices)) in fact.seen.iter().enumerate() {
-            let first = |name: String| if nth == 0 { name } else { String::new() };
-            let numbers: Vec<String> =
-                indices.iter().map(|index| (index + 1).to_string()).collect();
-            let cells = vec![
-                Cell::head(first(fact_subject(view.lang, fact.subject))),
-                Cell::plain(first(observed_name(view, seen))),
-                observed_cell(view, seen),
-                Cell::plain(numbers.join(view.words.list[0])),
-            ];
-            rows.push(Row { cells, opens_group: nth == 0 });
-        }
-    }
-    let caption = campaign.words.differences.to_owned();
-    Table { caption, columns: columns.to_vec(), rows, note: String::new() }
+    let [subject, name, value, runs] =
+        [words.subject, words.fact, words.value, campaign.words.section].map(text);
+    let rows = facts.iter().filter(|fact| fact.seen.len() > 1).flat_map(|fact| {
+        let values = fact.seen.iter().enumerate();
+        values.map(move |(nth, (seen, indices))| (fact.subject, nth, *seen, indices))
+    });
+    let first = |nth: usize, name: String| if nth == 0 { name } else { String::new() };
+    Rows::from_items(rows)
+        .groups(|(_, nth, ..)| *nth == 0)
+        .column(subject, |(subject, nth, ..)| {
+            Cell::head(first(*nth, fact_subject(view.lang, subject)))
+        })
+        .column(name, |(_, nth, seen, _)| Cell::plain(first(*nth, observed_name(view, seen))))
+        .column(value, |(_, _, seen, _)| observed_cell(view, seen))
+        .column(runs, |(.., indices)| {
+            let numbers = indices.iter().map(|index| (index + 1).to_string());
+            Cell::plain(numbers.collect::<Vec<_>>().join(view.words.list[0]))
+        })
+        .table(campaign.words.differences)
 }

@@ -13,10 +13,12 @@ use crate::compared::Compared;
 use crate::compose::{
     self, all_points, banners, compose, fact, literal, method, results, results_hash,
 };
-use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table, number_in, text};
+use crate::document::{Banner, Block, Cell, Document, Fact, Section, Table, number_in, text};
+use crate::grouped::{grouped, unique};
 use crate::number;
 use crate::presentation::{Measured, Presentation};
 use crate::redact;
+use crate::rows::Rows;
 use crate::section::answer;
 use crate::section::explain::recommendation;
 use crate::section::findings::findings;
@@ -103,17 +105,12 @@ impl<'a> Campaign<'_, 'a> {
     /// Names of the targets, each once, in the order of the runs; several drives of one kind count
     /// as one.
     fn target_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for view in &self.views {
-            let shown = view.run.targets.iter().map(|target| view.shown(&target.name));
-            for name in shown {
-                let kind = name.rsplit_once(" #").map_or(name.as_str(), |(kind, _)| kind);
-                if !names.iter().any(|known| known == kind) {
-                    names.push(kind.to_owned());
-                }
-            }
-        }
-        names
+        let targets =
+            self.views.iter().flat_map(|view| view.run.targets.iter().map(move |t| (view, t)));
+        unique(targets.map(|(view, target)| {
+            let name = view.shown(&target.name);
+            name.rsplit_once(" #").map_or(name.clone(), |(kind, _)| kind.to_owned())
+        }))
     }
 
     /// Label of a run, for example `Run 2: plan “devices”, nvme0n1`.
@@ -129,15 +126,9 @@ impl<'a> Campaign<'_, 'a> {
 
     /// Banners of all runs, once each; banners of some runs with the numbers of these runs.
     fn banners(&self) -> Vec<Banner> {
-        let mut all: Vec<(Banner, Vec<usize>)> = Vec::new();
-        for (index, view) in self.views.iter().enumerate() {
-            for banner in banners(view) {
-                match all.iter_mut().find(|(other, _)| *other == banner) {
-                    Some((_, indices)) => indices.push(index),
-                    None => all.push((banner, vec![index])),
-                }
-            }
-        }
+        let views = self.views.iter().enumerate();
+        let all =
+            views.flat_map(|(index, view)| banners(view).into_iter().map(move |b| (b, index)));
         let placed = |(banner, indices): (Banner, Vec<usize>)| {
             if indices.len() == self.views.len() {
                 return banner;
@@ -153,7 +144,7 @@ impl<'a> Campaign<'_, 'a> {
             };
             Banner { label, text: fill_in(&text, &values) }
         };
-        all.into_iter().map(placed).collect()
+        grouped(all).into_iter().map(placed).collect()
     }
 
     fn list(&self, items: Vec<String>) -> String {
@@ -201,31 +192,30 @@ impl<'a> Campaign<'_, 'a> {
     fn sections(&self, diagrams: Vec<Block>) -> Vec<Section> {
         let Some(first) = self.views.first() else { return Vec::new() };
         let (names, of_paper) = (first.words.sections, first.words.paper.sections);
-        let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            blocks,
-        };
         let mut all: Vec<Section> = paper::introduction(first);
-        all.push(section("runs", self.words.section, vec![Block::Table(self.overview())]));
+        all.push(Section::new("runs", self.words.section, vec![Block::Table(self.overview())]));
         all.extend(paper::media::section(&self.views));
-        all.push(section("method", names.method, method(&self.views)));
+        all.push(Section::new("method", names.method, method(&self.views)));
         let [side_by_side, _] = self.words.side_by_side;
-        all.push(section("side-by-side", side_by_side, diagrams));
+        all.push(Section::new("side-by-side", side_by_side, diagrams));
         all.extend(self.chapters());
         let measured = |content: fn(&View<'_>) -> Vec<Block>| {
             self.by_run(|_, view| if view.loads.is_empty() { Vec::new() } else { content(view) })
         };
-        all.push(section("best-practice", of_paper[1], measured(practice)));
-        all.push(section("conclusion", of_paper[2], measured(conclusion)));
-        all.push(section("recommendation", first.words.explain.recommendation, self.recommended()));
-        all.push(section("findings", names.findings, self.by_run(|_, view| findings(view))));
-        all.push(section("points", names.points, self.by_run(|_, view| all_points(view))));
-        all.push(section("environment", names.environment, environment::machines(self)));
+        all.push(Section::new("best-practice", of_paper[1], measured(practice)));
+        all.push(Section::new("conclusion", of_paper[2], measured(conclusion)));
+        all.push(Section::new(
+            "recommendation",
+            first.words.explain.recommendation,
+            self.recommended(),
+        ));
+        all.push(Section::new("findings", names.findings, self.by_run(|_, view| findings(view))));
+        all.push(Section::new("points", names.points, self.by_run(|_, view| all_points(view))));
+        all.push(Section::new("environment", names.environment, environment::machines(self)));
         let again = |index: usize, view: &View<'_>| compose::reproduce(view, &self.hashes[index]);
-        all.push(section("reproduce", self.words.reproduce, self.by_run(again)));
+        all.push(Section::new("reproduce", self.words.reproduce, self.by_run(again)));
         all.extend(paper::closing(first));
-        all.push(section("parameters", names.parameters, environment::parameters(self)));
+        all.push(Section::new("parameters", names.parameters, environment::parameters(self)));
         all.retain(|section| !section.blocks.is_empty());
         all
     }
@@ -243,37 +233,26 @@ impl<'a> Campaign<'_, 'a> {
     /// Table of the runs, one row each.
     fn overview(&self) -> Table {
         let Some(first) = self.views.first() else { return Table::default() };
-        let facts = first.words.facts;
-        let columns = vec![
-            text(facts.run),
-            text(facts.plan),
-            text(facts.target),
-            text(facts.started),
-            number_in(first.words.sections.points, ""),
-            text(self.words.grades),
-            text(self.words.id),
-            text(""),
-        ];
-        let row = |(index, view): (usize, &&View<'_>)| {
-            let id = view.run.id.chars().take(ID).collect::<String>();
-            let cells = vec![
-                Cell::head(number::count(index as u64 + 1)),
-                Cell::plain(&*view.run.plan_name),
-                Cell::plain(naming::targets(view)),
-                Cell::plain(date::moment(&view.run.started_at, view.words)),
-                Cell::plain(number::count(view.points().count() as u64)),
-                Cell::plain(grades(view).map(|n| n.to_string()).join(" / ")),
-                Cell::plain(id),
-                Cell::unknown(view.mark()),
-            ];
-            Row { cells, opens_group: false }
-        };
-        Table {
-            caption: self.words.caption.to_owned(),
-            columns,
-            rows: self.views.iter().enumerate().map(row).collect(),
-            note: self.words.note.to_owned(),
-        }
+        let (facts, words) = (first.words.facts, self.words);
+        Rows::from_items(self.views.iter().enumerate())
+            .column(text(facts.run), |(index, _)| Cell::head(number::count(*index as u64 + 1)))
+            .column(text(facts.plan), |(_, view)| Cell::plain(&*view.run.plan_name))
+            .column(text(facts.target), |(_, view)| Cell::plain(naming::targets(view)))
+            .column(text(facts.started), |(_, view)| {
+                Cell::plain(date::moment(&view.run.started_at, view.words))
+            })
+            .column(number_in(first.words.sections.points, ""), |(_, view)| {
+                Cell::plain(number::count(view.points().count() as u64))
+            })
+            .column(text(words.grades), |(_, view)| {
+                Cell::plain(grades(view).map(|n| n.to_string()).join(" / "))
+            })
+            .column(text(words.id), |(_, view)| {
+                Cell::plain(view.run.id.chars().take(ID).collect::<String>())
+            })
+            .column(text(""), |(_, view)| Cell::unknown(view.mark()))
+            .table(words.caption)
+            .with_note(words.note)
     }
 
     /// The results of each run under its own heading. The introduction to a kind of diagram or

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 
 use super::runs::Campaign;
-use crate::document::{Align, Block, Column, Origin, Picture, Table};
+use crate::document::{Align, Block, Origin, Picture, Table};
 use crate::section::sweep::pictures;
 use crate::section::sweep::tables::key_figures;
 use crate::view::{Load, View};
@@ -121,9 +121,5 @@ fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
 
 /// Removes the column of point numbers, which are those of a single run's plan.
 fn without_point_column(table: &mut Table) {
-    let is_places = |column: &Column| column.align == Align::Places;
-    if let Some(index) = table.columns.iter().rposition(is_places) {
-        table.columns.remove(index);
-        table.rows.iter_mut().for_each(|row| drop(row.cells.remove(index)));
-    }
+    table.retain_columns(|_, column| column.align != Align::Places);
 }

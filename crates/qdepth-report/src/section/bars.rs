@@ -2,10 +2,10 @@
 
 use qdepth_measure::Estimate;
 
-use crate::document::{Cell, Picture, Row, number_in, text};
+use crate::document::{Cell, Picture, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::rounded;
-use crate::section::table_parts::data_table;
+use crate::rows::Rows;
 use crate::view::View;
 use crate::words::fill_in;
 
@@ -30,11 +30,13 @@ pub(crate) struct Bars {
     pub(crate) names: Vec<String>,
     /// Bars of each group by name; `None` if the value is unknown.
     pub(crate) rows: Vec<Vec<Option<Bar>>>,
+    /// True if the data table has a column with the points of each group.
+    pub(crate) traced: bool,
 }
 
 impl Bars {
     pub(crate) fn picture(self, view: &View<'_>) -> Picture {
-        let Self { id, title, x_label, y_label, unit, groups, names, rows } = self;
+        let Self { id, title, x_label, y_label, unit, groups, names, rows, traced } = self;
         let mark = |at: usize, bar: &Option<Bar>| match bar {
             Some(Bar { value, points }) => {
                 let value = MarkValue::Known(value.value, value.interval);
@@ -42,38 +44,39 @@ impl Bars {
             }
             None => Mark::at(at as f64, MarkValue::Missing),
         };
-        let series = names.iter().enumerate().map(|(colour, name)| Series {
-            name: name.clone(),
-            colour,
-            stroke: Stroke::None,
-            markers: Markers::Plain,
-            marks: rows.iter().enumerate().map(|(at, row)| mark(at, &row[colour])).collect(),
+        let series = names.iter().enumerate().map(|(colour, name)| {
+            let marks = rows.iter().enumerate().map(|(at, row)| mark(at, &row[colour]));
+            Series::new(&**name, colour, marks).drawn(Stroke::None, Markers::Plain)
         });
         let between = view.words.list[0];
         let values = [("groups", groups.join(between)), ("columns", names.join(between))];
-        let mut heads = vec![text("")];
-        heads.extend(names.iter().map(|name| number_in(name, unit)));
-        let cell =
-            |bar: &Option<Bar>| Cell::or_dash(bar.as_ref().map(|bar| rounded(&bar.value).joined()));
-        let row = |(title, row): (&String, &Vec<Option<Bar>>)| {
-            let cells = std::iter::once(Cell::head(&**title)).chain(row.iter().map(cell));
-            Row { cells: cells.collect(), opens_group: false }
+        let data = Rows::from_items(groups.iter().zip(&rows))
+            .column(text(""), |(title, _)| Cell::head(&**title))
+            .each(
+                names.iter().enumerate(),
+                |(_, name)| number_in(name, unit),
+                |(_, row), (index, _)| {
+                    Cell::or_dash(row[*index].as_ref().map(|bar| rounded(&bar.value).joined()))
+                },
+            );
+        let data = if traced {
+            let points =
+                |bar: &Option<Bar>| bar.as_ref().map_or_else(Vec::new, |b| b.points.clone());
+            data.traced(view, |(_, row)| row.iter().flat_map(points).collect())
+        } else {
+            data
         };
         Picture {
             id,
             title: view.marked(title),
             description: fill_in(view.words.comparison.bars_description, &values),
-            data: data_table(view, heads, groups.iter().zip(&rows).map(row).collect()),
+            data: data.data(view),
             origin: view.origin(),
-            figure: Figure {
-                x_label,
-                y_label,
-                y_scale: Scale::FromZero,
-                series: series.collect(),
-                x_axis: Horizontal::Groups(groups),
-                right: None,
-                panels: Vec::new(),
-            },
+            figure: Figure::new(
+                (&x_label, Horizontal::Groups(groups.clone())),
+                (y_label, Scale::FromZero),
+                series,
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Letters that replace names in headings of ratios: the names of two products would make a column
 //! wider than its figures, or wrap its heading to four lines.
 
-use crate::section::published::published_name;
+use crate::section::columns::{base, base_is_above, published};
 use crate::view::View;
 use crate::words::with_subject;
 
@@ -19,8 +19,7 @@ pub(crate) struct Letters<'v, 'a> {
 
 impl<'v, 'a> Letters<'v, 'a> {
     pub(crate) fn new(view: &'v View<'a>) -> Self {
-        let published = view.compared.map_or(&[][..], |compared| &compared.published);
-        let published = published.iter().map(|drive| published_name(view, &drive.title));
+        let published = published(view).map(|drive| drive.name(view));
         let targets = view.targets.iter().map(|target| view.target_name(*target));
         let names: Vec<String> = targets.chain(published).collect();
         let mut letters: Vec<usize> = names.iter().map(|name| name.chars().count()).collect();
@@ -58,10 +57,8 @@ impl<'v, 'a> Letters<'v, 'a> {
 
 /// Heading of a ratio to the base, which is that of a comparison, or else the first target.
 pub(crate) fn quotient_heading(view: &View<'_>, letters: &Letters<'_, '_>, other: &str) -> String {
-    let base = view.compared.map(|compared| compared.record.base);
-    let base = base.or(view.targets.first().copied()).unwrap_or_default();
-    let base = view.target_name(base);
-    if view.compared.is_some_and(|compared| compared.record.base_above) {
+    let base = view.target_name(base(view).unwrap_or_default());
+    if base_is_above(view) {
         letters.quotient(&base, other)
     } else {
         letters.quotient(other, &base)

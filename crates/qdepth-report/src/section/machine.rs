@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::{Observation, Reason};
 
-use crate::document::{Cell, Column, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
+use crate::grouped::grouped;
 use crate::number;
+use crate::rows::Rows;
 use crate::section::observed::observed;
 use crate::words::{
     HostWords, Lang, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
@@ -35,13 +37,7 @@ pub(crate) fn subjects(
     facts: &[Observation],
     fits: impl Fn(&[&Observation]) -> bool,
 ) -> Vec<(String, Vec<&Observation>)> {
-    let mut all: Vec<(String, Vec<&Observation>)> = Vec::new();
-    for fact in facts {
-        match all.iter_mut().find(|(subject, _)| *subject == fact.subject) {
-            Some((_, facts)) => facts.push(fact),
-            None => all.push((fact.subject.clone(), vec![fact])),
-        }
-    }
+    let mut all = grouped(facts.iter().map(|fact| (fact.subject.clone(), fact)));
     all.retain(|(_, facts)| fits(facts));
     all
 }
@@ -60,73 +56,58 @@ fn first<'a>(facts: &[&'a Observation], keys: &[&str]) -> Option<&'a str> {
     keys.iter().find_map(|key| value(facts, key))
 }
 
-fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
-    Table { caption: caption.to_owned(), columns, rows, note: String::new() }
-}
-
-fn row(cells: Vec<Cell>) -> Row {
-    Row { cells, opens_group: false }
-}
-
 fn machine(facts: &[Observation], lang: Lang) -> Table {
     let words = all_words(lang).host;
     let known = facts.iter().filter(|fact| MACHINE.contains(&&*fact.subject));
-    let rows = known.filter_map(|fact| {
-        let value = observed(fact, fact.value.as_deref().ok()?);
-        let cells = [
-            fact_subject(lang, &fact.subject),
-            fact_name(lang, &fact.key),
-            fact_value(lang, &value),
-        ];
-        let [subject, name, value] = cells;
-        Some(row(vec![Cell::head(subject), Cell::plain(name), Cell::plain(value)]))
-    });
-    let columns = words.machine_columns.iter().map(|heading| text(heading)).collect();
-    table(words.machine, columns, rows.collect())
+    let [subject, name, value] = words.machine_columns.map(text);
+    Rows::from_items(
+        known.filter_map(|fact| Some((fact, observed(fact, fact.value.as_deref().ok()?)))),
+    )
+    .column(subject, |(fact, _)| Cell::head(fact_subject(lang, &fact.subject)))
+    .column(name, |(fact, _)| Cell::plain(fact_name(lang, &fact.key)))
+    .column(value, |(_, value)| Cell::plain(fact_value(lang, value)))
+    .table(words.machine)
 }
 
 fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
-    let [device, product, capacity, link, limit, queues, scheduler, cache, heat, used] =
+    let [device, name, capacity, link, limit, queues, scheduler, cache, heat, used] =
         words.device_columns;
-    let columns = vec![
-        text(device),
-        text(product),
-        number_in(capacity, ""),
-        text(link),
-        number_in(limit, "MiB/s"),
-        number_in(queues, ""),
-        text(scheduler),
-        text(cache),
-        number_in(heat, "°C"),
-        number_in(used, "%"),
-    ];
-    let rows = devices.iter().map(|(name, facts)| {
-        let plain = |keys: &[&str]| Cell::or_dash(first(facts, keys).map(str::to_owned));
-        let named_by = ["vendor", "model", "firmware"].map(|key| value(facts, key).unwrap_or(""));
-        // On some buses the vendor is a number.
-        let named = |word: &&&str| !word.is_empty() && !word.starts_with("0x");
-        let product = named_by.iter().filter(named).copied().collect::<Vec<_>>();
-        let product = if product.is_empty() {
-            first(facts, &["product", "mapped_name", "backing_file"]).map(str::to_owned)
-        } else {
-            Some(product.join(" "))
-        };
-        let bytes = |key| value(facts, key).and_then(|bytes| bytes.parse::<f64>().ok());
-        let limit = bytes("link_limit_bytes_per_s").map(|b| b / f64::from(1 << 20));
-        row(vec![
-            Cell::head(&**name),
-            Cell::or_dash(product),
-            Cell::or_dash(bytes("size_bytes").map(number::decimal_bytes)),
-            Cell::or_dash(connected(facts, words)),
-            Cell::or_dash(limit.map(number::three_digits)),
-            plain(&["queues"]),
-            Cell::or_dash(value(facts, "scheduler").map(chosen)),
-            plain(&["write_cache"]),
-            plain(&["temperature_celsius", "sensor_celsius"]),
-            plain(&["percentage_used"]),
-        ])
-    });
-    table(words.devices, columns, rows.collect())
+    let plain = |facts: &[&Observation], keys: &[&str]| {
+        Cell::or_dash(first(facts, keys).map(str::to_owned))
+    };
+    let bytes = |facts: &[&Observation], key| value(facts, key)?.parse::<f64>().ok();
+    Rows::from_items(devices)
+        .column(text(device), |(name, _)| Cell::head(&**name))
+        .column(text(name), |(_, facts)| Cell::or_dash(product(facts)))
+        .column(number_in(capacity, ""), |(_, facts)| {
+            Cell::or_dash(bytes(facts, "size_bytes").map(number::decimal_bytes))
+        })
+        .column(text(link), |(_, facts)| Cell::or_dash(connected(facts, words)))
+        .column(number_in(limit, "MiB/s"), |(_, facts)| {
+            let limit = bytes(facts, "link_limit_bytes_per_s").map(|b| b / f64::from(1 << 20));
+            Cell::or_dash(limit.map(number::three_digits))
+        })
+        .column(number_in(queues, ""), |(_, facts)| plain(facts, &["queues"]))
+        .column(text(scheduler), |(_, f)| Cell::or_dash(value(f, "scheduler").map(chosen)))
+        .column(text(cache), |(_, facts)| plain(facts, &["write_cache"]))
+        .column(number_in(heat, "°C"), |(_, facts)| {
+            plain(facts, &["temperature_celsius", "sensor_celsius"])
+        })
+        .column(number_in(used, "%"), |(_, facts)| plain(facts, &["percentage_used"]))
+        .table(words.devices)
+}
+
+/// Vendor, model and firmware of a device, else another name.
+fn product(facts: &[&Observation]) -> Option<String> {
+    let named_by = ["vendor", "model", "firmware"].map(|key| value(facts, key).unwrap_or(""));
+    // On some buses the vendor is a number.
+    let named = |word: &&str| !word.is_empty() && !word.starts_with("0x");
+    let product = named_by.into_iter().filter(named).collect::<Vec<_>>();
+    if product.is_empty() {
+        first(facts, &["product", "mapped_name", "backing_file"]).map(str::to_owned)
+    } else {
+        Some(product.join(" "))
+    }
 }
 
 /// Link with its maximum, for example `PCIe 3.0 x2 (of PCIe 3.0 x4)`.
@@ -163,21 +144,27 @@ fn mounted(mounts: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
 
 fn rows_of(
     caption: &str,
-    headings: &[&str],
+    headings: &[&str; 5],
     subjects: &[(String, Vec<&Observation>)],
-    keys: &[&[&str]],
+    keys: &[&[&str]; 4],
 ) -> Table {
-    let rows = subjects.iter().map(|(subject, facts)| {
-        let mut cells = vec![Cell::head(subject.strip_prefix("mount ").unwrap_or(subject))];
-        cells.extend(keys.iter().map(|keys| {
-            let fact = keys.iter().find_map(|key| {
-                facts.iter().copied().find(|fact| fact.key == *key && fact.value.is_ok())
-            });
-            Cell::or_dash(fact.and_then(|fact| Some(observed(fact, fact.value.as_deref().ok()?))))
-        }));
-        row(cells)
-    });
-    table(caption, headings.iter().map(|heading| text(heading)).collect(), rows.collect())
+    let [subject, headings @ ..] = headings;
+    let value = |facts: &[&Observation], keys: &[&str]| {
+        let fact = keys.iter().find_map(|key| {
+            facts.iter().copied().find(|fact| fact.key == *key && fact.value.is_ok())
+        })?;
+        Some(observed(fact, fact.value.as_deref().ok()?))
+    };
+    Rows::from_items(subjects)
+        .column(text(subject), |(subject, _)| {
+            Cell::head(subject.strip_prefix("mount ").unwrap_or(subject))
+        })
+        .each(
+            headings.iter().zip(keys),
+            |(heading, _)| text(heading),
+            |(_, facts), (_, keys)| Cell::or_dash(value(facts, keys)),
+        )
+        .table(caption)
 }
 
 /// Unknown facts, by reason.
@@ -193,35 +180,29 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
         }
     }
     let between = all_words(lang).list[0];
-    let rows = reasons.into_iter().map(|((subject, _), (why, keys))| {
-        let keys: Vec<String> = keys.into_iter().collect();
-        row(vec![
-            Cell::head(fact_subject(lang, subject)),
-            Cell::unknown(keys.join(between)),
-            Cell::plain(reason_text(why, lang)),
-        ])
-    });
-    let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();
-    table(words.unknown, columns, rows.collect())
+    let [subject, names, reason] = words.unknown_columns.map(text);
+    Rows::from_items(reasons)
+        .column(subject, |((subject, _), _)| Cell::head(fact_subject(lang, subject)))
+        .column(names, |(_, (_, keys))| {
+            Cell::unknown(keys.iter().map(String::as_str).collect::<Vec<_>>().join(between))
+        })
+        .column(reason, |(_, (why, _))| Cell::plain(reason_text(why, lang)))
+        .table(words.unknown)
 }
 
 /// Every fact with its source.
 fn every(facts: &[Observation], lang: Lang) -> Table {
     let words = all_words(lang).host;
-    let rows = facts.iter().map(|fact| {
-        let value = match &fact.value {
+    let [subject, name, value, source] = words.all_columns.map(text);
+    Rows::from_items(facts)
+        .column(subject, |fact| Cell::head(fact_subject(lang, &fact.subject)))
+        .column(name, |fact| Cell::plain(fact_name(lang, &fact.key)))
+        .column(value, |fact| match &fact.value {
             Ok(value) => Cell::plain(fact_value(lang, &observed(fact, value))),
             Err(why) => Cell::unknown(with_subject(lang, words.unknown, &reason_text(why, lang))),
-        };
-        row(vec![
-            Cell::head(fact_subject(lang, &fact.subject)),
-            Cell::plain(fact_name(lang, &fact.key)),
-            value,
-            Cell::plain(fact_source(lang, &fact.source)),
-        ])
-    });
-    let columns = words.all_columns.iter().map(|heading| text(heading)).collect();
-    table(words.all, columns, rows.collect())
+        })
+        .column(source, |fact| Cell::plain(fact_source(lang, &fact.source)))
+        .table(words.all)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod bandwidth;
 pub(crate) mod bars;
+pub(crate) mod columns;
 pub(crate) mod comparison;
 pub(crate) mod date;
 pub(crate) mod explain;
@@ -23,5 +24,4 @@ pub(crate) mod steps;
 pub(crate) mod sum_box;
 pub(crate) mod summary;
 pub(crate) mod sweep;
-pub(crate) mod table_parts;
 pub(crate) mod timeline;

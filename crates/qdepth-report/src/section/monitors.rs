@@ -2,76 +2,52 @@
 
 use qdepth_record::PointRecord;
 
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number::{thousands, three_digits};
-use crate::section::table_parts::{target_cell, target_column};
-use crate::view::{Point, View};
+use crate::rows::Rows;
+use crate::view::{LoadPoint, Point, View};
 
 /// The table; `None` if nothing was monitored (imported and emulated runs).
 pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     let words = view.words.host;
-    let [device, in_flight, heat, cpu, stolen, thread, waiting] = words.monitor_columns;
-    let mut columns = vec![text(view.words.columns.profile)];
-    columns.extend(target_column(view));
-    columns.push(text(words.monitor_at));
-    columns.extend([
-        number_in(device, "%"),
-        number_in(in_flight, ""),
-        number_in(heat, "°C"),
-        number_in(cpu, "%"),
-        number_in(stolen, "%"),
-        number_in(thread, "%"),
-        number_in(waiting, "%"),
-    ]);
+    let [busy, in_flight, heat, cpu, stolen, thread, waiting] = words.monitor_columns;
     let watched = view.points().filter(|(_, point)| !point.record.monitors.is_empty());
-    let watched: Vec<_> = watched.collect();
+    let watched: Vec<LoadPoint<'_, '_>> = watched.collect();
     // Few machines report their power, and some only to root.
     let shown = [0, 1, 2].map(|at| watched.iter().any(|(_, point)| power(point)[at].is_some()));
-    let [packages, machine, per_watt] = words.power_columns;
-    let heads = [number_in(packages, "W"), number_in(machine, "W"), number_in(per_watt, "IOPS")];
-    columns.extend(heads.into_iter().zip(shown).filter_map(|(head, shown)| shown.then_some(head)));
-    let rows: Vec<Row> = watched
-        .into_iter()
-        .map(|(load, point)| {
-            let record = point.record;
-            let at = view.at(load, record);
-            let mut cells = vec![Cell::head(&*load.title)];
-            cells.extend(target_cell(view, record.target));
-            cells.push(Cell::plain(at));
-            cells.extend(figures(record));
-            let watts = power(point).into_iter().zip(shown).filter(|(_, shown)| *shown);
-            cells.extend(watts.map(|(value, _)| Cell::or_dash(value)));
-            Row { cells, opens_group: false }
+    let watts = words.power_columns.into_iter().zip(["W", "W", "IOPS"]).enumerate();
+    let share = |value: Option<f64>| Cell::or_dash(value.map(|share| thousands(share * 100.0, 1)));
+    let number =
+        |value: Option<f64>, decimals| Cell::or_dash(value.map(|n| thousands(n, decimals)));
+    let of_machine =
+        |point: &Point<'_>, name: &str| share(monitor_figure(point.record, name, &mean));
+    let table = Rows::from_items(watched)
+        .column(text(view.words.columns.profile), |(load, _)| Cell::head(&*load.title))
+        .targets(view, |(_, point)| point.record.target)
+        .column(text(words.monitor_at), |(load, point)| Cell::plain(view.at(load, point.record)))
+        .column(number_in(busy, "%"), |(_, point)| share(device(point.record)[0]))
+        .column(number_in(in_flight, ""), |(_, point)| {
+            number(busiest(point.record, " in_flight", &mean), 1)
         })
-        .collect();
-    (!rows.is_empty()).then(|| Table {
-        caption: words.monitors.to_owned(),
-        columns,
-        rows,
-        note: if shown[1] {
-            [words.monitor_note, words.power_note].join(view.words.gap)
-        } else {
-            words.monitor_note.to_owned()
-        },
-    })
+        .column(number_in(heat, "°C"), |(_, point)| number(device(point.record)[1], 0))
+        .column(number_in(cpu, "%"), |(_, point)| of_machine(point, "cpu busy_share"))
+        .column(number_in(stolen, "%"), |(_, point)| of_machine(point, "cpu steal_share"))
+        .column(number_in(thread, "%"), |(_, point)| of_machine(point, "busiest_thread_share"))
+        .column(number_in(waiting, "%"), |(_, point)| of_machine(point, "pressure cpu_share"))
+        .each(
+            watts.filter(|(at, _)| shown[*at]),
+            |(_, (heading, unit))| number_in(heading, unit),
+            |(_, point), (at, _)| Cell::or_dash(power(point)[*at].clone()),
+        )
+        .table(words.monitors);
+    let notes = [words.monitor_note, words.power_note];
+    let note = notes[..=usize::from(shown[1])].join(view.words.gap);
+    (!table.rows.is_empty()).then(|| table.with_note(note))
 }
 
 /// Utilisation of the busiest device, and the highest temperature, °C.
 pub(crate) fn device(record: &PointRecord) -> [Option<f64>; 2] {
     [busiest(record, " busy_share", &mean), busiest(record, " celsius", &highest)]
-}
-
-fn figures(record: &PointRecord) -> [Cell; 7] {
-    let share = |value: Option<f64>| Cell::or_dash(value.map(|share| thousands(share * 100.0, 1)));
-    [
-        share(busiest(record, " busy_share", &mean)),
-        Cell::or_dash(busiest(record, " in_flight", &mean).map(|n| thousands(n, 1))),
-        Cell::or_dash(busiest(record, " celsius", &highest).map(|celsius| thousands(celsius, 0))),
-        share(monitor_figure(record, "cpu busy_share", &mean)),
-        share(monitor_figure(record, "cpu steal_share", &mean)),
-        share(monitor_figure(record, "busiest_thread_share", &mean)),
-        share(monitor_figure(record, "pressure cpu_share", &mean)),
-    ]
 }
 
 /// Power of the processor packages and of the machine, W, and IOPS per watt of the machine.

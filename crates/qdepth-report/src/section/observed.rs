@@ -2,8 +2,9 @@
 
 use qdepth_record::{Observation, source};
 
-use crate::document::{Cell, Row, Table, text};
+use crate::document::{Cell, Table, text};
 use crate::number;
+use crate::rows::Rows;
 use crate::view::View;
 use crate::words::{Lang, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text};
 
@@ -14,21 +15,21 @@ pub(crate) fn observations<'a>(
     seen: impl Iterator<Item = &'a Observation>,
 ) -> Table {
     let words = view.words.columns;
-    let columns = [words.subject, words.fact, words.value, words.source].map(text).to_vec();
+    let [subject, name, value, source] =
+        [words.subject, words.fact, words.value, words.source].map(text);
     let mut former: Option<&str> = None;
     let known = seen.filter(|seen| seen.value.is_ok());
-    let rows = known.map(|seen| {
-        let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
-        let value = observed_cell(view, seen);
-        let subject = match opens_group {
+    let known = known.map(|seen| (seen, former.replace(&seen.subject) != Some(&*seen.subject)));
+    Rows::from_items(known)
+        .groups(|(_, opens)| *opens)
+        .column(subject, |(seen, opens)| match opens {
             true => Cell::head(fact_subject(view.lang, &seen.subject)),
             false => Cell::plain(""),
-        };
-        let name = Cell::plain(observed_name(view, seen));
-        let cells = vec![subject, name, value, Cell::unknown(fact_source(view.lang, &seen.source))];
-        Row { cells, opens_group }
-    });
-    Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
+        })
+        .column(name, |(seen, _)| Cell::plain(observed_name(view, seen)))
+        .column(value, |(seen, _)| observed_cell(view, seen))
+        .column(source, |(seen, _)| Cell::unknown(fact_source(view.lang, &seen.source)))
+        .table(caption)
 }
 
 /// Name of a fact. In languages other than English, a parameter of a device model has the key by

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use qdepth_measure::{LatencyHistogram, percentile};
 use qdepth_record::PointRecord;
 
-use crate::document::{Block, Cell, Picture, Row, Section, Table, number_in};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::document::{Block, Cell, Picture, Section, Table, number_in};
+use crate::figure::{Figure, Horizontal, Mark, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit};
-use crate::section::table_parts::data_table;
-use crate::trace;
+use crate::rows::Rows;
 use crate::view::View;
 use crate::words::fill_in;
 
@@ -145,18 +144,13 @@ impl<'v> Course<'v> {
         let unit = TimeUnit::suiting([high_ns]);
         let decades = high_ns.log10().ceil() - low_ns.log10().floor();
         let per_decade = (ROWS / decades.max(1.0)).floor().max(2.0);
-        let mut series: Vec<Series> = (0..SHADES.len())
-            .map(|shade| Series {
-                name: words.shades[shade].to_owned(),
-                colour: 0,
-                stroke: Stroke::None,
-                markers: Markers::Shade(shade),
-                marks: Vec::new(),
-            })
+        let shades = words.shades.into_iter().enumerate();
+        let mut series: Vec<Series> = shades
+            .map(|(at, name)| Series::new(name, 0, []).drawn(Stroke::None, Markers::Shade(at)))
             .collect();
         let mark = |slice: &Slice, ns: Option<f64>| Mark {
             at: slice.middle_ns / 1e9,
-            value: ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+            value: ns.map(|ns| unit.convert(ns)).into(),
             points: vec![self.record.index],
         };
         for slice in &self.slices {
@@ -165,48 +159,39 @@ impl<'v> Course<'v> {
                 series[shade(share)].marks.push(mark(slice, Some(middle_ns)));
             }
         }
-        series.extend(PERCENTILES.map(|(quantile, name, stroke)| Series {
-            name: name.to_owned(),
-            colour: 1,
-            stroke,
-            markers: Markers::None,
-            marks: self.slices.iter().map(|s| mark(s, s.percentile_ns(quantile))).collect(),
+        series.extend(PERCENTILES.map(|(quantile, name, stroke)| {
+            let marks = self.slices.iter().map(|s| mark(s, s.percentile_ns(quantile)));
+            Series::new(name, 1, marks).drawn(stroke, Markers::None)
         }));
-        let is_known = |mark: &Mark| matches!(mark.value, MarkValue::Known(..));
-        series.retain(|series| series.marks.iter().any(is_known));
+        series.retain(Series::is_known);
         Picture {
             id: format!("latency-over-time-{}", self.record.index),
             title: view.marked(self.title.clone()),
             description: format!("{}{}{}", words.description, view.words.gap, self.sentence(view)),
             data: self.data(view, unit),
             origin: view.origin(),
-            figure: Figure {
-                x_label: view.words.timeline.x.to_owned(),
-                x_axis: Horizontal::UpTo(self.end_ns() / 1e9),
-                y_label: format!("{} [{}]", words.y, unit.symbol()),
-                y_scale: Scale::Log,
+            figure: Figure::new(
+                (view.words.timeline.x, Horizontal::UpTo(self.end_ns() / 1e9)),
+                (format!("{} [{}]", words.y, unit.symbol()), Scale::Log),
                 series,
-                right: None,
-                panels: Vec::new(),
-            },
+            ),
         }
     }
 
     fn data(&self, view: &View<'_>, unit: TimeUnit) -> Table {
-        let mut columns = vec![number_in(view.words.timeline.from, "s"), number_in("I/Os", "")];
-        columns.extend(PERCENTILES.map(|(_, name, _)| number_in(name, unit.symbol())));
-        let row = |slice: &Slice| {
-            let from_ns = 2.0 * slice.middle_ns - slice.end_ns;
-            let mut cells = vec![Cell::head(number::three_digits(from_ns / 1e9))];
-            cells.push(Cell::plain(number::count(slice.times.count())));
-            cells.extend(PERCENTILES.map(|(quantile, ..)| {
-                Cell::or_dash(slice.percentile_ns(quantile).map(|ns| unit.write(ns)))
-            }));
-            Row { cells, opens_group: false }
-        };
-        let rows = self.slices.iter().map(row).collect();
-        let points = vec![vec![self.record.index]; self.slices.len()];
-        trace::traced(view, data_table(view, columns, rows), points)
+        Rows::from_items(&self.slices)
+            .column(number_in(view.words.timeline.from, "s"), |slice| {
+                let from_ns = 2.0 * slice.middle_ns - slice.end_ns;
+                Cell::head(number::three_digits(from_ns / 1e9))
+            })
+            .column(number_in("I/Os", ""), |s| Cell::plain(number::count(s.times.count())))
+            .each(
+                PERCENTILES,
+                |(_, name, _)| number_in(name, unit.symbol()),
+                |slice, (quantile, ..)| Cell::time(unit, slice.percentile_ns(*quantile)),
+            )
+            .traced(view, |_| vec![self.record.index])
+            .data(view)
     }
 
     /// The heat map in characters.
@@ -263,7 +248,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
         .map(|course| Block::Paragraph([&course.title, ": ", &course.sentence(view)].concat()));
     let mut blocks = vec![Block::Paragraph(words.note.to_owned()), Block::Pictures(pictures)];
     blocks.extend(sentences);
-    Some(Section { id: "latency-over-time".to_owned(), title: words.section.to_owned(), blocks })
+    Some(Section::new("latency-over-time", words.section, blocks))
 }
 
 /// The heat maps as lines of at most 80 characters, except for sentences; empty if the samples hold

@@ -2,13 +2,13 @@
 
 use qdepth_record::{Observation, PointRecord, TargetRecord};
 
-use crate::document::{Block, Cell, Row, Section, Table, number_in, text};
+use crate::document::{Block, Cell, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
+use crate::rows::Rows;
 use crate::section::grid::{Grid, by_size, reads};
 use crate::section::machine::value as known;
 use crate::section::sum_box::of_chapter;
-use crate::section::table_parts::with_mark;
-use crate::trace::traced;
+use crate::section::sweep::tables::throughput;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::{PtsWords, fact_value, fill_in};
 
@@ -85,8 +85,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     if !blocks.is_empty() {
         blocks.extend(of_chapter(view, "snia", sums(view)));
     }
-    let title = view.words.pts.section.to_owned();
-    (!blocks.is_empty()).then(|| Section { id: "snia".to_owned(), title, blocks })
+    (!blocks.is_empty()).then(|| Section::new("snia", view.words.pts.section, blocks))
 }
 
 /// Summary of the tables: first and last value of a test over time, else the extremes of all.
@@ -140,17 +139,13 @@ fn is_throughput(point: &Point<'_>) -> bool {
 }
 
 /// A table for each target, with its name if there are several.
-fn each(
-    view: &View<'_>,
-    caption: &str,
-    table: impl Fn(u32) -> Option<(Table, Vec<Vec<u32>>)>,
-) -> Vec<Table> {
+fn each(view: &View<'_>, caption: &str, table: impl Fn(u32) -> Option<Table>) -> Vec<Table> {
     let words = view.words.pts;
     let block = |target: &u32| {
-        let (table, points) = table(*target)?;
+        let table = table(*target)?;
         let named = [("caption", caption.to_owned()), ("target", view.target_name(*target))];
         let caption = if view.compares() { fill_in(words.on, &named) } else { caption.to_owned() };
-        Some(with_mark(view, traced(view, Table { caption, ..table }, points)))
+        Some(Table { caption, ..table })
     };
     view.targets.iter().filter_map(block).collect()
 }
@@ -187,12 +182,7 @@ fn name(view: &View<'_>, shown: Shown) -> &'static str {
 }
 
 /// Table with one row per block size, or per figure of it, and one column per read share.
-fn matrix(
-    view: &View<'_>,
-    words: &PtsWords,
-    target: u32,
-    shown: &[Shown],
-) -> (Table, Vec<Vec<u32>>) {
+fn matrix(view: &View<'_>, words: &PtsWords, target: u32, shown: &[Shown]) -> Table {
     let mut points = in_order(view, target);
     points.sort_by(|a, b| by_size(a.record, b.record));
     let grid = Grid::new(&points, |p| (&*p.record.request_size, p.record.read_share));
@@ -202,32 +192,32 @@ fn matrix(
         [Shown::Throughput] => "MiB/s",
         _ => unit.symbol(),
     };
-    let mut columns = vec![text(words.size)];
-    columns.extend(grid.shares.iter().map(|share| {
-        number_in(&format!("{:.0}/{:.0}", share * 100.0, 100.0 - share * 100.0), symbol)
-    }));
-    let (mut rows, mut of_rows) = (Vec::new(), Vec::new());
-    for (size, found) in grid.rows() {
-        let size = number::spaced_sizes(size);
-        for (nth, figure) in shown.iter().enumerate() {
-            let cell = |point: &Option<&Point<'_>>| match point {
+    let rows = grid.rows().flat_map(|(size, found)| shown.iter().map(move |s| (size, *s, found)));
+    Rows::from_items(rows)
+        .groups(|(_, figure, _)| shown.len() > 1 && shown.first() == Some(figure))
+        .column(text(words.size), |(size, figure, _)| {
+            let size = number::spaced_sizes(size);
+            Cell::head(match shown {
+                [_] => size,
+                _ => [&*size, name(view, *figure)].join(view.words.list[0]),
+            })
+        })
+        .each(
+            grid.shares.iter().enumerate(),
+            |(_, share)| {
+                number_in(&format!("{:.0}/{:.0}", *share * 100.0, 100.0 - *share * 100.0), symbol)
+            },
+            |(_, figure, found), (index, _)| match found[*index] {
                 Some(point) => {
                     Cell::or_dash(value(*figure, point, unit)).struck_if(!point.is_valid())
                 }
                 None => Cell::or_dash(None),
-            };
-            let head = match shown {
-                [_] => size.clone(),
-                _ => [&*size, name(view, *figure)].join(view.words.list[0]),
-            };
-            let mut cells = vec![Cell::head(head)];
-            cells.extend(found.iter().map(cell));
-            rows.push(Row { cells, opens_group: shown.len() > 1 && nth == 0 });
-            of_rows.push(found.iter().flatten().map(|point| point.record.index).collect());
-        }
-    }
-    let note = words.matrix_note.to_owned();
-    (Table { columns, rows, note, ..Table::default() }, of_rows)
+            },
+        )
+        .traced(view, |(.., found)| found.iter().flatten().map(|p| p.record.index).collect())
+        .marked(view)
+        .table("")
+        .with_note(words.matrix_note)
 }
 
 /// Mean bytes per second over all samples from this start on.
@@ -253,74 +243,97 @@ fn parts(record: &PointRecord, length_ns: u64) -> Vec<(u64, u64, u64, u64)> {
     all
 }
 
-fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, Vec<Vec<u32>>)> {
+fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let point = *in_order(view, target).first()?;
     let record = point.record;
     let area = view.run.targets.iter().find(|t| t.index == target).map_or(0, |t| t.area_bytes);
     let mut written = 0;
-    let row = |(end, ios, bytes, took): (u64, u64, u64, u64)| {
+    let parts = parts(record, record.duration_ns / PARTS).into_iter();
+    let parts = parts.map(|(end, ios, bytes, took)| {
         written += bytes;
-        let rate = ios as f64 / (took as f64 / 1e9);
-        let times = written as f64 / area.max(1) as f64;
-        let cells = vec![
-            Cell::head(number::duration(end as f64)),
-            Cell::plain(number::decimal_bytes(written as f64)),
-            Cell::or_dash((area > 0).then(|| format!("{times:.2}"))),
-            Cell::plain(number::three_digits(rate)).struck_if(!point.is_valid()),
-        ];
-        Row { cells, ..Row::default() }
-    };
-    let rows: Vec<Row> = parts(record, record.duration_ns / PARTS).into_iter().map(row).collect();
-    let columns = vec![
-        text(words.until),
-        number_in(words.written, ""),
-        number_in(words.fills, ""),
-        number_in(view.words.columns.rate, "IOPS"),
-    ];
-    let points = vec![vec![record.index]; rows.len()];
-    Some((Table { columns, rows, ..Table::default() }, points))
+        (end, written, ios as f64 / (took as f64 / 1e9))
+    });
+    let table = Rows::from_items(parts)
+        .column(text(words.until), |(end, ..)| Cell::head(number::duration(*end as f64)))
+        .column(number_in(words.written, ""), |(_, written, _)| {
+            Cell::plain(number::decimal_bytes(*written as f64))
+        })
+        .column(number_in(words.fills, ""), |(_, written, _)| {
+            let times = *written as f64 / area.max(1) as f64;
+            Cell::or_dash((area > 0).then(|| format!("{times:.2}")))
+        })
+        .column(number_in(view.words.columns.rate, "IOPS"), |(.., rate)| {
+            Cell::plain(number::three_digits(*rate)).struck_if(!point.is_valid())
+        })
+        .traced(view, |_| vec![record.index])
+        .marked(view)
+        .table("");
+    Some(table)
 }
 
-fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u32>>) {
+fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> Table {
     let points = in_order(view, target);
-    let (mut rows, mut of_rows) = (Vec::new(), Vec::new());
+    let mut groups: Vec<Pause<'_, '_>> = Vec::new();
     let mut before: Option<&Point<'_>> = None;
     let pause = |point: &Point<'_>| point.record.delay_ns;
     for group in points.chunk_by(|a, b| pause(a).is_some() && pause(a) == pause(b)) {
-        let Some(pause) = pause(group[0]) else {
-            before = group.last().copied();
-            continue;
-        };
-        let valid = group.iter().chain(&before).all(|point| point.is_valid());
-        let rates: Vec<f64> = group.iter().map(|point| point.summary.io_per_s.value).collect();
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let without = before.map(|point| point.summary.io_per_s.value);
-        let gain = without.filter(|rate| *rate > 0.0).map(|rate| {
-            // No such rate is known to a tenth of a per cent, so smaller differences count as none.
-            let tenths = ((mean / rate - 1.0) * 1000.0).round() + 0.0;
-            format!("{:+.1} %", tenths / 10.0).replace('-', "−")
-        });
-        let shown = |rate: f64| Cell::plain(number::three_digits(rate)).struck_if(!valid);
-        let cells = vec![
-            Cell::head(number::duration(pause as f64)),
-            without.map_or(Cell::or_dash(None), shown),
-            shown(rates[0]),
-            shown(rates[rates.len() - 1]),
-            shown(mean),
-            Cell::or_dash(gain).struck_if(!valid),
-        ];
-        rows.push(Row { cells, ..Row::default() });
-        of_rows.push(before.iter().chain(group).map(|point| point.record.index).collect());
+        match pause(group[0]) {
+            Some(pause_ns) => groups.push(Pause { pause_ns, before, group }),
+            None => before = group.last().copied(),
+        }
     }
-    let mut columns = vec![text(words.pause)];
-    columns.extend(
-        [words.before, words.first, words.last, words.mean].map(|name| number_in(name, "IOPS")),
-    );
-    columns.push(number_in(words.gain, ""));
-    (Table { columns, rows, note: words.recovery_note.to_owned(), ..Table::default() }, of_rows)
+    let rate = |point: &Point<'_>| point.summary.io_per_s.value;
+    let shown = |rate: f64| Cell::plain(number::three_digits(rate));
+    let iops = |heading| number_in(heading, "IOPS");
+    Rows::from_items(groups)
+        .column(text(words.pause), |each| Cell::head(number::duration(each.pause_ns as f64)))
+        .figures(Pause::is_valid, |rows| {
+            rows.column(iops(words.before), |each| {
+                each.before.map_or(Cell::or_dash(None), |point| shown(rate(point)))
+            })
+            .column(iops(words.first), |each| shown(rate(each.group[0])))
+            .column(iops(words.last), |each| shown(rate(each.group[each.group.len() - 1])))
+            .column(iops(words.mean), |each| shown(each.mean()))
+            .column(number_in(words.gain, ""), |each| Cell::or_dash(each.gain()))
+        })
+        .traced(view, |each| each.points().map(|point| point.record.index).collect())
+        .marked(view)
+        .table("")
+        .with_note(words.recovery_note)
 }
 
-fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, Vec<Vec<u32>>)> {
+/// Points with one pause before each, and the last point without a pause before them.
+struct Pause<'p, 'a> {
+    pause_ns: u64,
+    before: Option<&'p Point<'a>>,
+    group: &'p [&'p Point<'a>],
+}
+
+impl Pause<'_, '_> {
+    fn points(&self) -> impl Iterator<Item = &Point<'_>> {
+        self.before.into_iter().chain(self.group.iter().copied())
+    }
+
+    fn is_valid(&self) -> bool {
+        self.points().all(Point::is_valid)
+    }
+
+    /// Mean rate.
+    fn mean(&self) -> f64 {
+        let rates = self.group.iter().map(|point| point.summary.io_per_s.value);
+        rates.sum::<f64>() / self.group.len() as f64
+    }
+
+    /// Gain of the mean over the rate before.
+    fn gain(&self) -> Option<String> {
+        let rate = self.before.map(|point| point.summary.io_per_s.value)?;
+        // No such rate is known to a tenth of a per cent, so smaller differences count as none.
+        let tenths = ((self.mean() / rate - 1.0) * 1000.0).round() + 0.0;
+        (rate > 0.0).then(|| format!("{:+.1} %", tenths / 10.0).replace('-', "−"))
+    }
+}
+
+fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let points = in_order(view, target);
     let (first, last) = (points.first()?.record, points.last()?.record);
     let at_end = |record: &PointRecord| throughput_from(record, record.duration_ns / 10 * 9);
@@ -329,36 +342,36 @@ fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, Ve
         .into_iter()
         .find(|(_, _, bytes, took)| *bytes as f64 / (*took as f64 / 1e9) >= wanted)
         .map(|(end, ..)| number::duration(end as f64));
-    let times = points.iter().filter_map(|point| point.latency().mean_ns);
-    let unit = TimeUnit::suiting(times);
-    let row = |point: &&Point<'_>| {
-        let record = point.record;
-        let is_last = record.index == last.index && record.index != first.index;
-        let valid = point.is_valid();
-        let cells = vec![
-            Cell::head(
-                [view.step(&record.step), record.profile_title.clone()].join(view.words.list[0]),
-            ),
-            Cell::plain(number::rounded(&point.mib_per_s).value).struck_if(!valid),
-            Cell::plain(number::three_digits(at_end(record) / MIB)).struck_if(!valid),
-            Cell::or_dash(point.latency().mean_ns.map(|ns| unit.write(ns))).struck_if(!valid),
-            Cell::or_dash(point.latency().max_ns.map(|ns| unit.write(ns as f64))).struck_if(!valid),
-            Cell::or_dash(back.clone().filter(|_| is_last)),
-        ];
-        Row { cells, ..Row::default() }
-    };
-    let columns = vec![
-        text(view.words.columns.profile),
-        number_in(view.words.columns.throughput, "MiB/s"),
-        number_in(words.at_end, "MiB/s"),
-        number_in(view.words.columns.mean, unit.symbol()),
-        number_in(view.words.columns.maximum_time, unit.symbol()),
-        number_in(words.back, ""),
-    ];
-    let rows = points.iter().map(row).collect();
-    let of_rows = points.iter().map(|point| vec![point.record.index]).collect();
-    Some((
-        Table { columns, rows, note: words.stimulus_note.to_owned(), ..Table::default() },
-        of_rows,
-    ))
+    let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
+    let heads = view.words.columns;
+    let table = Rows::from_items(points)
+        .column(text(heads.profile), |point| {
+            let record = point.record;
+            let name = [view.step(&record.step), record.profile_title.clone()];
+            Cell::head(name.join(view.words.list[0]))
+        })
+        .figures(
+            |point| point.is_valid(),
+            |rows| {
+                rows.column(number_in(heads.throughput, "MiB/s"), |point| throughput(point))
+                    .column(number_in(words.at_end, "MiB/s"), |point| {
+                        Cell::plain(number::three_digits(at_end(point.record) / MIB))
+                    })
+                    .column(number_in(heads.mean, unit.symbol()), |point| {
+                        Cell::time(unit, point.latency().mean_ns)
+                    })
+                    .column(number_in(heads.maximum_time, unit.symbol()), |point| {
+                        Cell::time(unit, point.latency().max_ns.map(|ns| ns as f64))
+                    })
+            },
+        )
+        .column(number_in(words.back, ""), |point| {
+            let index = point.record.index;
+            Cell::or_dash(back.clone().filter(|_| index == last.index && index != first.index))
+        })
+        .traced(view, |point| vec![point.record.index])
+        .marked(view)
+        .table("")
+        .with_note(words.stimulus_note);
+    Some(table)
 }

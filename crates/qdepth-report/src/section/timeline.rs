@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::{IntervalRecord, MonitorRecord, PointRecord};
 
-use crate::document::{Block, Cell, Picture, Row, Section, Table, number_in, text};
+use crate::document::{Block, Cell, Picture, Section, Table, number_in, text};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
 use crate::number::{MIB, thousands, three_digits};
+use crate::rows::Rows;
 use crate::section::pressure::slice_ns;
 use crate::section::pts::goes_over_time;
 use crate::section::sum_box::of_chapter;
-use crate::section::table_parts::data_table;
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
@@ -44,7 +44,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let pictures = std::iter::once(throughput(view, &spans, end_ns)).chain(monitored);
     let mut blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
     blocks.extend(of_chapter(view, "over-time", sentences(view, &spans, end_ns)));
-    Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
+    Some(Section::new("over-time", words.section, blocks))
 }
 
 /// The throughput of the whole run over time.
@@ -62,11 +62,7 @@ fn sentences(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>], end_ns: u64) -> 
             let points = valid.map(|(load, point)| (*load, *point)).collect();
             rates(view, &PointGroupSpan { from_ns: span.from_ns, points }, *target, slice)
         });
-        let known = |mark: Mark| match mark.value {
-            MarkValue::Known(value, _) => Some(value),
-            _ => None,
-        };
-        let values: Vec<f64> = marks.filter_map(known).collect();
+        let values: Vec<f64> = marks.filter_map(|mark| mark.value.known()).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
         let figures = [
@@ -111,12 +107,10 @@ fn devices<'a>(spans: &[PointGroupSpan<'_, 'a>]) -> BTreeSet<&'a str> {
 fn throughput(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>], end_ns: u64) -> Picture {
     let words = view.words.timeline;
     let slice = slice_ns(end_ns);
-    let series = view.targets.iter().enumerate().map(|(colour, target)| Series {
-        name: if view.compares() { view.target_name(*target) } else { String::new() },
-        colour,
-        stroke: Stroke::Solid,
-        markers: Markers::None,
-        marks: spans.iter().flat_map(|span| rates(view, span, *target, slice)).collect(),
+    let series = view.targets.iter().enumerate().map(|(colour, target)| {
+        let name = if view.compares() { view.target_name(*target) } else { String::new() };
+        let marks = spans.iter().flat_map(|span| rates(view, span, *target, slice));
+        Series::new(name, colour, marks).drawn(Stroke::Solid, Markers::None)
     });
     Picture {
         id: "time-throughput".to_owned(),
@@ -124,32 +118,18 @@ fn throughput(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>], end_ns: u64) ->
         description: words.throughput_description.to_owned(),
         data: data(view, spans),
         origin: view.origin(),
-        figure: figure(
-            words.x,
-            end_ns,
-            view.words.pictures.throughput_y.to_owned(),
-            series.collect(),
-            None,
-        ),
+        figure: figure(view, end_ns, view.words.pictures.throughput_y, series),
     }
 }
 
 fn figure(
-    x: &str,
+    view: &View<'_>,
     end_ns: u64,
-    y_label: String,
-    series: Vec<Series>,
-    right: Option<RightAxis>,
+    y_label: &str,
+    series: impl IntoIterator<Item = Series>,
 ) -> Figure {
-    Figure {
-        panels: Vec::new(),
-        x_label: x.to_owned(),
-        x_axis: Horizontal::UpTo(end_ns as f64 / 1e9),
-        y_label,
-        y_scale: Scale::FromZero,
-        series,
-        right,
-    }
+    let x = (view.words.timeline.x, Horizontal::UpTo(end_ns as f64 / 1e9));
+    Figure::new(x, (y_label, Scale::FromZero), series)
 }
 
 /// Segments of a point, each with the measured time before it. Time between two segments belongs to
@@ -198,9 +178,7 @@ fn rates(view: &View<'_>, span: &PointGroupSpan<'_, '_>, target: u32, slice_ns: 
                 let middle = first.start_ns.saturating_sub(begins) as f64
                     + end_ns.saturating_sub(first.start_ns) as f64 / 2.0;
                 let rate = bytes / MIB / (length_ns(slice) as f64 / 1e9);
-                let is_known = rate.is_finite();
-                let value =
-                    if is_known { MarkValue::Known(rate, None) } else { MarkValue::Missing };
+                let value = MarkValue::from(Some(rate).filter(|rate| rate.is_finite()));
                 let at = (from.saturating_add(before) as f64 + middle) / 1e9;
                 Some(Mark { at, value, points: trace::point_indices(view, point) })
             };
@@ -227,11 +205,10 @@ fn monitored(
     let lines = |suffix: &str, word: &str, stroke: Stroke, reduce: fn(&[f64]) -> f64| {
         let line = |(colour, device): (usize, &&str)| {
             let name = format!("{device}{suffix}");
-            let marks: Vec<Mark> =
-                spans.iter().flat_map(|span| levels(span, &name, end_ns, reduce)).collect();
-            let seen = marks.iter().any(|mark| matches!(mark.value, MarkValue::Known(..)));
+            let marks = spans.iter().flat_map(|span| levels(span, &name, end_ns, reduce));
             let name = fill_in(word, &[("device", (*device).to_owned())]);
-            seen.then_some(Series { name, colour, stroke, markers: Markers::None, marks })
+            let series = Series::new(name, colour, marks).drawn(stroke, Markers::None);
+            series.is_known().then_some(series)
         };
         devices.iter().enumerate().filter_map(line).collect::<Vec<Series>>()
     };
@@ -240,14 +217,13 @@ fn monitored(
     });
     let heat =
         lines(HEAT, words.heat, Stroke::Dashed, |all| all.iter().copied().fold(f64::MIN, f64::max));
-    let (busy_y, heat_y) = (words.busy_y.to_owned(), words.heat_y.to_owned());
     let figure = match (busy.is_empty(), heat.is_empty()) {
         (true, true) => return None,
-        (true, false) => figure(words.x, end_ns, heat_y, heat, None),
-        (false, true) => figure(words.x, end_ns, busy_y, busy, None),
+        (true, false) => figure(view, end_ns, words.heat_y, heat),
+        (false, true) => figure(view, end_ns, words.busy_y, busy),
         (false, false) => {
-            let right = RightAxis { label: heat_y, series: heat };
-            figure(words.x, end_ns, busy_y, busy, Some(right))
+            let right = RightAxis { label: words.heat_y.to_owned(), series: heat };
+            Figure { right: Some(right), ..figure(view, end_ns, words.busy_y, busy) }
         }
     };
     Some(Picture {
@@ -299,33 +275,29 @@ fn levels(
 /// Data table. Every slice would give hundreds of rows, so it has the values of the points.
 fn data(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>]) -> Table {
     let (words, columns) = (view.words.timeline, view.words.columns);
-    let headings = vec![
-        number_in(words.from, "s"),
-        text(columns.profile),
-        text(columns.outstanding),
-        number_in(columns.throughput, "MiB/s"),
-        number_in(words.busiest, "%"),
-        number_in(words.hottest, "°C"),
-    ];
-    let (mut rows, mut points) = (Vec::new(), Vec::new());
-    for span in spans {
-        for (load, point) in &span.points {
-            let record = point.record;
-            let at = view.at(load, record);
-            let [busy, heat] = crate::section::monitors::device(record);
-            let cells = vec![
-                Cell::head(three_digits(span.from_ns as f64 / 1e9)),
-                Cell::plain(&*load.title),
-                Cell::plain(at),
-                Cell::plain(three_digits(point.mib_per_s.value)),
-                Cell::or_dash(busy.map(|share| thousands(share * 100.0, 1))),
-                Cell::or_dash(heat.map(|celsius| thousands(celsius, 0))),
-            ];
-            rows.push(Row { cells, opens_group: false });
-            points.push(trace::point_indices(view, point));
-        }
-    }
-    trace::traced(view, data_table(view, headings, rows), points)
+    let points = spans.iter().flat_map(|span| {
+        span.points.iter().map(move |(load, point)| (span.from_ns, *load, *point))
+    });
+    let device = |point: &Point<'_>| crate::section::monitors::device(point.record);
+    Rows::from_items(points)
+        .column(number_in(words.from, "s"), |(from_ns, ..)| {
+            Cell::head(three_digits(*from_ns as f64 / 1e9))
+        })
+        .column(text(columns.profile), |(_, load, _)| Cell::plain(&*load.title))
+        .column(text(columns.outstanding), |(_, load, point)| {
+            Cell::plain(view.at(load, point.record))
+        })
+        .column(number_in(columns.throughput, "MiB/s"), |(.., point)| {
+            Cell::plain(three_digits(point.mib_per_s.value))
+        })
+        .column(number_in(words.busiest, "%"), |(.., point)| {
+            Cell::or_dash(device(point)[0].map(|share| thousands(share * 100.0, 1)))
+        })
+        .column(number_in(words.hottest, "°C"), |(.., point)| {
+            Cell::or_dash(device(point)[1].map(|celsius| thousands(celsius, 0)))
+        })
+        .traced(view, |(.., point)| trace::point_indices(view, point))
+        .data(view)
 }
 
 #[cfg(test)]

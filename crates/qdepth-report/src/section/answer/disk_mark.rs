@@ -4,9 +4,9 @@
 use qdepth_measure::Estimate;
 use qdepth_record::PointRecord;
 
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number::rounded;
-use crate::section::table_parts::with_mark;
+use crate::rows::Rows;
 use crate::view::{Point, View};
 use crate::words::fill_in;
 
@@ -73,24 +73,19 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
 /// Table in the layout of those programs, with the worse grade of each line; `None` for other
 /// plans.
 pub(crate) fn table(view: &View<'_>) -> Option<Table> {
-    let directions = view.words.bandwidth.directions;
-    let unit = "MB/s";
-    let columns = vec![
-        text(view.words.columns.profile),
-        number_in(directions[1], unit),
-        number_in(directions[0], unit),
-        text(view.words.columns.grade),
-    ];
-    let row = |Line { name, both }: Line<'_, '_>| {
-        let cell = |point: Option<&Point<'_>>| {
-            Cell::or_dash(point.map(megabytes)).struck_if(point.is_some_and(|p| !p.is_valid()))
-        };
-        let grade = both.iter().flatten().map(|point| point.summary.grade).max();
-        let grade = grade.map(|grade| grade.to_string());
-        let cells = vec![Cell::head(name), cell(both[0]), cell(both[1]), Cell::or_dash(grade)];
-        Row { cells, opens_group: false }
+    let [writes, reads] = view.words.bandwidth.directions;
+    let cell = |point: Option<&Point<'_>>| {
+        Cell::or_dash(point.map(megabytes)).struck_if(point.is_some_and(|p| !p.is_valid()))
     };
-    let rows: Vec<Row> = lines(view).into_iter().map(row).collect();
-    let table = Table { columns, rows, ..Table::default() };
-    (!table.rows.is_empty()).then(|| with_mark(view, table))
+    let table = Rows::from_items(lines(view))
+        .column(text(view.words.columns.profile), |line| Cell::head(&*line.name))
+        .column(number_in(reads, "MB/s"), |line| cell(line.both[0]))
+        .column(number_in(writes, "MB/s"), |line| cell(line.both[1]))
+        .column(text(view.words.columns.grade), |line| {
+            let grade = line.both.iter().flatten().map(|point| point.summary.grade).max();
+            Cell::or_dash(grade.map(|grade| grade.to_string()))
+        })
+        .marked(view)
+        .table("");
+    (!table.rows.is_empty()).then_some(table)
 }

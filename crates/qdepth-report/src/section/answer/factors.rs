@@ -1,19 +1,19 @@
 //! Comparison of several targets or columns with a base: the ratios of their largest values.
 
-use qdepth_measure::{Estimate, quotient};
+use qdepth_measure::Estimate;
 
-use crate::document::{Cell, Picture, Row, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{self, rounded};
-use crate::published::PublishedDrive;
+use crate::rows::Rows;
 use crate::section::bars::{Bar, Bars};
+use crate::section::columns::{self, ComparedColumn};
 use crate::section::grid::Grid;
 use crate::section::letters::{Letters, quotient_heading};
 use crate::section::naming;
-use crate::section::published::{published_maximum, published_name, published_note};
+use crate::section::published::published_note;
 use crate::section::sweep::sentences::both_ends;
-use crate::section::table_parts::with_mark;
 use crate::trace;
-use crate::view::{Load, Point, View};
+use crate::view::{Load, View};
 use crate::words::fill_in;
 
 /// Maximum number of others named in a sentence.
@@ -32,46 +32,10 @@ const GROUPS: usize = 6;
 
 /// Ratios of the largest values of each load: other ÷ base, or base ÷ other.
 pub(super) struct Factors<'v, 'a> {
+    view: &'v View<'a>,
     base: u32,
-    /// True if the ratios are base ÷ other.
-    above: bool,
     others: Vec<ComparedColumn<'v>>,
     loads: Vec<&'v Load<'a>>,
-}
-
-/// Column compared with the base.
-#[derive(Clone, Copy)]
-enum ComparedColumn<'v> {
-    /// A measured column.
-    Column(u32),
-    /// A published drive, whose figures have no interval.
-    Published(&'v PublishedDrive),
-}
-
-impl ComparedColumn<'_> {
-    fn name(self, view: &View<'_>) -> String {
-        match self {
-            Self::Column(column) => view.target_name(column),
-            Self::Published(drive) => published_name(view, &drive.title),
-        }
-    }
-
-    fn maximum(self, load: &Load<'_>) -> Option<Estimate> {
-        match self {
-            Self::Column(column) => load.maximum(column).map(|point| *point.main()),
-            Self::Published(drive) => {
-                let value = published_maximum(drive, load)?;
-                Some(Estimate { value, interval: None, degrees: 0, autocorrelation: 0.0 })
-            }
-        }
-    }
-
-    fn point<'l, 'a>(self, load: &'l Load<'a>) -> Option<&'l Point<'a>> {
-        match self {
-            Self::Column(column) => load.maximum(column),
-            Self::Published(_) => None,
-        }
-    }
 }
 
 /// Ratios for a run with a comparison; `None` if there is nothing to divide.
@@ -82,15 +46,8 @@ pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a
 
 /// Ratios for a run with several targets or columns.
 pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
-    let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
-    let above = view.compared.is_some_and(|compared| compared.record.base_above);
-    let columns = view.targets.iter().copied().filter(|target| *target != base);
-    let published = view.compared.iter().flat_map(|compared| compared.published.iter().copied());
-    let others = columns
-        .map(ComparedColumn::Column)
-        .chain(published.map(ComparedColumn::Published))
-        .collect();
-    let all = Factors { base, above, others, loads: view.swept().collect() };
+    let (base, others) = (columns::base(view)?, columns::others(view));
+    let all = Factors { view, base, others, loads: view.swept().collect() };
     let known =
         all.others.iter().any(|other| all.loads.iter().any(|l| all.at(l, *other).is_some()));
     known.then_some(all)
@@ -116,8 +73,7 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     fn at(&self, load: &Load<'a>, other: ComparedColumn<'_>) -> Option<Estimate> {
-        let (base, other) = (self.base_maximum(load)?, other.maximum(load)?);
-        if self.above { quotient(&base, &other) } else { quotient(&other, &base) }
+        columns::divided(self.view, &other.maximum(load)?, &self.base_maximum(load)?)
     }
 
     /// The smallest and the largest ratio of a column.
@@ -171,7 +127,7 @@ impl<'v, 'a> Factors<'v, 'a> {
             let ((_, low), (_, high)) = self.ends(*other)?;
             let effect = low.value.ln().abs().max(high.value.ln().abs());
             let [low, high] = [low, high].map(|value| rounded(&value).value);
-            let template = match (low == high, self.above) {
+            let template = match (low == high, columns::base_is_above(self.view)) {
                 (false, false) => words.factor,
                 (true, false) => words.factor_single,
                 (false, true) => words.factor_above,
@@ -209,7 +165,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let more = all - items.len();
         let more = (more > 0).then(|| crate::words::counted(words.others, more));
         let items: Vec<String> = items.into_iter().map(|item| item.text).chain(more).collect();
-        let template = if self.above { words.above } else { words.beside };
+        let template = if columns::base_is_above(self.view) { words.above } else { words.beside };
         let named = items.len();
         let items = items.join(view.words.clause);
         let values = [("base", view.target_name(self.base)), ("items", items)];
@@ -220,7 +176,7 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// ratios of the largest values.
     pub(super) fn at_one_depth(&self, view: &View<'_>) -> Option<String> {
         let (mut all, mut tops) = (Vec::new(), Vec::new());
-        let turned = if self.above { -1 } else { 1 };
+        let turned = if columns::base_is_above(self.view) { -1 } else { 1 };
         for load in &self.loads {
             for other in &self.others {
                 let ComparedColumn::Column(column) = *other else { continue };
@@ -247,7 +203,9 @@ impl<'v, 'a> Factors<'v, 'a> {
         };
         let (low, high) = (all.last()?, all.first()?);
         let mut values = vec![("low", text(low)), ("high", text(high))];
-        values.extend((!self.above).then(|| ("base", view.target_name(self.base))));
+        values.extend(
+            (!columns::base_is_above(self.view)).then(|| ("base", view.target_name(self.base))),
+        );
         let (least, most) = (tops.last()?.0, tops.first()?.0);
         let beyond = low.0 < least * (1.0 - BEYOND) || high.0 > most * (1.0 + BEYOND);
         beyond.then(|| fill_in(view.words.answer.at_one_depth, &values))
@@ -256,36 +214,31 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// Table with one row per load: the base's largest value, and the ratios.
     pub(super) fn table(&self, view: &View<'_>) -> Table {
         let words = view.words;
-        let mut columns = vec![text(words.columns.profile)];
         let letters = Letters::new(view);
-        columns.push(number_in(&letters.head(&view.target_name(self.base)), ""));
-        columns.push(text(words.columns.unit));
-        let shown = || self.others.iter().take(SHOWN);
-        let heading = |other: &ComparedColumn<'_>| {
-            number_in(&quotient_heading(view, &letters, &other.name(view)), "")
-        };
-        columns.extend(shown().map(heading));
-        let row = |load: &&Load<'a>| {
-            let base = self.base_maximum(load);
-            let mut cells = vec![
-                Cell::head(&*load.title),
-                Cell::or_dash(base.map(|base| rounded(&base).value)),
-                Cell::plain(load.unit()),
-            ];
-            cells.extend(shown().map(|other| {
-                Cell::or_dash(self.at(load, *other).map(|factor| rounded(&factor).joined()))
-            }));
-            Row { cells, opens_group: false }
-        };
-        let rows = self.loads.iter().take(ROWS).map(row).collect();
+        let shown = || self.others.iter().copied().take(SHOWN);
         let names: Vec<String> = shown().map(|other| other.name(view)).collect();
         let key = letters.key(&names).map(|key| fill_in(words.answer.letters, &[("key", key)]));
         let note = key.into_iter().chain([words.answer.factor_note.to_owned()]);
         let note = note.chain(super::single::left_out(view, ROWS));
         let published = view.compared.map(|compared| published_note(view, compared));
         let note = note.chain(published.filter(|note| !note.is_empty()));
-        let note = note.collect::<Vec<_>>().join(words.gap);
-        with_mark(view, Table { caption: String::new(), columns, rows, note })
+        let base = letters.head(&view.target_name(self.base));
+        Rows::from_items(self.loads.iter().take(ROWS))
+            .column(text(words.columns.profile), |load| Cell::head(&*load.title))
+            .column(number_in(&base, ""), |load| {
+                Cell::or_dash(self.base_maximum(load).map(|base| rounded(&base).value))
+            })
+            .column(text(words.columns.unit), |load| Cell::plain(load.unit()))
+            .each(
+                shown(),
+                |other| number_in(&quotient_heading(view, &letters, &other.name(view)), ""),
+                |load, other| {
+                    Cell::or_dash(self.at(load, *other).map(|factor| rounded(&factor).joined()))
+                },
+            )
+            .marked(view)
+            .table("")
+            .with_note(note.collect::<Vec<_>>().join(words.gap))
     }
 
     /// Bar chart: one group per load, one bar per column. For many loads, one group per block size,
@@ -302,7 +255,11 @@ impl<'v, 'a> Factors<'v, 'a> {
         };
         let bar = |cell: &ComparedBar<'v, 'a>| {
             let (load, other) = (*cell)?;
-            let points = [load.maximum(self.base), other.point(load)].into_iter().flatten();
+            let measured = match other {
+                ComparedColumn::Column(column) => load.maximum(column),
+                ComparedColumn::Published(_) => None,
+            };
+            let points = [load.maximum(self.base), measured].into_iter().flatten();
             Some(Bar { value: self.at(load, other)?, points: trace::of_all(view, points) })
         };
         let words = view.words.answer;
@@ -315,6 +272,7 @@ impl<'v, 'a> Factors<'v, 'a> {
             groups,
             names,
             rows: rows.iter().map(|row| row.iter().map(bar).collect()).collect(),
+            traced: false,
         };
         bars.picture(view)
     }

@@ -2,10 +2,10 @@
 
 use qdepth_record::AnswerEntry;
 
-use crate::document::{Cell, Picture, Row, Table, number_in, text};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::document::{Cell, Picture, Table, number_in, text};
+use crate::figure::{Figure, Horizontal, Mark, Scale, Series};
 use crate::number::{self, TimeUnit};
-use crate::section::table_parts::{data_table, target_cell, target_column, with_mark};
+use crate::rows::Rows;
 use crate::trace;
 use crate::view::{Point, View, percentile_ns, profile_title};
 use crate::words::fill_in;
@@ -111,27 +111,29 @@ fn unit(points: &[&Point<'_>]) -> TimeUnit {
 }
 
 fn table_of(view: &View<'_>, points: &[&Point<'_>]) -> Table {
+    rows(view, points).marked(view).table("").with_note(view.words.highest_rate.note)
+}
+
+fn rows<'v, 'a>(view: &View<'_>, points: &[&'v Point<'a>]) -> Rows<&'v Point<'a>> {
     let words = view.words.highest_rate;
     let unit = unit(points);
-    let row = |point: &&Point<'_>| {
-        let mut cells = vec![Cell::head(number::three_digits(offered(point)))];
-        cells.extend(target_cell(view, point.record.target));
-        cells.push(Cell::plain(number::three_digits(point.summary.io_per_s.value)));
-        cells.extend(CURVE.map(|(quantile, _)| {
-            Cell::or_dash(percentile_ns(point.latency(), quantile).map(|ns| unit.write(ns)))
-        }));
-        cells.push(Cell::or_dash(point.summary.mean_in_flight.map(number::three_digits)));
-        cells.push(Cell::plain(point.summary.grade.to_string()));
-        Row { cells, opens_group: false }
-    };
-    let mut columns = vec![number_in(words.offered, "IOPS")];
-    columns.extend(target_column(view));
-    columns.push(number_in(words.reached, "IOPS"));
-    columns.extend(CURVE.map(|(_, name)| number_in(name, unit.symbol())));
-    columns.push(number_in(words.in_flight, ""));
-    columns.push(text(view.words.columns.grade));
-    let rows = points.iter().map(row).collect();
-    with_mark(view, Table { caption: String::new(), columns, rows, note: words.note.to_owned() })
+    Rows::from_items(points.iter().copied())
+        .column(number_in(words.offered, "IOPS"), |point| {
+            Cell::head(number::three_digits(offered(point)))
+        })
+        .targets(view, |point| point.record.target)
+        .column(number_in(words.reached, "IOPS"), |point| {
+            Cell::plain(number::three_digits(point.summary.io_per_s.value))
+        })
+        .each(
+            CURVE,
+            |(_, name)| number_in(name, unit.symbol()),
+            |point, (quantile, _)| Cell::time(unit, percentile_ns(point.latency(), *quantile)),
+        )
+        .column(number_in(words.in_flight, ""), |point| {
+            Cell::or_dash(point.summary.mean_in_flight.map(number::three_digits))
+        })
+        .column(text(view.words.columns.grade), |p| Cell::plain(p.summary.grade.to_string()))
 }
 
 /// Diagram of latency over offered load, for the first target.
@@ -142,32 +144,23 @@ pub(super) fn picture(view: &View<'_>) -> Option<Picture> {
     let unit = unit(&points);
     let mark = |point: &&Point<'_>, quantile| Mark {
         at: offered(point),
-        value: percentile_ns(point.latency(), quantile)
-            .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+        value: percentile_ns(point.latency(), quantile).map(|ns| unit.convert(ns)).into(),
         points: trace::point_indices(view, point),
     };
-    let series = CURVE.iter().enumerate().map(|(colour, (quantile, name))| Series {
-        name: (*name).to_owned(),
-        colour,
-        stroke: Stroke::Solid,
-        markers: Markers::Plain,
-        marks: points.iter().map(|point| mark(point, *quantile)).collect(),
+    let series = CURVE.iter().enumerate().map(|(colour, (quantile, name))| {
+        Series::new(*name, colour, points.iter().map(|point| mark(point, *quantile)))
     });
-    let table = table_of(view, &points);
+    let end = points.last().map_or(1.0, |point| offered(point));
     Some(Picture {
         id: "answer".to_owned(),
         title: view.marked(words.title.to_owned()),
         description: words.description.to_owned(),
-        data: data_table(view, table.columns, table.rows),
+        data: rows(view, &points).marked(view).data(view),
         origin: view.origin(),
-        figure: Figure {
-            x_label: format!("{} [IOPS]", words.offered),
-            x_axis: Horizontal::UpTo(points.last().map_or(1.0, |point| offered(point))),
-            y_label: format!("{} [{}]", words.response, unit.symbol()),
-            y_scale: Scale::Log,
-            series: series.collect(),
-            right: None,
-            panels: Vec::new(),
-        },
+        figure: Figure::new(
+            (&format!("{} [IOPS]", words.offered), Horizontal::UpTo(end)),
+            (format!("{} [{}]", words.response, unit.symbol()), Scale::Log),
+            series,
+        ),
     })
 }

@@ -3,13 +3,14 @@
 
 use qdepth_measure::Estimate;
 
-use crate::document::{Cell, Picture, Row, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{TimeUnit, rounded};
+use crate::rows::Rows;
 use crate::section::bars::{Bar, Bars};
 use crate::section::grid::{Grid, by_size};
-use crate::section::table_parts::with_mark;
+use crate::section::sweep::tables::{rate, throughput};
 use crate::trace::point_indices;
-use crate::view::{Load, Point, View};
+use crate::view::{Load, LoadPoint, Point, View};
 use crate::words::fill_in;
 
 /// Largest number of loads with a row and a bar of their own on the first page.
@@ -19,9 +20,6 @@ const NAMED: usize = 6;
 
 /// Largest number of points of a load that do not make a curve.
 const OF_ONE: usize = 2;
-
-/// A load and a valid point of it.
-type LoadPoint<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 
 /// Loads without curves, with their valid points.
 pub(super) struct Loads<'v, 'a> {
@@ -103,6 +101,7 @@ impl<'v, 'a> Loads<'v, 'a> {
             groups,
             names,
             rows: rows.into_iter().map(|row| row.into_iter().map(bar).collect()).collect(),
+            traced: false,
         };
         bars.picture(view)
     }
@@ -153,52 +152,39 @@ impl<'v, 'a> Loads<'v, 'a> {
     pub(super) fn table(&self, view: &View<'_>) -> Table {
         let columns = view.words.columns;
         if let Some(grid) = self.grid() {
-            let mut heads = vec![text(view.words.pts.size)];
-            let titles = grid.share_titles(view);
-            heads.extend(titles.iter().map(|title| number_in(title, self.unit)));
-            let row = |(title, (_, row)): (String, (&str, &[Option<LoadPoint<'_, '_>>]))| {
-                let cell = |pair: &Option<LoadPoint<'_, '_>>| {
-                    Cell::or_dash(pair.map(|(_, point)| rounded(self.value(point)).value))
-                };
-                let cells = std::iter::once(Cell::head(title)).chain(row.iter().map(cell));
-                Row { cells: cells.collect(), opens_group: false }
-            };
-            let rows = grid.size_titles().into_iter().zip(grid.rows()).map(row).collect();
             let shown = grid.rows().flat_map(|(_, row)| row).flatten().count();
-            return finished(view, Table { columns: heads, rows, ..Table::default() }, shown);
+            let table = Rows::from_items(grid.size_titles().into_iter().zip(grid.rows()))
+                .column(text(view.words.pts.size), |(title, _)| Cell::head(&**title))
+                .each(
+                    grid.share_titles(view).into_iter().enumerate(),
+                    |(_, title)| number_in(title, self.unit),
+                    |(_, (_, row)), (index, _)| {
+                        Cell::or_dash(row[*index].map(|(_, p)| rounded(self.value(p)).value))
+                    },
+                );
+            return finished(view, table, shown);
         }
-        let shown = || self.all.iter().take(SHOWN);
-        let unit = TimeUnit::suiting(shown().filter_map(|(_, point)| point.latency().mean_ns));
+        let shown: Vec<&LoadPoint<'_, '_>> = self.all.iter().take(SHOWN).collect();
+        let unit = TimeUnit::suiting(shown.iter().filter_map(|(_, p)| p.latency().mean_ns));
         let latency = match self.outstanding {
             Some(at) => fill_in(columns.mean_at_lowest, &[("outstanding", at.to_string())]),
             None => view.words.explain.latency.to_owned(),
         };
-        let heads = vec![
-            text(columns.profile),
-            number_in(columns.rate, UNITS[0]),
-            number_in(columns.throughput, UNITS[1]),
-            number_in(&latency, unit.symbol()),
-        ];
-        let row = |pair: &LoadPoint<'_, '_>| {
-            let point = pair.1;
-            let mean = point.latency().mean_ns.map(|ns| unit.write(ns));
-            let cells = vec![
-                Cell::head(self.title(view, pair)),
-                Cell::plain(rounded(&point.summary.io_per_s).value),
-                Cell::plain(rounded(&point.mib_per_s).value),
-                Cell::or_dash(mean),
-            ];
-            Row { cells, opens_group: false }
-        };
-        let rows = shown().map(row).collect();
-        let table = Table { columns: heads, rows, ..Table::default() };
-        finished(view, table, shown().count())
+        let count = shown.len();
+        let table = Rows::from_items(shown)
+            .column(text(columns.profile), |pair| Cell::head(self.title(view, pair)))
+            .column(number_in(columns.rate, UNITS[0]), |(_, point)| rate(point))
+            .column(number_in(columns.throughput, UNITS[1]), |(_, point)| throughput(point))
+            .column(number_in(&latency, unit.symbol()), |(_, point)| {
+                Cell::time(unit, point.latency().mean_ns)
+            });
+        finished(view, table, count)
     }
 }
 
-fn finished(view: &View<'_>, table: Table, shown: usize) -> Table {
+fn finished<T>(view: &View<'_>, table: Rows<T>, shown: usize) -> Table {
     let note = super::single::left_out(view, shown).unwrap_or_default();
-    with_mark(view, Table { note, ..table })
+    table.marked(view).table("").with_note(note)
 }
 
 /// Titles of groups, names of bars, and the bars of each group.

@@ -3,8 +3,9 @@
 use qdepth_measure::{Limit, Met, Part, Requirement, Statistic};
 use qdepth_record::{RequiredEntry, all_met, required};
 
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number;
+use crate::rows::Rows;
 use crate::section::naming;
 use crate::view::{Point, View};
 use crate::words::fill_in;
@@ -45,32 +46,19 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
 /// Table with one row per requirement: limit, value, answer and source.
 pub(super) fn table(view: &View<'_>) -> Option<Table> {
     let words = view.words.required;
-    let row = |(entry, point): Answered<'_, '_>| {
-        let requirement = &entry.requirement;
-        let source = requirement.source.clone().unwrap_or_else(|| words.ours.to_owned());
-        let cells = vec![
-            Cell::head(load(view, &entry, point)),
-            Cell::plain(figure(view, requirement)),
-            Cell::plain(limit(view, requirement)),
-            Cell::or_dash(value(&entry)),
-            Cell::or_dash(interval(&entry)),
-            Cell::plain(verdict(view, entry.met)),
-            Cell::plain(source),
-        ];
-        Row { cells, opens_group: false }
-    };
-    let rows: Vec<Row> = answered(view).into_iter().map(row).collect();
-    let columns = vec![
-        text(words.load),
-        text(words.figure),
-        text(words.limit),
-        number_in(words.value, ""),
-        number_in(words.interval, ""),
-        text(words.verdict),
-        text(words.source),
-    ];
-    let note = words.note.to_owned();
-    (!rows.is_empty()).then_some(Table { caption: String::new(), columns, rows, note })
+    let table = Rows::from_items(answered(view))
+        .column(text(words.load), |(entry, point)| Cell::head(load(view, entry, *point)))
+        .column(text(words.figure), |(entry, _)| Cell::plain(figure(view, &entry.requirement)))
+        .column(text(words.limit), |(entry, _)| Cell::plain(limit(view, &entry.requirement)))
+        .column(number_in(words.value, ""), |(entry, _)| Cell::or_dash(value(entry)))
+        .column(number_in(words.interval, ""), |(entry, _)| Cell::or_dash(interval(entry)))
+        .column(text(words.verdict), |(entry, _)| Cell::plain(verdict(view, entry.met)))
+        .column(text(words.source), |(entry, _)| {
+            Cell::plain(entry.requirement.source.as_deref().unwrap_or(words.ours))
+        })
+        .table("")
+        .with_note(words.note);
+    (!table.rows.is_empty()).then_some(table)
 }
 
 fn verdict(view: &View<'_>, met: Met) -> &'static str {

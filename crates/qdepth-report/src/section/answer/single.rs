@@ -1,15 +1,14 @@
 //! Answer for a single target: latencies, or the maximum of each load and its queue depth.
 
-use crate::document::{Cell, Picture, Row, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
+use crate::rows::Rows;
 use crate::section::naming::list;
 use crate::section::sweep::pictures;
 use crate::section::sweep::statements::{enough, line};
-use crate::section::table_parts::data_table;
-use crate::section::table_parts::{target_cell, target_column, with_mark};
 use crate::trace;
-use crate::view::{Load, Point, View, percentile_ns};
+use crate::view::{Load, LoadPoint, Point, View, percentile_ns};
 use crate::words::{counted, fill_in, with_subject};
 
 /// Percentiles shown next to the mean.
@@ -38,7 +37,7 @@ pub(super) fn is_latency(view: &View<'_>) -> bool {
 }
 
 /// Loads and targets with their valid point at the lowest queue depth.
-fn alone<'v, 'a>(view: &'v View<'a>) -> Vec<(&'v Load<'a>, &'v Point<'a>)> {
+fn alone<'v, 'a>(view: &'v View<'a>) -> Vec<LoadPoint<'v, 'a>> {
     let of_load = |load: &'v Load<'a>| {
         view.targets.iter().filter_map(move |t| Some((load, load.at(*t, view.lowest())?)))
     };
@@ -98,26 +97,26 @@ fn names(view: &View<'_>) -> [&'static str; 3] {
 }
 
 pub(super) fn latency_table(view: &View<'_>) -> Table {
+    latency_rows(view).marked(view).table("")
+}
+
+fn latency_rows<'v, 'a>(view: &'v View<'a>) -> Rows<LoadPoint<'v, 'a>> {
     let unit = unit(view);
-    let mut columns = vec![text(view.words.columns.profile)];
-    columns.extend(target_column(view));
-    columns.extend(names(view).map(|name| number_in(name, unit.symbol())));
-    let row = |(load, point): (&Load<'_>, &Point<'_>)| {
-        let mut cells = vec![Cell::head(&*load.title)];
-        cells.extend(target_cell(view, point.record.target));
-        let cell = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
-        cells.extend(statistics(point).map(cell));
-        Row { cells, opens_group: false }
-    };
-    let rows = alone(view).into_iter().map(row).collect();
-    with_mark(view, Table { columns, rows, ..Table::default() })
+    Rows::from_items(alone(view))
+        .column(text(view.words.columns.profile), |(load, _)| Cell::head(&*load.title))
+        .targets(view, |(_, point)| point.record.target)
+        .each(
+            names(view).into_iter().enumerate(),
+            |(_, name)| number_in(name, unit.symbol()),
+            |(_, point), (index, _)| Cell::time(unit, statistics(point)[*index]),
+        )
 }
 
 /// Bars of the mean and percentiles, a group for each load and target.
 pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let unit = unit(view);
     let all = alone(view);
-    let title = |(load, point): &(&Load<'_>, &Point<'_>)| {
+    let title = |(load, point): &LoadPoint<'_, '_>| {
         let target = view.target_name(point.record.target);
         if view.compares() {
             with_subject(view.lang, &load.title, &target)
@@ -128,35 +127,23 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let titles: Vec<String> = all.iter().map(title).collect();
     let mark = |at: usize, point: &Point<'_>, index: usize| Mark {
         at: at as f64,
-        value: statistics(point)[index]
-            .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+        value: statistics(point)[index].map(|ns| unit.convert(ns)).into(),
         points: trace::point_indices(view, point),
     };
-    let series = names(view).into_iter().enumerate().map(|(index, name)| Series {
-        name: name.to_owned(),
-        colour: index,
-        stroke: Stroke::None,
-        markers: Markers::Plain,
-        marks: all.iter().enumerate().map(|(at, (_, point))| mark(at, point, index)).collect(),
+    let series = names(view).into_iter().enumerate().map(|(index, name)| {
+        let marks = all.iter().enumerate().map(|(at, (_, point))| mark(at, point, index));
+        Series::new(name, index, marks).drawn(Stroke::None, Markers::Plain)
     });
     let between = view.words.list[0];
     let values = [("groups", titles.join(between)), ("columns", names(view).join(between))];
-    let table = latency_table(view);
+    let y_label = format!("{} [{}]", view.words.pictures.latency_y, unit.symbol());
     Picture {
         id: "answer".to_owned(),
         title: view.marked(fill_in(view.words.answer.latency_title, &outstanding(view))),
         description: fill_in(view.words.comparison.bars_description, &values),
-        data: data_table(view, table.columns, table.rows),
+        data: latency_rows(view).marked(view).data(view),
         origin: view.origin(),
-        figure: Figure {
-            x_label: String::new(),
-            y_label: format!("{} [{}]", view.words.pictures.latency_y, unit.symbol()),
-            y_scale: Scale::FromZero,
-            series: series.collect(),
-            x_axis: Horizontal::Groups(titles),
-            right: None,
-            panels: Vec::new(),
-        },
+        figure: Figure::new(("", Horizontal::Groups(titles)), (y_label, Scale::FromZero), series),
     }
 }
 
@@ -165,43 +152,43 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
 pub(super) fn table(view: &View<'_>) -> Table {
     let (columns, words) = (view.words.columns, view.words.answer);
     let tops = || shown(view).flat_map(|load| view.targets.iter().map(move |t| (load, *t)));
-    let ends = |load: &Load<'_>, target: u32| {
-        let mean = |point: Option<&Point<'_>>| point.and_then(|p| p.latency().mean_ns);
-        [mean(load.maximum(target)), mean(load.at(target, view.lowest()))]
+    let mean = |point: Option<&Point<'_>>| point.and_then(|point| point.latency().mean_ns);
+    let at_top = |load: &Load<'_>, target: u32| mean(load.maximum(target));
+    let at_lowest = |load: &Load<'_>, target: u32| mean(load.at(target, view.lowest()));
+    let ends = tops().flat_map(|(load, t)| [at_top(load, t), at_lowest(load, t)]);
+    let unit = TimeUnit::suiting(ends.flatten());
+    let enough = |load: &Load<'_>, target: u32| {
+        let enough = enough(&line(load, target))?;
+        let values = [
+            ("outstanding", number::count(enough.outstanding.into())),
+            ("share", number::percent(enough.share)),
+        ];
+        Some(fill_in(words.enough_cell, &values))
     };
-    let unit = TimeUnit::suiting(tops().flat_map(|(load, t)| ends(load, t)).flatten());
     // A column without any value is left out.
-    let says_enough = tops().any(|(load, target)| enough(&line(load, target)).is_some());
-    let mut heads = vec![text(columns.profile)];
-    heads.extend(target_column(view));
-    heads.extend([number_in(columns.maximum, ""), text(columns.unit)]);
-    heads.extend(says_enough.then(|| number_in(words.enough, "")));
-    heads.extend([
-        number_in(words.latency_there, unit.symbol()),
-        number_in(&fill_in(columns.mean_at_lowest, &outstanding(view)), unit.symbol()),
-    ]);
-    let row = |(load, target): (&Load<'_>, u32)| {
-        let enough = enough(&line(load, target)).map(|enough| {
-            let values = [
-                ("outstanding", number::count(enough.outstanding.into())),
-                ("share", number::percent(enough.share)),
-            ];
-            fill_in(words.enough_cell, &values)
-        });
-        let maximum = load.maximum(target).map(|point| rounded(point.main()).value);
-        let mut cells = vec![Cell::head(&*load.title)];
-        cells.extend(target_cell(view, target));
-        cells.extend([Cell::or_dash(maximum), Cell::plain(load.unit())]);
-        cells.extend(says_enough.then(|| Cell::or_dash(enough)));
-        let cell = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
-        cells.extend(ends(load, target).map(cell));
-        Row { cells, opens_group: false }
-    };
-    let rows = tops().map(row).collect();
+    let says_enough = tops().any(|(load, target)| enough(load, target).is_some());
     let note = says_enough.then(|| words.enough_note.to_owned());
     let note = note.into_iter().chain(left_out(view, SHOWN));
-    let note = note.collect::<Vec<_>>().join(view.words.gap);
-    with_mark(view, Table { caption: String::new(), columns: heads, rows, note })
+    let lowest = fill_in(columns.mean_at_lowest, &outstanding(view));
+    Rows::from_items(tops())
+        .column(text(columns.profile), |(load, _)| Cell::head(&*load.title))
+        .targets(view, |(_, target)| *target)
+        .column(number_in(columns.maximum, ""), |(load, target)| {
+            Cell::or_dash(load.maximum(*target).map(|point| rounded(point.main()).value))
+        })
+        .column(text(columns.unit), |(load, _)| Cell::plain(load.unit()))
+        .column(says_enough.then(|| number_in(words.enough, "")), |(load, target)| {
+            Cell::or_dash(enough(load, *target))
+        })
+        .column(number_in(words.latency_there, unit.symbol()), |(load, target)| {
+            Cell::time(unit, at_top(load, *target))
+        })
+        .column(number_in(&lowest, unit.symbol()), |(load, target)| {
+            Cell::time(unit, at_lowest(load, *target))
+        })
+        .marked(view)
+        .table("")
+        .with_note(note.collect::<Vec<_>>().join(view.words.gap))
 }
 
 /// A point with its share of the maximum in per cent, and the interval of the share.
@@ -236,23 +223,20 @@ fn share_picture(view: &View<'_>) -> Picture {
         },
         None => Mark::at(f64::from(outstanding), MarkValue::Missing),
     };
-    let series = shown(view).enumerate().map(|(colour, load)| Series {
-        name: load.title.clone(),
-        colour,
-        stroke: Stroke::Solid,
-        markers: Markers::HollowWithoutInterval,
-        marks: view.intensities.iter().map(|at| mark(load, *at)).collect(),
+    let series = shown(view).enumerate().map(|(colour, load)| {
+        Series::new(&*load.title, colour, view.intensities.iter().map(|at| mark(load, *at)))
+            .drawn(Stroke::Solid, Markers::HollowWithoutInterval)
     });
     let percent = |value: f64| number::thousands(value, 0);
-    let mut columns = vec![number_in(view.outstanding_heading(), "")];
-    columns.extend(shown(view).map(|load| number_in(&load.title, "%")));
-    let rows = view.intensities.iter().map(|at| {
-        let cell = |load: &Load<'_>| {
-            Cell::or_dash(share(load, target, *at).map(|(_, value, _)| percent(value)))
-        };
-        let head = std::iter::once(Cell::head(number::count((*at).into())));
-        Row { cells: head.chain(shown(view).map(cell)).collect(), opens_group: false }
-    });
+    let data = Rows::from_items(&view.intensities)
+        .column(number_in(view.outstanding_heading(), ""), |at| {
+            Cell::head(number::count((**at).into()))
+        })
+        .each(
+            shown(view),
+            |load| number_in(&load.title, "%"),
+            |at, load| Cell::or_dash(share(load, target, **at).map(|(_, value, _)| percent(value))),
+        );
     let line = |load: &Load<'_>| {
         let known =
             || view.intensities.iter().filter_map(|at| Some((*at, share(load, target, *at)?.1)));
@@ -277,8 +261,8 @@ fn share_picture(view: &View<'_>) -> Picture {
         id: "answer".to_owned(),
         title: view.marked(words.share_title.to_owned()),
         description: fill_in(view.words.pictures.rate_description, &values),
-        data: data_table(view, columns, rows.collect()),
+        data: data.data(view),
         origin: view.origin(),
-        figure: pictures::figure(view, words.share_y.to_owned(), Scale::FromZero, series.collect()),
+        figure: pictures::figure(view, words.share_y.to_owned(), Scale::FromZero, series),
     }
 }

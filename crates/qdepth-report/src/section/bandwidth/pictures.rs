@@ -1,10 +1,10 @@
 //! Throughput over threads, a line for each transfer size.
 
 use super::rates::Bandwidth;
-use crate::document::{Picture, Table};
+use super::tables;
+use crate::document::Picture;
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::three_digits;
-use crate::trace;
 use crate::view::View;
 use crate::words::fill_in;
 
@@ -15,12 +15,9 @@ pub(crate) fn over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<Pictur
 
 fn direction_picture(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
     let words = view.words.bandwidth;
-    let series = bandwidth.transfers.iter().enumerate().map(|(transfer, size)| Series {
-        name: size.clone(),
-        colour: transfer,
-        stroke: Stroke::Solid,
-        markers: Markers::HollowWithoutInterval,
-        marks: marks(bandwidth, direction, transfer),
+    let series = bandwidth.transfers.iter().enumerate().map(|(transfer, size)| {
+        Series::new(&**size, transfer, marks(bandwidth, direction, transfer))
+            .drawn(Stroke::Solid, Markers::HollowWithoutInterval)
     });
     let title = fill_in(words.picture, &[("direction", words.directions[direction].to_owned())]);
     let description = (0..bandwidth.transfers.len())
@@ -31,17 +28,15 @@ fn direction_picture(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -
         id: format!("bandwidth-{}", ["write", "read"][direction]),
         title: view.marked(title),
         description,
-        data: data(view, bandwidth, direction),
+        data: tables::throughput(view, bandwidth, &[direction])
+            .traced(view, |threads| bandwidth.points(&[direction], **threads))
+            .table(words.rates_caption),
         origin: view.origin(),
-        figure: Figure {
-            x_label: words.x.to_owned(),
-            x_axis: Horizontal::Intensities(bandwidth.threads.clone()),
-            y_label: words.y.to_owned(),
-            y_scale: Scale::FromZero,
-            series: series.collect(),
-            right: None,
-            panels: Vec::new(),
-        },
+        figure: Figure::new(
+            (words.x, Horizontal::Intensities(bandwidth.threads.clone())),
+            (words.y, Scale::FromZero),
+            series,
+        ),
     }
 }
 
@@ -50,16 +45,12 @@ pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Optio
     let words = view.words.bandwidth;
     let best: Vec<(usize, usize)> =
         (0..2).filter_map(|direction| Some((direction, bandwidth.best(direction)?.0))).collect();
-    let series = best.iter().map(|(direction, transfer)| Series {
-        name: format!("{} {}", words.directions[*direction], bandwidth.transfers[*transfer]),
-        colour: *direction,
-        stroke: Stroke::Solid,
-        markers: Markers::HollowWithoutInterval,
-        marks: marks(bandwidth, *direction, *transfer),
+    let series = best.iter().map(|(direction, transfer)| {
+        let name = format!("{} {}", words.directions[*direction], bandwidth.transfers[*transfer]);
+        Series::new(name, *direction, marks(bandwidth, *direction, *transfer))
+            .drawn(Stroke::Solid, Markers::HollowWithoutInterval)
     });
     let first = direction_picture(view, bandwidth, best.first()?.0);
-    let mut data = super::tables::untraced_rates(view, bandwidth);
-    data.note = String::new();
     Some(Picture {
         id: "answer".to_owned(),
         title: view.marked(words.best_picture.to_owned()),
@@ -68,7 +59,7 @@ pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Optio
             .filter_map(|(direction, transfer)| line(view, bandwidth, *direction, *transfer))
             .collect::<Vec<_>>()
             .join(view.words.gap),
-        data: trace::traced(view, data, bandwidth.points(&[0, 1])),
+        data: tables::rates(view, bandwidth).with_note(""),
         figure: Figure { series: series.collect(), ..first.figure },
         origin: first.origin,
     })
@@ -104,20 +95,4 @@ fn line(
         ("last_threads", last_threads.to_string()),
     ];
     Some(fill_in(view.words.bandwidth.line, &values))
-}
-
-/// Table columns of one direction.
-fn data(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Table {
-    let mut table = super::tables::untraced_rates(view, bandwidth);
-    let sizes = bandwidth.transfers.len();
-    let from = 1 + direction * sizes;
-    let keep = |index: usize| index == 0 || (from..from + sizes).contains(&index);
-    let mut indices = 0..;
-    table.columns.retain(|_| indices.next().is_some_and(keep));
-    for row in &mut table.rows {
-        let mut indices = 0..;
-        row.cells.retain(|_| indices.next().is_some_and(keep));
-    }
-    let table = Table { note: String::new(), ..table };
-    trace::traced(view, table, bandwidth.points(&[direction]))
 }

@@ -99,17 +99,12 @@ impl Bandwidth {
         self.all.get(&(direction, transfer, threads))
     }
 
-    /// Points of each number of threads, by direction and transfer size.
-    pub(crate) fn points(&self, directions: &[usize]) -> Vec<Vec<u32>> {
-        let at = |threads: &u32| {
-            let of_direction = |direction: &usize| {
-                let rates = (0..self.transfers.len())
-                    .filter_map(move |transfer| self.rate(*direction, transfer, *threads));
-                rates.flat_map(|rate| &rate.points).copied().collect::<Vec<u32>>()
-            };
-            directions.iter().flat_map(of_direction).collect()
-        };
-        self.threads.iter().map(at).collect()
+    /// Points with this number of threads, by direction and transfer size.
+    pub(crate) fn points(&self, directions: &[usize], threads: u32) -> Vec<u32> {
+        let sizes = 0..self.transfers.len();
+        let places = directions.iter().flat_map(|d| sizes.clone().map(move |size| (*d, size)));
+        let rates = places.filter_map(|(direction, size)| self.rate(direction, size, threads));
+        rates.flat_map(|rate| &rate.points).copied().collect()
     }
 
     /// The valid rates of a transfer size, by threads.

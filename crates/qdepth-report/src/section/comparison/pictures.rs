@@ -90,8 +90,7 @@ fn picture(
         groups: titles,
         names: view.targets.iter().map(|target| view.target_name(*target)).collect(),
         rows: groups.iter().map(|group| group.iter().map(bar).collect()).collect(),
+        traced: true,
     };
-    let picture = bars.picture(view);
-    let points = groups.iter().map(|group| trace::of_all(view, group.iter().copied().flatten()));
-    Picture { data: trace::traced(view, picture.data, points.collect()), ..picture }
+    bars.picture(view)
 }

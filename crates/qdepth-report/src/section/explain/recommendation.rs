@@ -5,13 +5,14 @@ use qdepth_measure::saturation;
 use super::sum_up::{Lead, by_lead, target_names};
 use super::why::{Cause, cause};
 use super::{Curve, curves, knee, name};
-use crate::document::{Block, Cell, Row, Table, number_in, text};
+use crate::document::{Block, Cell, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
+use crate::rows::Rows;
 use crate::section::bandwidth::Bandwidth;
 use crate::section::naming::list;
 use crate::section::steps::Steps;
+use crate::section::sum_box::paragraphs;
 use crate::section::sweep::statements::{self, Tail, crossing, line_statements};
-use crate::section::table_parts::{target_cell, target_column};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
@@ -23,19 +24,16 @@ const WARNINGS: usize = 3;
 /// Blocks of the section: the text of the publisher file, else the recommendation that the figures
 /// support.
 pub(crate) fn recommendation(view: &View<'_>) -> Vec<Block> {
-    let own = view.paper.recommendation.in_lang(view.lang);
-    let own = own.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
-    let own: Vec<Block> = own.map(|part| Block::Paragraph(part.to_owned())).collect();
+    let own = paragraphs(view.paper.recommendation.in_lang(view.lang));
     if !own.is_empty() {
-        return own;
+        return own.into_iter().map(Block::Paragraph).collect();
     }
     let first = choices(view).into_iter().chain(of_steps(view)).chain(threads(view));
     let mut blocks: Vec<Block> = first.map(Block::Paragraph).collect();
     blocks.extend(depths(view).map(Block::Table));
-    if blocks.is_empty() {
-        return blocks;
+    if !blocks.is_empty() {
+        blocks.extend(super::paragraph(view, &when_not(view)));
     }
-    blocks.extend(super::paragraph(view, &when_not(view)));
     blocks
 }
 
@@ -60,45 +58,40 @@ fn choices(view: &View<'_>) -> Vec<String> {
 /// Table of the knee of each curve that has one.
 fn depths(view: &View<'_>) -> Option<Table> {
     let words = view.words.explain;
-    let mut known = Vec::new();
-    for Curve { load, target } in curves(view) {
-        let Some(enough) = knee(&statements::line(load, target)) else { continue };
-        let ends = load.at(target, enough.outstanding).zip(load.maximum(target));
-        let Some((point, top)) = ends else { continue };
-        let means = [point, top].map(|point| point.latency().mean_ns);
-        let [Some(there), Some(at_top)] = means else { continue };
-        known.push((load, target, enough, rounded(point.main()).value, [there, at_top]));
-    }
+    let known = curves(view).into_iter().filter_map(|Curve { load, target }| {
+        let enough = knee(&statements::line(load, target))?;
+        let (point, top) = load.at(target, enough.outstanding).zip(load.maximum(target))?;
+        let means = [point.latency().mean_ns?, top.latency().mean_ns?];
+        Some((load, point, enough, means))
+    });
+    let mut known: Vec<_> = known.collect();
     let unit = TimeUnit::suiting(known.iter().flat_map(|(.., means)| *means));
-    let mut columns = vec![text(view.words.columns.profile)];
-    columns.extend(target_column(view));
-    columns.extend([
-        number_in(words.depth, ""),
-        number_in(words.share, ""),
-        number_in(view.words.columns.value, ""),
-        text(view.words.columns.unit),
-        number_in(words.latency, unit.symbol()),
-        number_in(words.top_latency, unit.symbol()),
-    ]);
-    let row = |(load, target, enough, value, means): &(&Load<'_>, u32, _, String, [f64; 2])| {
-        let enough: &statements::Enough = enough;
-        let mut cells = vec![Cell::head(&*load.title)];
-        cells.extend(target_cell(view, *target));
-        cells.extend([
-            Cell::plain(number::count(enough.outstanding.into())),
-            Cell::plain(number::percent(enough.share)),
-            Cell::plain(&**value),
-            Cell::plain(load.unit()),
-        ]);
-        cells.extend(means.map(|mean| Cell::plain(unit.write(mean))));
-        Row { cells, opens_group: false }
-    };
-    let rows: Vec<Row> = known.iter().take(ROWS).map(row).collect();
-    let more = known.len() - rows.len();
+    let more = known.len().saturating_sub(ROWS);
+    known.truncate(ROWS);
     let more = (more > 0).then(|| counted(words.more_rows, more));
     let note = std::iter::once(words.depth_note.to_owned()).chain(more).collect::<Vec<_>>();
-    let (caption, note) = (view.marked(words.depth_caption.to_owned()), note.join(view.words.gap));
-    (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
+    let table = Rows::from_items(known)
+        .column(text(view.words.columns.profile), |(load, ..)| Cell::head(&*load.title))
+        .targets(view, |(_, point, ..)| point.record.target)
+        .column(number_in(words.depth, ""), |(_, _, enough, _)| {
+            Cell::plain(number::count(enough.outstanding.into()))
+        })
+        .column(number_in(words.share, ""), |(_, _, enough, _)| {
+            Cell::plain(number::percent(enough.share))
+        })
+        .column(number_in(view.words.columns.value, ""), |(_, point, ..)| {
+            Cell::plain(rounded(point.main()).value)
+        })
+        .column(text(view.words.columns.unit), |(load, ..)| Cell::plain(load.unit()))
+        .column(number_in(words.latency, unit.symbol()), |(.., [mean, _])| {
+            Cell::time(unit, Some(*mean))
+        })
+        .column(number_in(words.top_latency, unit.symbol()), |(.., [_, mean])| {
+            Cell::time(unit, Some(*mean))
+        })
+        .table(view.marked(words.depth_caption.to_owned()))
+        .with_note(note.join(view.words.gap));
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Recommended write load next to a reader.

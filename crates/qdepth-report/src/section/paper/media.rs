@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use qdepth_record::Observation;
 
-use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table, text};
+use crate::document::{Block, Cell, Section, Table, text};
+use crate::grouped::grouped;
 use crate::names;
 use crate::number::{self, MIB};
+use crate::rows::Rows;
 use crate::section::observed;
 use crate::view::View;
 use crate::words::{entry, fact_value, fill_in};
@@ -83,7 +85,7 @@ pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
     let tables = media.chunks(ABREAST).filter_map(|some| table(first, some));
     let blocks: Vec<Block> = tables.map(Block::Table).collect();
     let [title, ..] = first.words.paper.sections;
-    (!blocks.is_empty()).then(|| super::section::section("media", title, blocks))
+    Section::unless_empty(blocks, "media", title)
 }
 
 /// A drive: its name, and its known facts by key.
@@ -130,44 +132,24 @@ fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
 
 fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
     let words = view.words.paper.media;
-    let column = |medium: &Medium<'_>| Column {
-        heading: medium.name.clone(),
-        unit: String::new(),
-        align: Align::Text,
-        rank: 0,
+    let value = |medium: &Medium<'_>, key: &str| {
+        let seen = medium.facts.get(key)?;
+        Some(value_text(view, seen, seen.value.as_ref().ok()?))
     };
-    let columns = std::iter::once(text("")).chain(media.iter().map(column)).collect();
-    let row = |key: &&str| {
-        let name = entry(words.facts, key)?;
-        let value = |medium: &Medium<'_>| {
-            let seen = medium.facts.get(key)?;
-            let value = seen.value.as_ref().ok()?;
-            Some(value_text(view, seen, value))
-        };
-        let values: Vec<Option<String>> = media.iter().map(value).collect();
-        values.iter().any(Option::is_some).then(|| Row {
-            cells: std::iter::once(Cell::head(name))
-                .chain(values.into_iter().map(Cell::or_dash))
-                .collect(),
-            opens_group: false,
-        })
-    };
-    let mut rows: Vec<Row> = Vec::new();
-    for row in FACTS.iter().filter_map(row) {
-        // Systems and device models have different keys for the same property.
-        match rows.iter_mut().find(|other| other.cells.first() == row.cells.first()) {
-            Some(other) => {
-                for (cell, same) in other.cells.iter_mut().zip(row.cells) {
-                    if cell.mark == Mark::Unknown {
-                        *cell = same;
-                    }
-                }
-            }
-            None => rows.push(row),
-        }
-    }
-    let (caption, note) = (words.caption.to_owned(), words.note.to_owned());
-    (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
+    // Systems and device models have different keys for the same property.
+    let known = |key: &&str| media.iter().any(|medium| value(medium, key).is_some());
+    let keys = FACTS.into_iter().filter(known);
+    let table =
+        Rows::from_items(grouped(keys.filter_map(|key| Some((entry(words.facts, key)?, key)))))
+            .column(text(""), |(name, _)| Cell::head(*name))
+            .each(
+                media,
+                |medium| text(&medium.name),
+                |(_, keys), medium| Cell::or_dash(keys.iter().find_map(|key| value(medium, key))),
+            )
+            .table(words.caption)
+            .with_note(words.note);
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Suffix of data-sheet rates.
@@ -186,18 +168,18 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
         }
         (_, value) if value.ends_with(DECIMAL) => {
             let rate = value.strip_suffix(DECIMAL).unwrap_or(value);
-            let rate = grouped(rate).unwrap_or_else(|| rate.to_owned());
+            let rate = with_commas(rate).unwrap_or_else(|| rate.to_owned());
             fill_in(view.words.paper.media.decimal, &[("rate", rate)])
         }
         (_, value) => {
-            let value = grouped(value).unwrap_or_else(|| observed::observed(seen, value));
+            let value = with_commas(value).unwrap_or_else(|| observed::observed(seen, value));
             fact_value(view.lang, &value)
         }
     }
 }
 
 /// Adds thousands separators, for example to `3380 MiB/s` of a device model.
-fn grouped(value: &str) -> Option<String> {
+fn with_commas(value: &str) -> Option<String> {
     let (digits, unit) = value.split_once(' ')?;
     Some(format!("{} {unit}", number::count(digits.parse().ok()?)))
 }

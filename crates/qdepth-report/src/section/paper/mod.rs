@@ -5,11 +5,8 @@ pub(crate) mod literature;
 pub(crate) mod media;
 mod picture_size;
 pub(crate) mod practice;
-mod section;
 pub(crate) mod slots;
 pub(crate) mod topology;
-
-use section::section;
 
 use crate::document::{Block, Cover, Logo, Revision, Section};
 use crate::paper::{self, Paper};
@@ -52,17 +49,16 @@ pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
     };
     let lines = lines.into_iter().chain([view.words.paper.disclaimer.to_owned()]);
     let last = [
-        section("literature", literature, cited),
-        section("contact", contact, lines.map(Block::Paragraph).collect()),
+        Section::new("literature", literature, cited),
+        Section::new("contact", contact, lines.map(Block::Paragraph).collect()),
     ];
     slots::footnotes(view).into_iter().chain(last).collect()
 }
 
 /// Introduction of the publisher file; empty if there is none.
 pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
-    let blocks = slots::paragraphs(view.paper.introduction.in_lang(view.lang)).collect::<Vec<_>>();
-    let title = view.words.paper.introduction;
-    let first = (!blocks.is_empty()).then(|| section("introduction", title, blocks));
+    let blocks = slots::texts(&view.paper.introduction, view.lang).collect();
+    let first = Section::unless_empty(blocks, "introduction", view.words.paper.introduction);
     let own = [first, slots::products(view), slots::administration(view)];
     own.into_iter().flatten().collect()
 }

@@ -1,14 +1,13 @@
 //! Diagrams of the reader's latency: over time, with the stair of writes, and over the write load.
 
-use crate::document::{Cell, Picture, Row, Table, number_in};
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
 use crate::number::{self, TimeUnit, three_digits};
+use crate::rows::Rows;
 use crate::section::pressure::tables::reader_unit;
 use crate::section::steps::{Step, Steps};
-use crate::section::table_parts::data_table;
-use crate::trace;
 use crate::view::View;
 use crate::words::fill_in;
 use qdepth_measure::Statistic;
@@ -74,32 +73,27 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         .targets()
         .into_iter()
         .enumerate()
-        .map(|(colour, target)| Series {
-            name: view.target_name(target),
-            colour,
-            stroke: Stroke::Solid,
-            markers: Markers::None,
-            marks: line_over_time(steps, target, &spans, slice, unit),
+        .map(|(colour, target)| {
+            let marks = line_over_time(steps, target, &spans, slice, unit);
+            let line = Series::new(view.target_name(target), colour, marks);
+            line.drawn(Stroke::Solid, Markers::None)
         })
         .collect();
+    let right = RightAxis { label: words.stair_y.to_owned(), series: vec![stair(view, &spans)] };
     let figure = |y_scale| Figure {
-        x_label: words.time_x.to_owned(),
-        x_axis: Horizontal::UpTo(end_ns as f64 / 1e9),
-        y_label: format!("{} [{}]", words.latency_y, unit.symbol()),
-        y_scale,
-        series: series.clone(),
-        right: Some(RightAxis {
-            label: words.stair_y.to_owned(),
-            series: vec![stair(view, &spans)],
-        }),
-        panels: Vec::new(),
+        right: Some(right.clone()),
+        ..Figure::new(
+            (words.time_x, Horizontal::UpTo(end_ns as f64 / 1e9)),
+            (format!("{} [{}]", words.latency_y, unit.symbol()), y_scale),
+            series.clone(),
+        )
     };
     let both = SCALES.into_iter().zip(words.over_time);
     let all = both.map(|((id, scale), title)| Picture {
         id: format!("pressure-time-{id}"),
         title: view.marked(title.to_owned()),
         description: time_description(view, steps, slice),
-        data: trace::traced(view, time_data(view, &series, &spans, unit), points_by_step(steps)),
+        data: time_data(view, steps, &series, &spans, unit),
         origin: view.origin(),
         figure: figure(scale),
     });
@@ -111,13 +105,8 @@ fn stair(view: &View<'_>, spans: &[StepSpan]) -> Series {
         [span.from_ns, span.to_ns]
             .map(|ns| Mark::at(ns as f64 / 1e9, MarkValue::Known(span.asked, None)))
     });
-    Series {
-        name: view.words.pressure.pictures.stair.to_owned(),
-        colour: STAIR,
-        stroke: Stroke::Solid,
-        markers: Markers::None,
-        marks: ends.collect(),
-    }
+    let name = view.words.pressure.pictures.stair;
+    Series::new(name, STAIR, ends).drawn(Stroke::Solid, Markers::None)
 }
 
 /// Mean of each slice, at its middle. A slice without a completed read leaves a gap, and so does a
@@ -138,8 +127,7 @@ fn line_over_time(
         }
         marks.extend(slices.into_iter().map(|(middle_ns, mean_ns)| Mark {
             at: (span.from_ns as f64 + middle_ns) / 1e9,
-            value:
-                mean_ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+            value: mean_ns.map(|ns| unit.convert(ns)).into(),
             points: step.map_or_else(Vec::new, reader_point),
         }));
     }
@@ -198,48 +186,50 @@ fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> Strin
     fill_in(view.words.pressure.pictures.time_description, &values)
 }
 
+/// Chooses one of two values.
+type Pick = fn(f64, f64) -> f64;
+
 /// Data table. Every slice would give hundreds of rows, so it has the mean of the slices of each
 /// step, their smallest and their largest.
-fn time_data(view: &View<'_>, series: &[Series], spans: &[StepSpan], unit: TimeUnit) -> Table {
+fn time_data(
+    view: &View<'_>,
+    steps: &Steps<'_, '_>,
+    series: &[Series],
+    spans: &[StepSpan],
+    unit: TimeUnit,
+) -> Table {
     let words = view.words;
-    let mut columns = vec![
-        number_in(words.pressure.columns.time, "s"),
-        number_in(words.pressure.columns.asked, "MiB/s"),
-    ];
-    for line in series {
-        for heading in [words.columns.minimum, words.columns.maximum_time] {
-            columns.push(number_in(&[&*line.name, heading].join(words.list[0]), unit.symbol()));
-        }
-    }
-    let rows = spans.iter().map(|span| {
+    let value = |line: &Series, span: &StepSpan, pick: Pick| {
         let (from, to) = (span.from_ns as f64 / 1e9, span.to_ns as f64 / 1e9);
-        let mut cells = vec![Cell::head(three_digits(from)), Cell::plain(number::load(span.asked))];
-        for line in series {
-            let within = line.marks.iter().filter(|mark| mark.at >= from && mark.at < to);
-            let values: Vec<f64> = within.filter_map(known).collect();
-            let low = values.iter().copied().reduce(f64::min);
-            let high = values.iter().copied().reduce(f64::max);
-            cells.extend([low, high].map(|value| Cell::or_dash(value.map(three_digits))));
-        }
-        Row { cells, opens_group: false }
-    });
-    data_table(view, columns, rows.collect())
-}
-
-/// Points of each step, of all targets.
-fn points_by_step(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
-    let of_index = |index: usize| {
-        let at_index = steps.all.iter().filter(|step| step.step_index == index);
-        at_index.flat_map(Step::point_indices).collect()
+        let within = line.marks.iter().filter(|mark| mark.at >= from && mark.at < to);
+        let value = within.filter_map(|mark| mark.value.known()).reduce(pick);
+        Cell::or_dash(value.map(three_digits))
     };
-    (0..steps.titles.len()).map(of_index).collect()
+    let ends: [(&str, Pick); 2] =
+        [(words.columns.minimum, f64::min), (words.columns.maximum_time, f64::max)];
+    let columns = series.iter().flat_map(|line| ends.map(|(heading, pick)| (line, heading, pick)));
+    Rows::from_items(spans.iter().enumerate())
+        .column(number_in(words.pressure.columns.time, "s"), |(_, span)| {
+            Cell::head(three_digits(span.from_ns as f64 / 1e9))
+        })
+        .column(number_in(words.pressure.columns.asked, "MiB/s"), |(_, span)| {
+            Cell::plain(number::load(span.asked))
+        })
+        .each(
+            columns,
+            |(line, heading, _)| {
+                number_in(&[&*line.name, heading].join(words.list[0]), unit.symbol())
+            },
+            |(_, span), (line, _, pick)| value(line, span, *pick),
+        )
+        .traced(view, |(index, _)| points_of_step(steps, *index))
+        .data(view)
 }
 
-fn known(mark: &Mark) -> Option<f64> {
-    match mark.value {
-        MarkValue::Known(value, _) => Some(value),
-        MarkValue::Invalid | MarkValue::Missing => None,
-    }
+/// Points of a step, of all targets.
+fn points_of_step(steps: &Steps<'_, '_>, index: usize) -> Vec<u32> {
+    let at_index = steps.all.iter().filter(|step| step.step_index == index);
+    at_index.flat_map(Step::point_indices).collect()
 }
 
 /// Mean and 99.9th percentile over the reached write load, with the knee.
@@ -250,31 +240,19 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
     for (colour, target) in steps.targets().into_iter().enumerate() {
         for (statistic, stroke) in LINES {
             let marks = line_over_load(steps, target, statistic, unit);
-            let name = if view.compares() {
-                [view.target_name(target), view.statistic(statistic)].join(view.words.list[0])
-            } else {
-                view.statistic(statistic)
-            };
-            let drawn = marks.iter().any(|mark| known(mark).is_some());
-            series.extend(drawn.then_some(Series {
-                name,
-                colour,
-                stroke,
-                markers: Markers::Plain,
-                marks,
-            }));
+            let name = on_target(view, target, view.statistic(statistic));
+            let line = Series::new(name, colour, marks).drawn(stroke, Markers::Plain);
+            series.extend(line.is_known().then_some(line));
         }
         series.extend(knee(view, steps, target, colour, unit));
     }
     let largest = steps.all.iter().map(Step::achieved).fold(1.0, f64::max);
-    let figure = |y_scale| Figure {
-        x_label: words.load_x.to_owned(),
-        x_axis: Horizontal::UpTo(largest * 1.03),
-        y_label: format!("{} [{}]", words.latency_y, unit.symbol()),
-        y_scale,
-        series: series.clone(),
-        right: None,
-        panels: Vec::new(),
+    let figure = |y_scale| {
+        Figure::new(
+            (words.load_x, Horizontal::UpTo(largest * 1.03)),
+            (format!("{} [{}]", words.latency_y, unit.symbol()), y_scale),
+            series.clone(),
+        )
     };
     let both = SCALES.into_iter().zip(words.over_load);
     let all = both.map(|((id, scale), title)| Picture {
@@ -306,7 +284,7 @@ fn line_over_load(
         let ns = step.reader_latency(statistic).filter(|_| step.is_valid());
         Mark {
             at: step.achieved(),
-            value: ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+            value: ns.map(|ns| unit.convert(ns)).into(),
             points: reader_point(step),
         }
     };
@@ -322,48 +300,45 @@ fn knee(
 ) -> Option<Series> {
     let [step, _] = steps.knee(target)?;
     let mean = unit.convert(step.reader_latency(Statistic::Mean)?);
-    let word = view.words.pressure.pictures.knee;
-    let name = if view.compares() {
-        [&*view.target_name(target), word].join(view.words.list[0])
-    } else {
-        word.to_owned()
+    let name = on_target(view, target, view.words.pressure.pictures.knee.to_owned());
+    let mark = Mark {
+        at: step.achieved(),
+        value: MarkValue::Known(mean, None),
+        points: reader_point(step),
     };
-    Some(Series {
-        name,
-        colour,
-        stroke: Stroke::None,
-        markers: Markers::Rings,
-        marks: vec![Mark {
-            at: step.achieved(),
-            value: MarkValue::Known(mean, None),
-            points: reader_point(step),
-        }],
-    })
+    Some(Series::new(name, colour, [mark]).drawn(Stroke::None, Markers::Rings))
+}
+
+/// Name of a line, with its target if there are several.
+fn on_target(view: &View<'_>, target: u32, name: String) -> String {
+    if view.compares() { [view.target_name(target), name].join(view.words.list[0]) } else { name }
 }
 
 fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
-    let words = view.words;
-    let mut columns = vec![number_in(words.pressure.columns.step, "")];
+    let (words, heads) = (view.words, view.words.pressure.columns);
+    let valid = |target: u32, index: usize| {
+        steps.on(target).find(|step| step.step_index == index && step.is_valid())
+    };
+    let mut rows = Rows::from_items(steps.titles.iter().enumerate())
+        .column(number_in(heads.step, ""), |(_, title)| Cell::head(view.step(title)));
     for target in steps.targets() {
         let name = view.target_name(target);
-        let achieved = words.pressure.columns.achieved;
-        columns.push(number_in(&[&*name, achieved].join(words.list[0]), "MiB/s"));
-        columns.extend(LINES.map(|(statistic, _)| {
-            number_in(&[name.clone(), view.statistic(statistic)].join(words.list[0]), unit.symbol())
-        }));
+        let achieved = [&*name, heads.achieved].join(words.list[0]);
+        rows = rows
+            .column(number_in(&achieved, "MiB/s"), |(index, _)| {
+                Cell::or_dash(valid(target, *index).map(|step| number::load(step.achieved())))
+            })
+            .each(
+                LINES,
+                |(statistic, _)| {
+                    let heading = [name.clone(), view.statistic(*statistic)].join(words.list[0]);
+                    number_in(&heading, unit.symbol())
+                },
+                |(index, _), (statistic, _)| {
+                    let step = valid(target, *index);
+                    Cell::time(unit, step.and_then(|step| step.reader_latency(*statistic)))
+                },
+            );
     }
-    let rows = steps.titles.iter().enumerate().map(|(index, title)| {
-        let mut cells = vec![Cell::head(view.step(title))];
-        for target in steps.targets() {
-            let step = steps.on(target).find(|step| step.step_index == index && step.is_valid());
-            cells.push(Cell::or_dash(step.map(|step| number::load(step.achieved()))));
-            cells.extend(LINES.map(|(statistic, _)| {
-                let ns = step.and_then(|step| step.reader_latency(statistic));
-                Cell::or_dash(ns.map(|ns| unit.write(ns)))
-            }));
-        }
-        Row { cells, opens_group: false }
-    });
-    let data = data_table(view, columns, rows.collect());
-    trace::traced(view, data, points_by_step(steps))
+    rows.traced(view, |(index, _)| points_of_step(steps, *index)).data(view)
 }

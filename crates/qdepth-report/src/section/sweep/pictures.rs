@@ -2,18 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{Cell, Picture, Row, Table, number_in};
+use qdepth_measure::Statistic;
+
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, PALETTE, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
+use crate::rows::Rows;
 use crate::section::sweep::references;
-use crate::section::table_parts::data_table;
 use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
 use crate::words::{counted, fill_in};
 
-/// Latency lines in addition to the mean.
-const LINES: [(f64, &str, Stroke); 2] =
-    [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
+/// Latency lines.
+const LINES: [(Statistic, Stroke); 3] = [
+    (Statistic::Mean, Stroke::Solid),
+    (Statistic::Quantile(0.99), Stroke::Dashed),
+    (Statistic::Quantile(0.999), Stroke::Dotted),
+];
 
 /// Largest number of targets whose lines can be distinguished in one diagram.
 const TOGETHER: usize = 4;
@@ -27,19 +32,15 @@ const ALL_PERCENTILES: usize = 2;
 
 /// The pictures of a load: its rate, and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
-    let mut statistics = statistics(view);
-    if panels(view, load).is_empty() && targets_of(view, load).len() > ALL_PERCENTILES {
-        statistics.truncate(LINES.len());
-    }
-    drawn([rate(view, load), latency(view, load, &statistics)])
+    let crowded = panels(view, load).is_empty() && targets_of(view, load).len() > ALL_PERCENTILES;
+    let lines = if crowded { &LINES[..2] } else { &LINES };
+    drawn([rate(view, load), latency(view, load, lines)])
 }
 
 /// The same with one curve per target: percentiles next to the means of many targets would be too
 /// many lines.
 pub(crate) fn of_load_without_percentiles(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
-    let mut mean = statistics(view);
-    mean.truncate(1);
-    drawn([rate(view, load), latency(view, load, &mean)])
+    drawn([rate(view, load), latency(view, load, &LINES[..1])])
 }
 
 fn drawn(pictures: [Picture; 2]) -> Vec<Picture> {
@@ -89,14 +90,12 @@ pub(crate) fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     let panels = if references.is_empty() { panels(view, load) } else { Vec::new() };
     // A single line needs no name, and a line in a panel has the panel's name.
     let named = panels.is_empty() && (view.compares() || !references.is_empty());
-    let series = targets_of(view, load).into_iter().map(|(colour, target)| Series {
-        name: if named { view.target_name(target) } else { String::new() },
-        colour,
-        stroke: if panels.is_empty() { stroke_of(colour) } else { Stroke::Solid },
-        markers: Markers::HollowWithoutInterval,
-        marks: marks(view, load, target, |p| {
-            Some(MarkValue::Known(p.main().value, p.main().interval))
-        }),
+    let value = |p: &Point<'_>| Some(MarkValue::Known(p.main().value, p.main().interval));
+    let series = targets_of(view, load).into_iter().map(|(colour, target)| {
+        let name = if named { view.target_name(target) } else { String::new() };
+        let stroke = if panels.is_empty() { stroke_of(colour) } else { Stroke::Solid };
+        Series::new(name, colour, marks(view, load, target, value))
+            .drawn(stroke, Markers::HollowWithoutInterval)
     });
     let mut series: Vec<Series> = series.collect();
     series.extend(references.clone());
@@ -123,11 +122,7 @@ fn panels(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 
 fn scale(series: &[Series]) -> Scale {
     let largest = |series: &Series| {
-        let known = series.marks.iter().filter_map(|mark| match mark.value {
-            MarkValue::Known(value, _) => Some(value),
-            MarkValue::Invalid | MarkValue::Missing => None,
-        });
-        known.reduce(f64::max)
+        series.marks.iter().filter_map(|mark| mark.value.known()).reduce(f64::max)
     };
     let all = || series.iter().filter_map(largest);
     let (least, most) = (all().reduce(f64::min), all().reduce(f64::max));
@@ -141,17 +136,10 @@ pub(crate) fn figure(
     view: &View<'_>,
     y_label: String,
     y_scale: Scale,
-    series: Vec<Series>,
+    series: impl IntoIterator<Item = Series>,
 ) -> Figure {
-    Figure {
-        x_label: view.intensity_words().to_owned(),
-        y_label,
-        y_scale,
-        x_axis: Horizontal::Intensities(view.intensities.iter().copied().collect()),
-        series,
-        right: None,
-        panels: Vec::new(),
-    }
+    let x = Horizontal::Intensities(view.intensities.iter().copied().collect());
+    Figure::new((view.intensity_words(), x), (y_label, y_scale), series)
 }
 
 fn rate_description(view: &View<'_>, load: &Load<'_>) -> String {
@@ -197,109 +185,82 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
 }
 
 fn rate_data(view: &View<'_>, load: &Load<'_>, references: &[Series]) -> Table {
-    let mut columns = vec![number_in(view.outstanding_heading(), "")];
-    let targets = targets_of(view, load);
-    for (_, target) in &targets {
-        columns.push(number_in(&view.target_name(*target), load.unit()));
-        columns.push(number_in(view.words.columns.half_width, load.unit()));
+    let mut rows = rows(view);
+    for (_, target) in targets_of(view, load) {
+        let value = |at: u32| load.at(target, at).map(|point| rounded(point.main()));
+        rows = rows
+            .column(number_in(&view.target_name(target), load.unit()), |at| {
+                Cell::or_dash(value(**at).map(|v| v.value))
+            })
+            .column(number_in(view.words.columns.half_width, load.unit()), |at| {
+                Cell::or_dash(value(**at).and_then(|v| v.half_width))
+            });
     }
-    columns.extend(references.iter().map(|series| number_in(&series.name, load.unit())));
-    let rows = view.intensities.iter().map(|outstanding| {
-        let mut cells = vec![Cell::head(number::count((*outstanding).into()))];
-        for (_, target) in &targets {
-            let value = load.at(*target, *outstanding).map(|p| rounded(p.main()));
-            cells.push(Cell::or_dash(value.as_ref().map(|v| v.value.clone())));
-            cells.push(Cell::or_dash(value.and_then(|v| v.half_width)));
-        }
-        cells.extend(references.iter().map(|series| references::cell(series, *outstanding)));
-        Row { cells, opens_group: false }
-    });
-    let data = data_table(view, columns, rows.collect());
-    trace::traced(view, data, points_by_intensity(view, load))
+    let heading = |series: &&Series| number_in(&series.name, load.unit());
+    rows.each(references, heading, |at, series| references::cell(series, **at))
+        .traced(view, |at| points_at(view, load, **at))
+        .data(view)
 }
 
-/// Points of a load at each queue depth, in the order of targets.
-fn points_by_intensity(view: &View<'_>, load: &Load<'_>) -> Vec<Vec<u32>> {
-    let at = |outstanding: &u32| {
-        let drawn = view.targets.iter().filter_map(|target| load.at(*target, *outstanding));
-        trace::of_all(view, drawn)
-    };
-    view.intensities.iter().map(at).collect()
+/// Points of a load at a queue depth, in the order of targets.
+fn points_at(view: &View<'_>, load: &Load<'_>, outstanding: u32) -> Vec<u32> {
+    trace::of_all(view, view.targets.iter().filter_map(|t| load.at(*t, outstanding)))
 }
 
-/// A statistic of a point, with its name.
-struct Statistic {
-    name: &'static str,
-    stroke: Stroke,
-    quantile: Option<f64>,
-}
-
-impl Statistic {
-    fn value(&self, point: &Point<'_>) -> Option<f64> {
-        let latency = point.latency();
-        match self.quantile {
-            None => latency.mean_ns,
-            Some(quantile) => percentile_ns(latency, quantile),
-        }
-    }
-
-    fn interval(&self, point: &Point<'_>) -> Option<(f64, f64)> {
-        let (low, high) = percentile(point.latency(), self.quantile?)?.interval;
-        Some((low.0 as f64, high.0 as f64))
+/// A latency statistic of a point, ns.
+fn latency_ns(point: &Point<'_>, statistic: Statistic) -> Option<f64> {
+    match statistic {
+        Statistic::Mean => point.latency().mean_ns,
+        Statistic::Quantile(quantile) => percentile_ns(point.latency(), quantile),
     }
 }
 
-fn statistics(view: &View<'_>) -> Vec<Statistic> {
-    let mean = Statistic { name: view.words.pictures.mean, stroke: Stroke::Solid, quantile: None };
-    let others =
-        LINES.map(|(quantile, name, stroke)| Statistic { name, stroke, quantile: Some(quantile) });
-    std::iter::once(mean).chain(others).collect()
+fn interval(point: &Point<'_>, statistic: Statistic) -> Option<(f64, f64)> {
+    let Statistic::Quantile(quantile) = statistic else { return None };
+    let (low, high) = percentile(point.latency(), quantile)?.interval;
+    Some((low.0 as f64, high.0 as f64))
 }
 
-fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Picture {
+fn latency(view: &View<'_>, load: &Load<'_>, lines: &[(Statistic, Stroke)]) -> Picture {
     let words = view.words.pictures;
-    let valid = || load.points.iter().filter(|p| p.is_valid());
-    let unit =
-        TimeUnit::suiting(valid().flat_map(|p| statistics.iter().filter_map(|s| s.value(p))));
+    let valid = load.points.iter().filter(|p| p.is_valid());
+    let unit = TimeUnit::suiting(
+        valid.flat_map(|p| lines.iter().filter_map(|(statistic, _)| latency_ns(p, *statistic))),
+    );
     let panels = panels(view, load);
+    let own = !panels.is_empty();
     let mut series = Vec::new();
     for (colour, target) in targets_of(view, load) {
-        for statistic in statistics {
+        for (statistic, stroke) in lines.iter().copied() {
             let value = |p: &Point<'_>| {
-                let interval =
-                    statistic.interval(p).map(|(a, b)| (unit.convert(a), unit.convert(b)));
-                Some(MarkValue::Known(unit.convert(statistic.value(p)?), interval))
+                let interval = interval(p, statistic);
+                let interval = interval.map(|(a, b)| (unit.convert(a), unit.convert(b)));
+                Some(MarkValue::Known(unit.convert(latency_ns(p, statistic)?), interval))
             };
-            let marks = marks(view, load, target, value);
-            let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
-            let own = !panels.is_empty();
             let name = match own {
-                true => statistic.name.to_owned(),
-                false => series_name(view, target, statistic.name),
+                true => view.statistic(statistic),
+                false => series_name(view, target, statistic),
             };
-            let alone = statistics.len() == 1 && !own;
-            let stroke = if alone { stroke_of(colour) } else { statistic.stroke };
-            let markers = Markers::Plain;
-            series.extend(drawn.then_some(Series { name, colour, stroke, markers, marks }));
+            let stroke = if lines.len() == 1 && !own { stroke_of(colour) } else { stroke };
+            let line = Series::new(name, colour, marks(view, load, target, value));
+            series.push(line.drawn(stroke, Markers::Plain));
         }
     }
+    series.retain(Series::is_known);
     let y_label = format!("{} [{}]", words.latency_y, unit.symbol());
     Picture {
         id: format!("{}-latency", load.id),
         title: view.marked(fill_in(words.latency_title, &[("profile", load.title.clone())])),
         description: latency_description(view, load, unit),
-        data: latency_data(view, load, statistics, unit),
+        data: latency_data(view, load, lines, unit),
         origin: view.origin(),
         figure: Figure { panels, ..figure(view, y_label, Scale::Log, series) },
     }
 }
 
-fn series_name(view: &View<'_>, target: u32, statistic: &str) -> String {
-    if view.compares() {
-        [&*view.target_name(target), statistic].join(view.words.list[0])
-    } else {
-        statistic.to_owned()
-    }
+fn series_name(view: &View<'_>, target: u32, statistic: Statistic) -> String {
+    let name = view.statistic(statistic);
+    if view.compares() { [view.target_name(target), name].join(view.words.list[0]) } else { name }
 }
 
 fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> String {
@@ -323,25 +284,30 @@ fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> Stri
     described(view, load, words.latency_description, lines.collect())
 }
 
-fn latency_data(view: &View<'_>, load: &Load<'_>, all: &[Statistic], unit: TimeUnit) -> Table {
-    let mut columns = vec![number_in(view.outstanding_heading(), "")];
+fn latency_data(
+    view: &View<'_>,
+    load: &Load<'_>,
+    lines: &[(Statistic, Stroke)],
+    unit: TimeUnit,
+) -> Table {
     let targets = targets_of(view, load);
-    for (_, target) in &targets {
-        columns.extend(
-            all.iter().map(|s| number_in(&series_name(view, *target, s.name), unit.symbol())),
-        );
-    }
-    let rows = view.intensities.iter().map(|outstanding| {
-        let mut cells = vec![Cell::head(number::count((*outstanding).into()))];
-        for (_, target) in &targets {
-            let point = load.at(*target, *outstanding);
-            cells.extend(all.iter().map(|statistic| {
-                let ns = point.and_then(|p| statistic.value(p));
-                Cell::or_dash(ns.map(|ns| unit.write(ns)))
-            }));
-        }
-        Row { cells, opens_group: false }
-    });
-    let data = data_table(view, columns, rows.collect());
-    trace::traced(view, data, points_by_intensity(view, load))
+    let columns = targets.iter().flat_map(|(_, target)| lines.iter().map(|(s, _)| (*target, *s)));
+    rows(view)
+        .each(
+            columns,
+            |(target, statistic)| number_in(&series_name(view, *target, *statistic), unit.symbol()),
+            |at, (target, statistic)| {
+                let point = load.at(*target, **at);
+                Cell::time(unit, point.and_then(|p| latency_ns(p, *statistic)))
+            },
+        )
+        .traced(view, |at| points_at(view, load, **at))
+        .data(view)
+}
+
+/// Data table with one row per queue depth.
+fn rows<'v>(view: &'v View<'_>) -> Rows<&'v u32> {
+    Rows::from_items(&view.intensities).column(number_in(view.outstanding_heading(), ""), |at| {
+        Cell::head(number::count((**at).into()))
+    })
 }

@@ -46,10 +46,7 @@ pub(crate) fn of_rate(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
 /// The value of a series at a queue depth, for the data table.
 pub(crate) fn cell(series: &Series, outstanding: u32) -> Cell {
     let at = series.marks.iter().find(|mark| (mark.at - f64::from(outstanding)).abs() < 0.5);
-    Cell::or_dash(at.and_then(|mark| match mark.value {
-        MarkValue::Known(value, _) => Some(number::three_digits(value)),
-        MarkValue::Invalid | MarkValue::Missing => None,
-    }))
+    Cell::or_dash(at.and_then(|mark| mark.value.known()).map(number::three_digits))
 }
 
 /// True if the load is the one with this name in the published documents.
@@ -84,12 +81,9 @@ fn published(
     // Grey is reserved for limits.
     let colour = colour % LIMIT;
     let stroke = if marks.len() < LINE { Stroke::None } else { Stroke::Dashed };
-    let points = (!marks.is_empty()).then(|| Series {
-        name: published_name(view, &drive.title),
-        colour,
-        stroke,
-        markers: Markers::Plain,
-        marks,
+    let points = (!marks.is_empty()).then(|| {
+        let name = published_name(view, &drive.title);
+        Series::new(name, colour, marks).drawn(stroke, Markers::Plain)
     });
     let name = [("name", drive.title.clone())];
     let name = fill_in(view.words.comparison.published_maximum, &name);
@@ -149,6 +143,5 @@ fn is_near(view: &View<'_>, load: &Load<'_>, level: f64) -> bool {
 
 fn level(view: &View<'_>, name: String, colour: usize, stroke: Stroke, value: f64) -> Series {
     let mark = |at: &u32| Mark::at(f64::from(*at), MarkValue::Known(value, None));
-    let marks = view.intensities.iter().map(mark).collect();
-    Series { name, colour, stroke, markers: Markers::None, marks }
+    Series::new(name, colour, view.intensities.iter().map(mark)).drawn(stroke, Markers::None)
 }

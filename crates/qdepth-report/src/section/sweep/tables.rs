@@ -1,79 +1,56 @@
 //! The tables of a report.
 
-use qdepth_measure::{Estimate, Grade, quotient};
-use qdepth_record::{DirectionRecord, EndedBy, LatencySummary, TargetKind};
+use qdepth_measure::Grade;
+use qdepth_record::{DirectionRecord, EndedBy, LatencySummary, PointRecord, TargetKind};
 
-use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
+use crate::document::{Cell, Table, centred, number_in, text};
+use crate::grouped::unique;
 use crate::number::{self, TimeUnit, rounded};
+use crate::rows::Rows;
+use crate::section::columns::{ComparedColumn, base, divided, others, published};
 use crate::section::letters::{Letters, quotient_heading};
-use crate::section::published::{published_maximum, published_name, published_note};
-use crate::section::table_parts::{target_cell, target_column, with_mark};
+use crate::section::published::published_note;
 use crate::trace;
-use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
+use crate::view::{
+    Load, LoadPoint, Point, QUANTILES, View, arrivals, percentile_ns, profile_title,
+};
 use crate::words::{entry, fill_in};
 
 /// The maximum of every load on every target, with the latency there and at the lowest queue depth.
 pub(crate) fn key_figures(view: &View<'_>) -> Table {
     let words = view.words.columns;
     let lowest = [("outstanding", view.lowest().to_string())];
-    let unit = TimeUnit::suiting(key_points(view).flatten().filter_map(|p| p.latency().mean_ns));
-    let columns = [
-        Some(text(words.profile)),
-        target_column(view),
-        Some(number_in(words.maximum, "")),
-        Some(number_in(words.half_width, "")),
-        Some(text(words.unit)),
-        Some(number_in(view.outstanding_heading(), "")),
-        Some(number_in(words.mean_at_maximum, unit.symbol())),
-        Some(number_in(&fill_in(words.rate_at_lowest, &lowest), "")),
-        Some(number_in(&fill_in(words.mean_at_lowest, &lowest), unit.symbol())),
-    ];
-    let (mut rows, mut points) = (Vec::new(), Vec::new());
-    for load in view.swept() {
-        for (index, target) in view.targets.iter().enumerate() {
-            let both = [load.maximum(*target), load.at(*target, view.lowest())];
-            points.push(trace::of_all(view, both.into_iter().flatten()));
-            let row = key_row(view, load, *target, unit);
-            rows.push(Row { opens_group: index == 0 && view.compares(), ..row });
-        }
-    }
-    let table = Table {
-        caption: view.words.tables.key_caption.to_owned(),
-        columns: columns.into_iter().flatten().collect(),
-        rows,
-        note: view.words.tables.key_note.to_owned(),
-    };
-    with_mark(view, trace::traced(view, table, points))
-}
-
-fn key_points<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = [&'v Point<'a>; 2]> {
-    view.swept().flat_map(move |load| {
-        view.targets.iter().filter_map(move |target| {
-            let maximum = load.maximum(*target)?;
-            Some([maximum, load.at(*target, view.lowest()).unwrap_or(maximum)])
+    let [lowest_rate, lowest_mean] =
+        [words.rate_at_lowest, words.mean_at_lowest].map(|heading| fill_in(heading, &lowest));
+    let curves = view.swept().flat_map(|load| view.targets.iter().map(move |t| (load, *t)));
+    let curves: Vec<_> = curves
+        .map(|(load, target)| (load, target, load.maximum(target), load.at(target, view.lowest())))
+        .collect();
+    let mean = |point: &Option<&Point<'_>>| point.and_then(|point| point.latency().mean_ns);
+    let value = |point: &Option<&Point<'_>>| Cell::or_dash(point.map(|p| rounded(p.main()).value));
+    let ends = curves.iter().flat_map(|(.., top, low)| [mean(top), mean(low)]);
+    let unit = TimeUnit::suiting(ends.flatten());
+    Rows::from_items(curves)
+        .groups(|(_, target, ..)| view.compares() && view.targets.first() == Some(target))
+        .column(text(words.profile), |(load, ..)| Cell::head(&*load.title))
+        .targets(view, |(_, target, ..)| *target)
+        .column(number_in(words.maximum, ""), |(.., top, _)| value(top))
+        .column(number_in(words.half_width, ""), |(.., top, _)| {
+            Cell::or_dash(top.and_then(|top| rounded(top.main()).half_width))
         })
-    })
-}
-
-fn key_row(view: &View<'_>, load: &Load<'_>, target: u32, unit: TimeUnit) -> Row {
-    let maximum = load.maximum(target);
-    let value = maximum.map(|p| rounded(p.main()));
-    let lowest = load.at(target, view.lowest());
-    let mean = |point: Option<&Point<'_>>| {
-        Cell::or_dash(point.and_then(|p| p.latency().mean_ns).map(|ns| unit.write(ns)))
-    };
-    let cells = [
-        Some(Cell::head(&*load.title)),
-        target_cell(view, target),
-        Some(Cell::or_dash(value.as_ref().map(|v| v.value.clone()))),
-        Some(Cell::or_dash(value.and_then(|v| v.half_width))),
-        Some(Cell::plain(load.unit())),
-        Some(Cell::or_dash(maximum.map(|p| number::count(p.record.outstanding.into())))),
-        Some(mean(maximum)),
-        Some(Cell::or_dash(lowest.map(|p| rounded(p.main()).value))),
-        Some(mean(lowest)),
-    ];
-    Row { cells: cells.into_iter().flatten().collect(), opens_group: false }
+        .column(text(words.unit), |(load, ..)| Cell::plain(load.unit()))
+        .column(number_in(view.outstanding_heading(), ""), |(.., top, _)| {
+            Cell::or_dash(top.map(|top| number::count(top.record.outstanding.into())))
+        })
+        .column(number_in(words.mean_at_maximum, unit.symbol()), |(.., top, _)| {
+            Cell::time(unit, mean(top))
+        })
+        .column(number_in(&lowest_rate, ""), |(.., low)| value(low))
+        .column(number_in(&lowest_mean, unit.symbol()), |(.., low)| Cell::time(unit, mean(low)))
+        .traced(view, |(.., top, low)| trace::of_all(view, [*top, *low].into_iter().flatten()))
+        .marked(view)
+        .table(view.words.tables.key_caption)
+        .with_note(view.words.tables.key_note)
 }
 
 /// Largest number of targets whose ratios appear side by side; more would not be readable.
@@ -82,240 +59,188 @@ const QUOTIENTS: usize = 11;
 /// Maxima side by side, and the ratio of each to the base: the first target, or that of a
 /// comparison. `None` for a single target without published figures.
 pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
-    let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
-    let others: Vec<u32> = view.targets.iter().copied().filter(|target| *target != base).collect();
-    let published = view.compared.map_or(&[][..], |compared| &compared.published);
-    let nothing = others.is_empty() && published.is_empty();
-    if nothing || others.len() > QUOTIENTS {
+    let base = ComparedColumn::Column(base(view)?);
+    let others = others(view);
+    if others.is_empty() || others.len() - published(view).count() > QUOTIENTS {
         return None;
     }
-    let names = |targets: &[u32]| -> Vec<String> {
-        let printed = published.iter().map(|drive| published_name(view, &drive.title));
-        targets.iter().map(|t| view.target_name(*t)).chain(printed).collect()
+    let (words, own) = (view.words.tables, view.words.comparison);
+    let (caption, note) = match view.compared {
+        Some(compared) => {
+            let note = format!("{} {}", own.maxima_note, published_note(view, compared));
+            (own.maxima_caption, note.trim_end().to_owned())
+        }
+        None => (words.quotient_caption, words.quotient_note.trim_end().to_owned()),
     };
     let letters = Letters::new(view);
-    let heading = |name: String| quotient_heading(view, &letters, &name);
-    let mut columns = vec![text(view.words.columns.profile), text(view.words.columns.unit)];
-    columns.extend(names(&view.targets).iter().map(|name| number_in(&letters.head(name), "")));
-    columns.extend(names(&others).into_iter().map(|name| number_in(&heading(name), "")));
-    let rows =
-        view.swept().map(|load| {
-            let maximum = |target: &u32| load.maximum(*target).map(|point| *point.main());
-            let printed =
-                || published.iter().map(|drive| published_maximum(drive, load).map(exact));
-            let quotient = |value: Option<Estimate>| {
-                let (value, base) = (value?, maximum(&base)?);
-                let above = view.compared.is_some_and(|compared| compared.record.base_above);
-                if above { quotient(&base, &value) } else { quotient(&value, &base) }
-            };
-            let value = |value: Option<Estimate>| Cell::or_dash(value.map(|e| rounded(&e).value));
-            let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
-            cells.extend(view.targets.iter().map(maximum).map(value));
-            let as_printed = |value: Option<Estimate>| Some(number::thousands(value?.value, 0));
-            cells.extend(printed().map(|value| Cell::or_dash(as_printed(value))));
-            cells.extend(others.iter().map(maximum).chain(printed()).map(|other| {
-                Cell::or_dash(quotient(other).map(|q| number::thousands(q.value, 2)))
-            }));
-            Row { cells, opens_group: false }
-        });
-    let (words, own) = (view.words.tables, view.words.comparison);
-    let note = match view.compared {
-        Some(compared) => {
-            format!("{} {}", own.maxima_note, published_note(view, compared))
-        }
-        None => words.quotient_note.to_owned(),
-    };
-    let table = Table {
-        caption: view.compared.map_or(words.quotient_caption, |_| own.maxima_caption).to_owned(),
-        columns,
-        rows: rows.collect(),
-        note: note.trim_end().to_owned(),
-    };
-    Some(with_mark(view, table))
-}
-
-/// A published figure as an estimate without an interval.
-fn exact(value: f64) -> Estimate {
-    Estimate { value, interval: None, degrees: 0, autocorrelation: 0.0 }
+    let head = |column: ComparedColumn<'_>| number_in(&letters.head(&column.name(view)), "");
+    let table = Rows::from_items(view.swept())
+        .column(text(view.words.columns.profile), |load| Cell::head(&*load.title))
+        .column(text(view.words.columns.unit), |load| Cell::plain(load.unit()))
+        .each(
+            view.targets.iter().copied().map(ComparedColumn::Column),
+            |column| head(*column),
+            |load, column| Cell::or_dash(column.maximum(load).map(|e| rounded(&e).value)),
+        )
+        .each(
+            published(view),
+            |column| head(*column),
+            |load, column| {
+                Cell::or_dash(column.maximum(load).map(|e| number::thousands(e.value, 0)))
+            },
+        )
+        .each(
+            others,
+            |column| number_in(&quotient_heading(view, &letters, &column.name(view)), ""),
+            |load, column| {
+                let both = column.maximum(load).zip(base.maximum(load));
+                let ratio = both.and_then(|(value, base)| divided(view, &value, &base));
+                Cell::or_dash(ratio.map(|ratio| number::thousands(ratio.value, 2)))
+            },
+        );
+    Some(table.marked(view).table(caption).with_note(note))
 }
 
 /// Load profiles as measured.
 pub(crate) fn profiles(view: &View<'_>) -> Table {
     let words = view.words.columns;
     let trims = view.loads.iter().any(|load| load.first().trim_share > 0.0);
-    let mut columns = vec![
-        text(words.profile),
-        text(words.access),
-        number_in(words.read_share, "%"),
-        number_in(words.write_share, "%"),
-    ];
-    columns.extend(trims.then(|| number_in(words.trim_share, "%")));
-    columns.extend([text(words.request_size), text(words.arrivals), text(words.application)]);
-    let row = |load: &Load<'_>| {
-        let first = load.first();
-        let random = number::percent(first.random_share);
-        let access = match first.random_share {
-            share if share >= 1.0 => words.random.to_owned(),
-            share if share <= 0.0 => words.sequential.to_owned(),
-            _ => fill_in(words.share_random, &[("share", random)]),
-        };
-        let known = entry(view.words.applications, &first.profile);
-        let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
-        let mut cells = vec![
-            // Without the distinguishing addition, because the columns show those properties.
-            Cell::head(profile_title(first, view.words)),
-            Cell::plain(access),
-            percent(first.read_share),
-            percent(first.write_share()),
-        ];
-        cells.extend(trims.then(|| percent(first.trim_share)));
-        cells.extend([
-            Cell::plain(number::spaced_sizes(&first.request_size)),
+    let access = |first: &PointRecord| match first.random_share {
+        share if share >= 1.0 => words.random.to_owned(),
+        share if share <= 0.0 => words.sequential.to_owned(),
+        share => fill_in(words.share_random, &[("share", number::percent(share))]),
+    };
+    let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
+    let table = Rows::from_items(view.loads.iter().map(|load| (load, load.first())))
+        // Without the distinguishing addition, because the columns show those properties.
+        .column(text(words.profile), |(_, first)| Cell::head(profile_title(first, view.words)))
+        .column(text(words.access), |(_, first)| Cell::plain(access(first)))
+        .column(number_in(words.read_share, "%"), |(_, first)| percent(first.read_share))
+        .column(number_in(words.write_share, "%"), |(_, first)| percent(first.write_share()))
+        .column(trims.then(|| number_in(words.trim_share, "%")), |(_, first)| {
+            percent(first.trim_share)
+        })
+        .column(text(words.request_size), |(_, first)| {
+            Cell::plain(number::spaced_sizes(&first.request_size))
+        })
+        .column(text(words.arrivals), |(load, first)| {
             Cell::plain(if load.stepped && load.is_open_loop() {
                 words.by_step.to_owned()
             } else {
                 arrivals(first, view.words)
-            }),
-            Cell::or_dash(known.map(str::to_owned)),
-        ]);
-        Row { cells, opens_group: false }
-    };
+            })
+        })
+        .column(text(words.application), |(_, first)| {
+            Cell::or_dash(entry(view.words.applications, &first.profile).map(str::to_owned))
+        })
+        .table(view.words.tables.profile_caption);
     // A profile with more streams is the same profile.
-    let mut rows: Vec<Row> = Vec::new();
-    for row in view.loads.iter().map(row) {
-        if !rows.contains(&row) {
-            rows.push(row);
-        }
-    }
-    Table {
-        caption: view.words.tables.profile_caption.to_owned(),
-        columns,
-        rows,
-        note: String::new(),
-    }
+    Table { rows: unique(table.rows), ..table }
 }
 
-/// Latency columns: mean, minimum, percentiles, maximum.
-fn latency_columns(view: &View<'_>, unit: TimeUnit) -> Vec<Column> {
-    let words = view.words.columns;
-    let names = QUANTILES.iter().map(|(_, name)| *name);
-    [words.mean, words.minimum]
-        .into_iter()
-        .chain(names)
-        .chain([words.maximum_time])
-        .map(|heading| number_in(heading, unit.symbol()))
-        .collect()
+/// Adds columns of latencies: mean, minimum, percentiles, maximum.
+fn with_latencies<T>(
+    rows: Rows<T>,
+    view: &View<'_>,
+    unit: TimeUnit,
+    latency: impl Fn(&T) -> &LatencySummary,
+) -> Rows<T> {
+    let (words, symbol) = (view.words.columns, unit.symbol());
+    let time = |ns: Option<u64>| Cell::time(unit, ns.map(|ns| ns as f64));
+    rows.column(number_in(words.mean, symbol), |item| Cell::time(unit, latency(item).mean_ns))
+        .column(number_in(words.minimum, symbol), |item| time(latency(item).min_ns))
+        .each(
+            QUANTILES,
+            |(_, name)| number_in(name, symbol),
+            |item, (quantile, _)| Cell::time(unit, percentile_ns(latency(item), *quantile)),
+        )
+        .column(number_in(words.maximum_time, symbol), |item| time(latency(item).max_ns))
 }
 
-fn latency_cells(latency: &LatencySummary, unit: TimeUnit) -> impl Iterator<Item = Cell> {
-    let cell = move |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
-    let percentiles = QUANTILES.map(|(quantile, _)| percentile_ns(latency, quantile));
-    [latency.mean_ns, latency.min_ns.map(|ns| ns as f64)]
-        .into_iter()
-        .chain(percentiles)
-        .chain([latency.max_ns.map(|ns| ns as f64)])
-        .map(cell)
-        .collect::<Vec<_>>()
-        .into_iter()
-}
-
-/// Common unit of all latencies of a load. Maxima do not count: a single pause would make all other
-/// figures very small.
-fn load_unit(load: &Load<'_>) -> TimeUnit {
+/// Common unit of all latencies of these points. Maxima do not count: a single pause would make all
+/// other figures very small.
+pub(crate) fn load_unit<'p>(points: impl Iterator<Item = &'p Point<'p>>) -> TimeUnit {
     TimeUnit::suiting(
-        load.points.iter().filter_map(|p| percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)),
+        points.filter_map(|p| percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)),
     )
 }
 
 /// Table of all points of a load.
 pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     let words = view.words.columns;
-    let unit = load_unit(load);
-    let mut columns: Vec<Column> = target_column(view).into_iter().collect();
-    columns.extend([
-        number_in(view.outstanding_heading(), ""),
-        number_in(words.rate, "IOPS"),
-        number_in(words.half_width, "IOPS"),
-        number_in(words.throughput, "MiB/s"),
-    ]);
-    columns.extend(latency_columns(view, unit));
-    // The CPU time of an emulation says nothing about the load.
-    columns.extend((!view.run.emulated).then(|| number_in(words.cpu, "µs")));
-    let ends = load.points.iter().any(asks_precision);
-    columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
-    columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
-    let align = Align::Centre;
-    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align, rank: 0 });
+    let unit = load_unit(load.points.iter());
     let mut former = None;
-    let rows = load.points.iter().map(|point| {
-        let opens_group = view.compares() && former != Some(point.record.target);
-        former = Some(point.record.target);
-        Row { cells: point_cells(view, point, unit, ends), opens_group }
-    });
-    let table = Table {
-        caption: fill_in(view.words.tables.points_caption, &[("profile", load.title.clone())]),
-        rows: rows.collect(),
-        columns,
-        note: view.words.tables.points_note.to_owned(),
-    };
-    let points = load.points.iter().map(|point| trace::point_indices(view, point)).collect();
-    with_mark(view, trace::traced(view, table, points))
+    let rows = Rows::from_items(load.points.iter().map(|point| (load, point)))
+        .groups(|(_, point)| {
+            former.replace(point.record.target) != Some(point.record.target) && view.compares()
+        })
+        .targets(view, |(_, point)| point.record.target)
+        .column(number_in(view.outstanding_heading(), ""), |(_, point)| {
+            Cell::head(number::count(point.record.outstanding.into()))
+        })
+        .figures(
+            |(_, point)| point.is_valid(),
+            |rows| {
+                let rows = rows
+                    .column(number_in(words.rate, "IOPS"), |(_, point)| rate(point))
+                    .column(number_in(words.half_width, "IOPS"), |(_, point)| half_width(point))
+                    .column(number_in(words.throughput, "MiB/s"), |(_, point)| throughput(point));
+                // The CPU time of an emulation says nothing about the load.
+                let cpu = (!view.run.emulated).then(|| number_in(words.cpu, "µs"));
+                with_latencies(rows, view, unit, |(_, point)| point.latency())
+                    .column(cpu, |(_, point)| Cell::time(TimeUnit::Micros, point.cpu_ns_per_io()))
+            },
+        );
+    with_end(rows, view, load.points.iter().any(asks_precision))
+        .traced(view, |(_, point)| trace::point_indices(view, point))
+        .marked(view)
+        .table(fill_in(view.words.tables.points_caption, &[("profile", load.title.clone())]))
+        .with_note(view.words.tables.points_note)
 }
 
 fn asks_precision(point: &Point<'_>) -> bool {
     point.record.tolerance.is_some()
 }
 
-/// Columns for expected results, if there are any: the device's rate, and the share of it that was
-/// reached. Always marked EMULATED.
-fn expected_columns(view: &View<'_>) -> [Column; 2] {
+pub(crate) fn rate(point: &Point<'_>) -> Cell {
+    Cell::plain(rounded(&point.summary.io_per_s).value)
+}
+
+fn half_width(point: &Point<'_>) -> Cell {
+    Cell::or_dash(rounded(&point.summary.io_per_s).half_width)
+}
+
+pub(crate) fn throughput(point: &Point<'_>) -> Cell {
+    Cell::plain(rounded(&point.mib_per_s).value)
+}
+
+/// Adds the last columns of points: measured time and reason of the end, if a precision was asked
+/// for; the expected rate and the share that was reached, if there are expected results (always
+/// marked EMULATED); the grade.
+fn with_end<'v, 'a>(
+    rows: Rows<LoadPoint<'v, 'a>>,
+    view: &View<'_>,
+    asks_precision: bool,
+) -> Rows<LoadPoint<'v, 'a>> {
     let words = view.words.columns;
-    let expected = format!("{} {}", words.expected, view.words.emulated[0]);
-    [number_in(&expected, "IOPS"), number_in(words.of_expected, "%")]
-}
-
-fn expected_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
-    let expected = view.run.expected_at(point.record.index);
-    let share = expected.and_then(|e| e.share_reached(point.summary.io_per_s.value));
-    [
-        Cell::or_dash(expected.map(|e| number::three_digits(e.io_per_s))),
-        Cell::or_dash(share.map(|share| number::thousands(share * 100.0, 0))),
-    ]
-}
-
-/// Columns for the measured time of a point, and the reason of its end.
-fn ending_columns(view: &View<'_>) -> [Column; 2] {
-    let words = view.words.columns;
-    [number_in(words.time, "s"), text(words.ended_by)]
-}
-
-fn ending_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
-    let ended = view.words.columns.ended;
-    let index = EndedBy::ALL.iter().position(|by| *by == point.record.ended_by);
-    let seconds = point.record.duration_ns as f64 / 1e9;
-    [Cell::plain(number::thousands(seconds, 1)), Cell::plain(ended[index.unwrap_or(0)])]
-}
-
-fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -> Vec<Cell> {
-    let rate = rounded(&point.summary.io_per_s);
-    let cpu = point.cpu_ns_per_io().map(|ns| TimeUnit::Micros.write(ns));
-    let measured = [
-        Cell::plain(rate.value),
-        Cell::or_dash(rate.half_width),
-        Cell::plain(rounded(&point.mib_per_s).value),
-    ];
-    let invalid = !point.is_valid();
-    let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();
-    cells.push(Cell::head(number::count(point.record.outstanding.into())));
-    let figures = measured
-        .into_iter()
-        .chain(latency_cells(point.latency(), unit))
-        .chain((!view.run.emulated).then(|| Cell::or_dash(cpu)));
-    cells.extend(figures.map(|cell| cell.struck_if(invalid)));
-    cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
-    cells.extend(view.expects().then(|| expected_cells(view, point)).into_iter().flatten());
-    cells.push(Cell::plain(point.summary.grade.to_string()));
-    cells
+    let ended = |point: &Point<'_>| {
+        let index = EndedBy::ALL.iter().position(|by| *by == point.record.ended_by);
+        Cell::plain(words.ended[index.unwrap_or(0)])
+    };
+    let expected = |point: &Point<'_>| view.run.expected_at(point.record.index);
+    let of_device = format!("{} {}", words.expected, view.words.emulated[0]);
+    rows.column(asks_precision.then(|| number_in(words.time, "s").ranked(7)), |(_, point)| {
+        Cell::plain(number::thousands(point.record.duration_ns as f64 / 1e9, 1))
+    })
+    .column(asks_precision.then(|| text(words.ended_by).ranked(6)), |(_, point)| ended(point))
+    .column(view.expects().then(|| number_in(&of_device, "IOPS")), |(_, point)| {
+        Cell::or_dash(expected(point).map(|e| number::three_digits(e.io_per_s)))
+    })
+    .column(view.expects().then(|| number_in(words.of_expected, "%")), |(_, point)| {
+        let share = expected(point).and_then(|e| e.share_reached(point.summary.io_per_s.value));
+        Cell::or_dash(share.map(|share| number::thousands(share * 100.0, 0)))
+    })
+    .column(centred(words.grade), |(_, point)| Cell::plain(point.summary.grade.to_string()))
 }
 
 /// Reads, writes and trims of a mixed load separately, and the parts of durable writes; `None` for
@@ -325,15 +250,9 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     if !is_durable && !load.points.iter().any(Point::is_mixed) {
         return None;
     }
-    let words = view.words.columns;
-    let unit = load_unit(load);
-    let mut columns: Vec<Column> = target_column(view).into_iter().collect();
-    columns.push(number_in(view.outstanding_heading(), ""));
-    columns.push(text(words.direction));
-    columns.push(number_in(words.rate, "IOPS"));
-    columns.extend(latency_columns(view, unit));
-    let (mut rows, mut points) = (Vec::new(), Vec::new());
-    for point in &load.points {
+    let (words, captions) = (view.words.columns, view.words.tables);
+    let unit = load_unit(load.points.iter());
+    let parts = load.points.iter().flat_map(|point| {
         let (record, times) = (point.record, &point.summary.response_time);
         let row = |share: f64, name, each: &DirectionRecord, latency| {
             (share > 1e-9).then_some((name, each.completed, latency))
@@ -345,23 +264,30 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
             of_part(words.write_part, point.summary.write_part.as_ref()),
             of_part(words.sync_part, point.summary.sync_part.as_ref()),
         ];
-        for (index, (name, completed, latency)) in all.into_iter().flatten().enumerate() {
-            let rate = completed as f64 / (point.record.duration_ns.max(1) as f64 / 1e9);
-            let invalid = !point.is_valid();
-            let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();
-            cells.push(Cell::head(number::count(point.record.outstanding.into())));
-            cells.push(Cell::plain(name));
-            cells.push(Cell::plain(number::three_digits(rate)).struck_if(invalid));
-            cells.extend(latency_cells(latency, unit).map(|cell| cell.struck_if(invalid)));
-            rows.push(Row { cells, opens_group: index == 0 });
-            points.push(trace::point_indices(view, point));
-        }
-    }
-    let captions = view.words.tables;
+        all.into_iter().flatten().enumerate().map(move |(index, part)| (point, index, part))
+    });
     let caption = if is_durable { captions.parts_caption } else { captions.directions_caption };
+    let table = Rows::from_items(parts)
+        .groups(|(_, index, _)| *index == 0)
+        .targets(view, |(point, ..)| point.record.target)
+        .column(number_in(view.outstanding_heading(), ""), |(point, ..)| {
+            Cell::head(number::count(point.record.outstanding.into()))
+        })
+        .column(text(words.direction), |(.., (name, ..))| Cell::plain(*name))
+        .figures(
+            |(point, ..)| point.is_valid(),
+            |rows| {
+                let rate = number_in(words.rate, "IOPS");
+                let rows = rows.column(rate, |(point, _, (_, completed, _))| {
+                    let seconds = point.record.duration_ns.max(1) as f64 / 1e9;
+                    Cell::plain(number::three_digits(*completed as f64 / seconds))
+                });
+                with_latencies(rows, view, unit, |(.., (_, _, latency))| latency)
+            },
+        );
     let caption = fill_in(caption, &[("profile", load.title.clone())]);
-    let table = Table { caption, columns, rows, note: String::new() };
-    Some(with_mark(view, trace::traced(view, table, points)))
+    let table = table.traced(view, |(point, ..)| trace::point_indices(view, point));
+    Some(table.marked(view).table(caption))
 }
 
 /// A part of durable writes: its name, its number of I/Os, and its latency.
@@ -375,60 +301,38 @@ fn of_part<'a>(
 /// All points as one plain table for a terminal, one row per point.
 pub(crate) fn terminal(view: &View<'_>) -> Table {
     let words = view.words.columns;
-    let unit = TimeUnit::suiting(
-        view.points().filter_map(|(_, p)| percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)),
-    );
-    let mut columns = vec![text(words.profile)];
-    columns.extend(target_column(view));
-    columns.extend([
-        number_in(&view.outstanding_heading().replacen(' ', "\n", 1), ""),
-        number_in("", "IOPS"),
-        number_in(words.half_width, "").ranked(3),
-        number_in("", "MiB/s").ranked(2),
-        number_in(words.mean, unit.symbol()),
-        number_in("p99", unit.symbol()).ranked(4),
-        number_in(words.maximum_time, unit.symbol()).ranked(8),
-    ]);
-    let ends = view.points().any(|(_, point)| asks_precision(point));
-    let ending = ends.then(|| {
-        let [measured, ended_by] = ending_columns(view);
-        [measured.ranked(7), ended_by.ranked(6)]
-    });
-    columns.extend(ending.into_iter().flatten());
-    columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
-    let align = Align::Centre;
-    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align, rank: 0 });
-    columns.push(text("").ranked(9));
+    let unit = load_unit(view.points().map(|(_, point)| point));
+    let symbol = unit.symbol();
     let mut former = None;
-    let swept = view.points().filter(|(load, _)| !load.stepped);
-    let rows = swept.map(|(load, point)| {
-        let opens_group = former.replace(&load.id) != Some(&load.id);
-        let invalid = !point.is_valid();
-        let rate = rounded(&point.summary.io_per_s);
-        let latency = point.latency();
-        let time = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
-        let figures = [
-            Cell::plain(rate.value),
-            Cell::or_dash(rate.half_width),
-            Cell::plain(rounded(&point.mib_per_s).value),
-            time(latency.mean_ns),
-            time(percentile_ns(latency, 0.99)),
-            time(latency.max_ns.map(|ns| ns as f64)),
-        ];
-        let mut cells = vec![Cell::head(&*load.title)];
-        cells.extend(target_cell(view, point.record.target));
-        cells.push(Cell::plain(number::count(point.record.outstanding.into())));
-        cells.extend(figures.map(|cell| cell.struck_if(invalid)));
-        cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
-        cells.extend(view.expects().then(|| expected_cells(view, point)).into_iter().flatten());
-        cells.push(Cell::plain(point.summary.grade.to_string()));
-        cells.push(Cell::plain(bar(load, point)));
-        Row { cells, opens_group }
-    });
-    with_mark(
-        view,
-        Table { caption: String::new(), rows: rows.collect(), columns, note: String::new() },
-    )
+    let outstanding = view.outstanding_heading().replacen(' ', "\n", 1);
+    let rows = Rows::from_items(view.points().filter(|(load, _)| !load.stepped))
+        .groups(|(load, _)| former.replace(&*load.id) != Some(&load.id))
+        .column(text(words.profile), |(load, _)| Cell::head(&*load.title))
+        .targets(view, |(_, point)| point.record.target)
+        .column(number_in(&outstanding, ""), |(_, point)| {
+            Cell::plain(number::count(point.record.outstanding.into()))
+        })
+        .figures(
+            |(_, point)| point.is_valid(),
+            |rows| {
+                rows.column(number_in("", "IOPS"), |(_, point)| rate(point))
+                    .column(number_in(words.half_width, "").ranked(3), |(_, p)| half_width(p))
+                    .column(number_in("", "MiB/s").ranked(2), |(_, point)| throughput(point))
+                    .column(number_in(words.mean, symbol), |(_, point)| {
+                        Cell::time(unit, point.latency().mean_ns)
+                    })
+                    .column(number_in("p99", symbol).ranked(4), |(_, point)| {
+                        Cell::time(unit, percentile_ns(point.latency(), 0.99))
+                    })
+                    .column(number_in(words.maximum_time, symbol).ranked(8), |(_, point)| {
+                        Cell::time(unit, point.latency().max_ns.map(|ns| ns as f64))
+                    })
+            },
+        );
+    with_end(rows, view, view.points().any(|(_, point)| asks_precision(point)))
+        .column(text("").ranked(9), |(load, point)| Cell::plain(bar(load, point)))
+        .marked(view)
+        .table("")
 }
 
 /// Main figure as a bar: its share of the load's maximum.
