@@ -4,12 +4,13 @@
 use crate::compare::tables::{
     answer, called, decisive, farthest, figure, load, short, table_of, unmatched,
 };
-use crate::compare::{Versus, VersusRow, VersusSide};
+use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched};
 use crate::document::{
-    Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
+    Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::percent;
+use crate::rows::Rows;
 use crate::words::{self, CompareWords, Lang, fact_value, fill_in, in_brackets, words};
 
 /// Colour of lines that are not figures of a run.
@@ -115,36 +116,31 @@ impl Page<'_> {
     /// Number of verdicts of each kind, per load.
     fn by_load(&self, loads: &[OfLoad<'_>]) -> Table {
         let words = self.words;
-        let heads = words.counted[..5].iter().map(|head| number_in(head, ""));
-        let columns = std::iter::once(text(words.profile)).chain(heads);
-        let row = |rows: &OfLoad<'_>| {
-            let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
-            let number = |n: usize| Cell::plain(n.to_string());
-            let slower = match count("slower") {
+        let [all, faster, slower, equal, open, most] = words.counted;
+        let count = |rows: &OfLoad<'_>, verdict: &str| {
+            rows.iter().filter(|row| row.verdict == verdict).count()
+        };
+        let number = |n: usize| Cell::plain(n.to_string());
+        Rows::from_items(loads)
+            .column(text(words.profile), |rows| Cell::head(self.title_of(rows)))
+            .column(number_in(all, ""), |rows| number(rows.len()))
+            .column(number_in(faster, ""), |rows| number(count(rows, "faster")))
+            .column(number_in(slower, ""), |rows| match count(rows, "slower") {
                 0 => number(0),
                 n => Cell::alarm(n.to_string()),
-            };
-            let most =
-                farthest(rows.iter().copied()).and_then(|row| Some((row.ratio?, row.interval?)));
-            let most =
-                most.map(|(ratio, [low, high])| format!("{ratio:.3} ({low:.3} – {high:.3})"));
-            let cells = vec![
-                Cell::head(self.title_of(rows)),
-                number(rows.len()),
-                number(count("faster")),
-                slower,
-                number(count("equal")),
-                number(count("cannot-tell")),
-                Cell::or_dash(most),
-            ];
-            Row { cells, ..Row::default() }
-        };
-        Table {
-            caption: self.marked(words.by_load.to_owned()),
-            columns: columns.chain([text(words.counted[5])]).collect(),
-            rows: loads.iter().map(row).collect(),
-            note: words.note.to_owned(),
-        }
+            })
+            .column(number_in(equal, ""), |rows| number(count(rows, "equal")))
+            .column(number_in(open, ""), |rows| number(count(rows, "cannot-tell")))
+            .column(text(most), |rows| {
+                let most = farthest(rows.iter().copied());
+                let most = most.and_then(|row| Some((row.ratio?, row.interval?)));
+                let text = |(ratio, [low, high]): (f64, [f64; 2])| {
+                    format!("{ratio:.3} ({low:.3} – {high:.3})")
+                };
+                Cell::or_dash(most.map(text))
+            })
+            .table(self.marked(words.by_load.to_owned()))
+            .with_note(words.note)
     }
 
     fn marked(&self, text: String) -> String {
@@ -164,12 +160,10 @@ impl Page<'_> {
             }
         }
         let threshold = percent(self.versus.threshold);
-        let line = |(colour, name): (usize, &&'static str)| Series {
-            name: figure(words, name).split(',').next().unwrap_or_default().to_owned(),
-            colour,
-            stroke: Stroke::Solid,
-            markers: Markers::HollowWithoutInterval,
-            marks: at.iter().map(|at| quotient(rows, name, *at)).collect(),
+        let line = |(colour, name): (usize, &&'static str)| {
+            let marks = at.iter().map(|at| quotient(rows, name, *at));
+            let name = figure(words, name).split(',').next().unwrap_or_default();
+            Series::new(name, colour, marks).drawn(Stroke::Solid, Markers::HollowWithoutInterval)
         };
         let mut series: Vec<Series> = names.iter().enumerate().map(line).collect();
         // The lines of the threshold need at least one known value.
@@ -178,16 +172,9 @@ impl Page<'_> {
             let ends = [(1.0 - t, fill_in(words.band, &[("threshold", threshold.clone())]))];
             let ends = ends.into_iter().chain([(1.0 + t, String::new())]);
             series.extend(ends.map(|(value, name)| {
-                Series {
-                    name,
-                    colour: GREY,
-                    stroke: Stroke::Dotted,
-                    markers: Markers::None,
-                    marks: at
-                        .iter()
-                        .map(|at| Mark::at(f64::from(*at), MarkValue::Known(value, None)))
-                        .collect(),
-                }
+                let mark = |at: &u32| Mark::at(f64::from(*at), MarkValue::Known(value, None));
+                let line = Series::new(name, GREY, at.iter().map(mark));
+                line.drawn(Stroke::Dotted, Markers::None)
             }));
         }
         let figures: Vec<&str> = names.iter().map(|name| figure(words, name)).collect();
@@ -200,15 +187,11 @@ impl Page<'_> {
                 words.quotients_told,
                 &[("figures", figures), ("threshold", threshold)],
             ),
-            figure: Figure {
-                x_label: words.outstanding.to_owned(),
-                x_axis: Horizontal::Intensities(at),
-                y_label: words.quotients.to_owned(),
-                y_scale: Scale::AroundOne,
+            figure: Figure::new(
+                (words.outstanding, Horizontal::Intensities(at)),
+                (words.quotients, Scale::AroundOne),
                 series,
-                right: None,
-                panels: Vec::new(),
-            },
+            ),
             data: table_of(self.versus, rows, self.lang),
             origin: Origin { run: String::new(), emulated: self.versus.emulated },
         }
@@ -220,29 +203,19 @@ impl Page<'_> {
         let known = |value: &String| {
             Cell::or_dash((!value.is_empty()).then(|| fact_value(self.lang, value)))
         };
-        let rows = versus.differences.iter().map(|difference| {
-            let what = format!("{} {}", difference.subject, difference.key);
-            let [a, b] = &difference.values;
-            Row { cells: vec![Cell::head(what), known(a), known(b)], ..Row::default() }
-        });
-        let facts = Table {
-            caption: words.beside_caption.to_owned(),
-            columns: words.beside.iter().map(|head| text(head)).collect(),
-            rows: rows.collect(),
-            note: String::new(),
+        let [what, a, b] = words.beside.map(text);
+        let facts = Rows::from_items(&versus.differences)
+            .column(what, |each| Cell::head(format!("{} {}", each.subject, each.key)))
+            .column(a.clone(), |each| known(&each.values[0]))
+            .column(b.clone(), |each| known(&each.values[1]))
+            .table(words.beside_caption);
+        let side = |alone: &VersusUnmatched, name: &str| {
+            Cell::or_dash((alone.side == name).then(|| unmatched(self.lang, alone)))
         };
-        let rows = versus.unmatched.iter().map(|alone| {
-            let side = |name: &str| {
-                Cell::or_dash((alone.side == name).then(|| unmatched(self.lang, alone)))
-            };
-            Row { cells: vec![side("a"), side("b")], ..Row::default() }
-        });
-        let loads = Table {
-            caption: words.one_side.to_owned(),
-            columns: words.beside[1..].iter().map(|head| text(head)).collect(),
-            rows: rows.collect(),
-            note: String::new(),
-        };
+        let loads = Rows::from_items(&versus.unmatched)
+            .column(a, |alone| side(alone, "a"))
+            .column(b, |alone| side(alone, "b"))
+            .table(words.one_side);
         [facts, loads]
             .into_iter()
             .filter(|table| !table.rows.is_empty())

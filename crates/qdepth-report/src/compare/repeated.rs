@@ -10,9 +10,10 @@ use crate::compare::steady::SniaWindow;
 use crate::compare::tables::{figure, shown};
 use crate::compare::trend::picture;
 use crate::compare::{Side, VersusSchema, VersusSide, is_rate, side};
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number::percent;
 use crate::presentation::Measured;
+use crate::rows::Rows;
 use crate::words::{Lang, fill_in, in_brackets, load_in_words, span, words};
 
 /// Version of the JSON form of [`Repeated`].
@@ -103,12 +104,7 @@ pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
             let values = [("n", point.rates.len().to_string())];
             return format!("{name}  {}", fill_in(words.few_rounds, &values));
         };
-        let values = [
-            ("round", window.last_round.to_string()),
-            ("range", percent(window.range[0] / window.mean)),
-            ("slope", percent(window.slope_excursion[0] / window.mean)),
-        ];
-        let verdict = fill_in(words.snia[usize::from(!window.steady)], &values);
+        let verdict = window.verdict(words);
         let line = format!("y = {:.1} x + {:.1}", window.slope, window.intercept);
         format!("{name}  {}: {verdict}; {line}", words.by_snia)
     };
@@ -188,34 +184,21 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let words = words(lang).compare;
     let mark = if repeated.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
-    let row = |row: &RepeatedRow| {
-        let load = load_in_words(lang, &row.profile, &row.profile_title, &row.step);
-        let interval = row.interval.map(|ends| span(lang, ends.map(|end| shown(row.figure, end))));
-        let cells = vec![
-            Cell::head(load),
-            Cell::plain(row.outstanding.to_string()),
-            Cell::plain(figure(words, row.figure)),
-            Cell::plain(row.runs.to_string()),
-            Cell::plain(shown(row.figure, row.mean)),
-            Cell::or_dash(interval),
-            Cell::or_dash(row.spread.map(percent)),
-        ];
-        Row { cells, ..Row::default() }
-    };
-    Table {
-        caption: format!("{}{mark}", fill_in(words.repeated, &values)),
-        columns: vec![
-            text(words.profile),
-            number_in(words.outstanding, ""),
-            text(words.figure),
-            number_in(words.runs, ""),
-            number_in(words.mean, ""),
-            text(words.interval),
-            number_in(words.spread, ""),
-        ],
-        rows: repeated.rows.iter().map(row).collect(),
-        note: words.note.to_owned(),
-    }
+    Rows::from_items(&repeated.rows)
+        .column(text(words.profile), |row| {
+            Cell::head(load_in_words(lang, &row.profile, &row.profile_title, &row.step))
+        })
+        .column(number_in(words.outstanding, ""), |row| Cell::plain(row.outstanding.to_string()))
+        .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
+        .column(number_in(words.runs, ""), |row| Cell::plain(row.runs.to_string()))
+        .column(number_in(words.mean, ""), |row| Cell::plain(shown(row.figure, row.mean)))
+        .column(text(words.interval), |row| {
+            let ends = row.interval.map(|ends| ends.map(|end| shown(row.figure, end)));
+            Cell::or_dash(ends.map(|ends| span(lang, ends)))
+        })
+        .column(number_in(words.spread, ""), |row| Cell::or_dash(row.spread.map(percent)))
+        .table(format!("{}{mark}", fill_in(words.repeated, &values)))
+        .with_note(words.note)
 }
 
 /// The summary as a JSON document with a final line break.

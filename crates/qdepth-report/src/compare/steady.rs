@@ -11,9 +11,10 @@ use serde::Serialize;
 use crate::compare::VersusSchema;
 use crate::compare::tables::shown;
 use crate::compare::trend::picture;
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number::percent;
-use crate::words::{Lang, fill_in, in_brackets, load_in_words, words};
+use crate::rows::Rows;
+use crate::words::{CompareWords, Lang, fill_in, in_brackets, load_in_words, words};
 
 /// Version of the JSON form of [`SteadyReport`].
 const VERSION: u32 = 1;
@@ -91,6 +92,18 @@ pub struct SniaWindow {
     pub slope: f64,
     /// See `slope`.
     pub intercept: f64,
+}
+
+impl SniaWindow {
+    /// Verdict in words, with the last round and both figures as shares of the mean.
+    pub(super) fn verdict(&self, words: &CompareWords) -> String {
+        let values = [
+            ("round", self.last_round.to_string()),
+            ("range", percent(self.range[0] / self.mean)),
+            ("slope", percent(self.slope_excursion[0] / self.mean)),
+        ];
+        fill_in(words.snia[usize::from(!self.steady)], &values)
+    }
 }
 
 impl From<Window> for SniaWindow {
@@ -192,54 +205,36 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
     let values =
         [("run", report.run.chars().take(13).collect()), ("round", seconds(report.round_ns))];
-    let row = |point: &SteadyPoint| {
-        let window = point.snia.as_ref();
-        let state = match point.state {
-            "steady" => words.courses[0].to_owned(),
-            "cyclic" => {
-                let period = seconds(point.period_ns.unwrap_or(0));
-                fill_in(words.courses[1], &[("period", period)])
-            }
-            "drifting" if point.rises == Some(true) => words.courses[2].to_owned(),
-            "drifting" => words.courses[3].to_owned(),
-            "never-steady" => words.courses[4].to_owned(),
-            _ => fill_in(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
-        };
-        let by_snia = window.map(|window| {
-            let values = [
-                ("round", window.last_round.to_string()),
-                ("range", percent(window.range[0] / window.mean)),
-                ("slope", percent(window.slope_excursion[0] / window.mean)),
-            ];
-            fill_in(words.snia[usize::from(!window.steady)], &values)
-        });
-        let figures: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
-        let cells = vec![
-            Cell::head(load_in_words(lang, &point.profile, &point.profile_title, "")),
-            Cell::plain(point.outstanding.to_string()),
-            Cell::plain(picture(&figures)),
-            Cell::or_dash(window.map(|window| shown("io_per_s", window.mean))),
-            Cell::or_dash(by_snia),
-            Cell::plain(shown("io_per_s", point.level)),
-            Cell::plain(state),
-        ];
-        Row { cells, ..Row::default() }
+    let state = |point: &SteadyPoint| match point.state {
+        "steady" => words.courses[0].to_owned(),
+        "cyclic" => {
+            let period = seconds(point.period_ns.unwrap_or(0));
+            fill_in(words.courses[1], &[("period", period)])
+        }
+        "drifting" if point.rises == Some(true) => words.courses[2].to_owned(),
+        "drifting" => words.courses[3].to_owned(),
+        "never-steady" => words.courses[4].to_owned(),
+        _ => fill_in(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
     };
-    let rounds = WINDOW_ROUNDS.to_string();
-    Table {
-        caption: format!("{}{mark}", fill_in(words.steady, &values)),
-        columns: vec![
-            text(words.profile),
-            number_in(words.outstanding, ""),
-            text(words.rounds),
-            number_in(&fill_in(words.window, &[("n", rounds)]), ""),
-            text(words.by_snia),
-            number_in(words.level, ""),
-            text(words.own_rule),
-        ],
-        rows: report.points.iter().map(row).collect(),
-        note: String::new(),
-    }
+    let window = fill_in(words.window, &[("n", WINDOW_ROUNDS.to_string())]);
+    Rows::from_items(&report.points)
+        .column(text(words.profile), |point| {
+            Cell::head(load_in_words(lang, &point.profile, &point.profile_title, ""))
+        })
+        .column(number_in(words.outstanding, ""), |p| Cell::plain(p.outstanding.to_string()))
+        .column(text(words.rounds), |point| {
+            let rates: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
+            Cell::plain(picture(&rates))
+        })
+        .column(number_in(&window, ""), |point| {
+            Cell::or_dash(point.snia.map(|window| shown("io_per_s", window.mean)))
+        })
+        .column(text(words.by_snia), |point| {
+            Cell::or_dash(point.snia.map(|window| window.verdict(words)))
+        })
+        .column(number_in(words.level, ""), |p| Cell::plain(shown("io_per_s", p.level)))
+        .column(text(words.own_rule), |point| Cell::plain(state(point)))
+        .table(format!("{}{mark}", fill_in(words.steady, &values)))
 }
 
 /// Notes to the table.

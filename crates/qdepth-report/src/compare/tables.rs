@@ -2,8 +2,9 @@
 
 use crate::compare::matched::CPU_PER_IO;
 use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched, is_rate};
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number::{percent, thousands};
+use crate::rows::Rows;
 use crate::words::{
     CompareWords, Lang, counted, fact_value, fill_in, in_brackets, load_in_words, span, words,
 };
@@ -60,36 +61,31 @@ fn observed(versus: &Versus, lang: Lang) -> String {
         (None, Some(faster)) => (1, faster),
         (None, None) => return words.observed[2].to_owned(),
     };
-    let (row, [low, high]) = found;
+    let (row, ends) = found;
     let [a, b] = row.means.map(|mean| shown(row.figure, mean));
-    let values = [
-        ("share", percent((row.means[1] / row.means[0] - 1.0).abs())),
-        ("load", load(lang, row)),
-        ("outstanding", row.outstanding.to_string()),
-        ("figure", figure(words, row.figure).to_owned()),
-        ("a", a),
-        ("b", b),
-        ("low", format!("{low:.3}")),
-        ("high", format!("{high:.3}")),
-    ];
+    let share = ("share", percent((row.means[1] / row.means[0] - 1.0).abs()));
+    let values = [vec![share, ("a", a), ("b", b)], values_of(lang, row, ends)].concat();
     fill_in(words.observed[index], &values)
 }
 
 /// Headline, for example `B is 34 % slower: …`.
 fn headline(lang: Lang, row: &VersusRow) -> String {
     let words = words(lang).compare;
-    let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
     let ratio = row.ratio.unwrap_or(f64::NAN);
-    let values = [
-        ("share", percent((ratio - 1.0).abs())),
+    let own = vec![("share", percent((ratio - 1.0).abs())), ("ratio", format!("{ratio:.3}"))];
+    let values = [own, values_of(lang, row, row.interval.unwrap_or([f64::NAN; 2]))].concat();
+    fill_in(words.headline[usize::from(row.verdict == "faster")], &values)
+}
+
+/// Values of a sentence on a row: load, queue depth, figure, and the ends of an interval.
+fn values_of(lang: Lang, row: &VersusRow, [low, high]: [f64; 2]) -> Vec<(&'static str, String)> {
+    vec![
         ("load", load(lang, row)),
         ("outstanding", row.outstanding.to_string()),
-        ("figure", figure(words, row.figure).to_owned()),
-        ("ratio", format!("{ratio:.3}")),
+        ("figure", figure(words(lang).compare, row.figure).to_owned()),
         ("low", format!("{low:.3}")),
         ("high", format!("{high:.3}")),
-    ];
-    fill_in(words.headline[usize::from(row.verdict == "faster")], &values)
+    ]
 }
 
 /// Table of the listed rows.
@@ -98,43 +94,29 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
     let [a, b] = called(versus, lang);
     let mark = if versus.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let caption = fill_in(words.caption, &[("a", a), ("b", b)]);
-    let targets = listed.iter().any(|row| row.target > 0);
-    let columns = [
-        Some(text(words.profile)),
-        targets.then(|| text(words.target)),
-        Some(number_in(words.outstanding, "")),
-        Some(text(words.figure)),
-        Some(number_in("A", "")),
-        Some(number_in("B", "")),
-        Some(number_in(words.quotient, "")),
-        Some(text(words.interval)),
-        Some(text(words.verdict)),
-    ];
-    let mut rows: Vec<Row> = Vec::new();
-    for row in listed {
-        let [of_a, of_b] = row.means.map(|mean| shown(row.figure, mean));
-        let verdict = judged(words, versus, row);
-        let cells = [
-            Some(Cell::head(load(lang, row))),
-            targets.then(|| Cell::plain((row.target + 1).to_string())),
-            Some(Cell::plain(row.outstanding.to_string())),
-            Some(Cell::plain(figure(words, row.figure))),
-            Some(Cell::plain(of_a)),
-            Some(Cell::plain(of_b)),
-            Some(Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))),
-            Some(Cell::or_dash(
-                row.interval.map(|ends| span(lang, ends.map(|end| format!("{end:.3}")))),
-            )),
-            Some(if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }),
-        ];
-        rows.push(Row { cells: cells.into_iter().flatten().collect(), ..Row::default() });
-    }
-    Table {
-        caption: format!("{caption}{mark}"),
-        columns: columns.into_iter().flatten().collect(),
-        rows,
-        note: words.note.to_owned(),
-    }
+    let several = listed.iter().any(|row| row.target > 0);
+    Rows::from_items(listed)
+        .column(text(words.profile), |row| Cell::head(load(lang, row)))
+        .column(several.then(|| text(words.target)), |row| {
+            Cell::plain((row.target + 1).to_string())
+        })
+        .column(number_in(words.outstanding, ""), |row| Cell::plain(row.outstanding.to_string()))
+        .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
+        .column(number_in("A", ""), |row| Cell::plain(shown(row.figure, row.means[0])))
+        .column(number_in("B", ""), |row| Cell::plain(shown(row.figure, row.means[1])))
+        .column(number_in(words.quotient, ""), |row| {
+            Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))
+        })
+        .column(text(words.interval), |row| {
+            let ends = row.interval.map(|ends| ends.map(|end| format!("{end:.3}")));
+            Cell::or_dash(ends.map(|ends| span(lang, ends)))
+        })
+        .column(text(words.verdict), |row| {
+            let verdict = judged(words, versus, row);
+            if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }
+        })
+        .table(format!("{caption}{mark}"))
+        .with_note(words.note)
 }
 
 pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
@@ -263,18 +245,10 @@ pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<
 }
 
 fn of_farthest(lang: Lang, row: &VersusRow) -> String {
-    let words = words(lang).compare;
-    let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
-    let of_two = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
-    let values = [
-        ("load", load(lang, row)),
-        ("outstanding", row.outstanding.to_string()),
-        ("figure", figure(words, row.figure).to_owned()),
-        ("ratio", of_two(row.ratio)),
-        ("low", of_two(Some(low))),
-        ("high", of_two(Some(high))),
-    ];
-    fill_in(words.farthest, &values)
+    let ratio = row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"));
+    let mut values = values_of(lang, row, row.interval.unwrap_or([f64::NAN; 2]));
+    values.push(("ratio", ratio));
+    fill_in(words(lang).compare.farthest, &values)
 }
 
 /// Names of the sides: their storage, if it differs and the names fit into a title.

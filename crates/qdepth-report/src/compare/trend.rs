@@ -8,8 +8,9 @@ use crate::compare::matched::Key;
 use crate::compare::run_figures::{RunFigures, TrendRun};
 use crate::compare::tables::{figure, shown};
 use crate::compare::{VersusSchema, is_rate};
-use crate::document::{Cell, Row, Table, number_in, text};
+use crate::document::{Cell, Table, number_in, text};
 use crate::number::percent;
+use crate::rows::Rows;
 use crate::words::{CompareWords, Lang, counted, fill_in, in_brackets, load_in_words, words};
 
 /// Version of the JSON form of [`Trend`].
@@ -181,45 +182,31 @@ pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
 /// Table of these rows.
 pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang).compare;
-    let targets = rows.iter().any(|row| row.target > 0);
+    let several = rows.iter().any(|row| row.target > 0);
     let mark = if trend.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [
         ("plan", trend.plan.clone()),
         ("target", trend.target.clone()),
         ("n", trend.runs.len().to_string()),
     ];
-    let row = |row: &&TrendRow| {
-        let last = row.values.iter().rev().find_map(|value| *value);
-        let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
-        let statement = sentence(words, trend, row);
-        let cells = [
-            Some(Cell::head(load(lang, row))),
-            targets.then(|| Cell::plain((row.target + 1).to_string())),
-            Some(Cell::plain(row.outstanding.to_string())),
-            Some(Cell::plain(figure(words, row.figure))),
-            Some(Cell::plain(picture(&row.values))),
-            Some(Cell::or_dash(last.map(|value| shown(row.figure, value)))),
-            Some(if slower { Cell::alarm(statement) } else { Cell::plain(statement) }),
-        ];
-        Row { cells: cells.into_iter().flatten().collect(), ..Row::default() }
-    };
-    Table {
-        caption: format!("{}{mark}", fill_in(words.trend, &values)),
-        columns: [
-            Some(text(words.profile)),
-            targets.then(|| text(words.target)),
-            Some(number_in(words.outstanding, "")),
-            Some(text(words.figure)),
-            Some(text(words.over_time)),
-            Some(number_in(words.last, "")),
-            Some(text(words.changes)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-        rows: rows.iter().map(row).collect(),
-        note: String::new(),
-    }
+    Rows::from_items(rows)
+        .column(text(words.profile), |row| Cell::head(load(lang, row)))
+        .column(several.then(|| text(words.target)), |row| {
+            Cell::plain((row.target + 1).to_string())
+        })
+        .column(number_in(words.outstanding, ""), |row| Cell::plain(row.outstanding.to_string()))
+        .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
+        .column(text(words.over_time), |row| Cell::plain(picture(&row.values)))
+        .column(number_in(words.last, ""), |row| {
+            let last = row.values.iter().rev().find_map(|value| *value);
+            Cell::or_dash(last.map(|value| shown(row.figure, value)))
+        })
+        .column(text(words.changes), |row| {
+            let statement = sentence(words, trend, row);
+            let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
+            if slower { Cell::alarm(statement) } else { Cell::plain(statement) }
+        })
+        .table(format!("{}{mark}", fill_in(words.trend, &values)))
 }
 
 /// A time for people, to the minute.

@@ -8,9 +8,10 @@ use crate::compare::trend::{
     Trend, TrendRow, load, minute, sentence, table_of_rows, trend_sentences, trend_table,
 };
 use crate::document::{
-    Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
+    Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::rows::Rows;
 use crate::words::{self, CompareWords, Lang, fill_in, in_brackets, words};
 
 /// Composes the page of a trend, in this language.
@@ -147,23 +148,12 @@ impl Page<'_> {
             since.map(|change| change.after).or(row.changes.first().map(|change| change.before))
         };
         let runs = 0..self.trend.runs.len() as u32;
-        let levels =
-            runs.map(|run| Mark::at(f64::from(run) + 1.0, known(row.figure, level(run)))).collect();
+        let levels = runs.map(|run| Mark::at(f64::from(run) + 1.0, known(row.figure, level(run))));
+        let name = format!("{}: {}", words.outstanding, row.outstanding);
+        let values = marks(&row.values, |value| known(row.figure, value));
         let series = vec![
-            Series {
-                name: format!("{}: {}", words.outstanding, row.outstanding),
-                colour: 0,
-                stroke: Stroke::None,
-                markers: Markers::Plain,
-                marks: marks(&row.values, |value| known(row.figure, value)),
-            },
-            Series {
-                name: words.trend_level.to_owned(),
-                colour: 1,
-                stroke: Stroke::Dashed,
-                markers: Markers::None,
-                marks: levels,
-            },
+            Series::new(name, 0, values).drawn(Stroke::None, Markers::Plain),
+            Series::new(words.trend_level, 1, levels).drawn(Stroke::Dashed, Markers::None),
         ];
         self.picture("change".to_owned(), &[row], series, Scale::FromZero)
     }
@@ -174,17 +164,11 @@ impl Page<'_> {
         let line = |(colour, row): (usize, &&TrendRow)| {
             let there: Vec<f64> = row.values.iter().flatten().copied().collect();
             let mean = geometric(&there);
-            let value = |value: Option<f64>| match value {
-                Some(value) if mean > 0.0 => MarkValue::Known(value / mean, None),
-                _ => MarkValue::Missing,
+            let value = |value: Option<f64>| {
+                MarkValue::from(value.filter(|_| mean > 0.0).map(|value| value / mean))
             };
-            Series {
-                name: format!("{}: {}", self.words.outstanding, row.outstanding),
-                colour,
-                stroke: Stroke::Solid,
-                markers: Markers::Plain,
-                marks: marks(&row.values, value),
-            }
+            let name = format!("{}: {}", self.words.outstanding, row.outstanding);
+            Series::new(name, colour, marks(&row.values, value))
         };
         let series = rows.iter().enumerate().map(line).collect();
         self.picture(format!("trend-{}", index + 1), rows, series, Scale::AroundOne)
@@ -237,47 +221,31 @@ impl Page<'_> {
     fn data(&self, rows: &[&TrendRow]) -> Table {
         let words = self.words;
         let name = rows.first().map_or("", |row| figure(words, row.figure));
-        let heads = rows.iter().map(|row| number_in(&row.outstanding.to_string(), ""));
-        let row = |(index, run): (usize, &super::TrendRun)| {
-            let value = |row: &&TrendRow| {
-                let value = row.values.get(index).copied().flatten();
-                Cell::or_dash(value.map(|value| shown(row.figure, value)))
-            };
-            let cells = [Cell::head((index + 1).to_string()), Cell::plain(minute(&run.started_at))];
-            Row {
-                cells: cells.into_iter().chain(rows.iter().map(value)).collect(),
-                ..Row::default()
-            }
-        };
         let values = [("figure", name.to_owned()), ("outstanding", words.outstanding.to_owned())];
-        Table {
-            caption: self.marked(fill_in(words.trend_data, &values)),
-            columns: [text(words.trend_run), text(words.trend_began)]
-                .into_iter()
-                .chain(heads)
-                .collect(),
-            rows: self.trend.runs.iter().enumerate().map(row).collect(),
-            note: String::new(),
-        }
+        self.run_rows()
+            .each(
+                rows,
+                |row| number_in(&row.outstanding.to_string(), ""),
+                |(index, _), row| {
+                    let value = row.values.get(*index).copied().flatten();
+                    Cell::or_dash(value.map(|value| shown(row.figure, value)))
+                },
+            )
+            .table(self.marked(fill_in(words.trend_data, &values)))
+    }
+
+    /// Rows with number and begin of each run.
+    fn run_rows(&self) -> Rows<(usize, &super::TrendRun)> {
+        Rows::from_items(self.trend.runs.iter().enumerate())
+            .column(text(self.words.trend_run), |(index, _)| Cell::head((index + 1).to_string()))
+            .column(text(self.words.trend_began), |(_, run)| Cell::plain(minute(&run.started_at)))
     }
 
     /// Table of the runs, with their numbers.
     fn runs(&self) -> Table {
-        let words = self.words;
-        let row = |(index, run): (usize, &super::TrendRun)| Row {
-            cells: vec![
-                Cell::head((index + 1).to_string()),
-                Cell::plain(minute(&run.started_at)),
-                Cell::plain(run.id.clone()),
-            ],
-            ..Row::default()
-        };
-        Table {
-            caption: self.marked(words.trend_sections[2].to_owned()),
-            columns: vec![text(words.trend_run), text(words.trend_began), text(words.trend_id)],
-            rows: self.trend.runs.iter().enumerate().map(row).collect(),
-            note: String::new(),
-        }
+        self.run_rows()
+            .column(text(self.words.trend_id), |(_, run)| Cell::plain(run.id.clone()))
+            .table(self.marked(self.words.trend_sections[2].to_owned()))
     }
 }
 
@@ -290,5 +258,5 @@ fn marks(values: &[Option<f64>], value: impl Fn(Option<f64>) -> MarkValue) -> Ve
 /// A value in the unit of its figure.
 fn known(figure: &str, value: Option<f64>) -> MarkValue {
     let scale = if super::is_rate(figure) { 1.0 } else { 1e-3 };
-    value.map_or(MarkValue::Missing, |value| MarkValue::Known(value * scale, None))
+    value.map(|value| value * scale).into()
 }
