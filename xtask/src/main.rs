@@ -49,22 +49,22 @@ fn main() -> Result<()> {
         ["bench", "engine", rest @ ..] => {
             let rounds = rest.first().map_or(Ok(2), |word| word.parse())?;
             bench::engine(rounds)?;
-            bench::file(rounds).map(drop)
+            bench::file(rounds)
         }
         ["bench", "fio", rest @ ..] => {
             let pairs = rest.first().map_or(Ok(5), |word| word.parse())?;
             bench::job_file(pairs, rest.get(1).copied())
         }
         ["bench", "instructions"] => match (bench::budget()?, bench::inlined()?) {
-            (Some(()), Some(_)) => Ok(()),
+            (Some(()), Some(())) => Ok(()),
             (None, _) => bail!("valgrind is not installed"),
             (_, None) => bail!("objdump is not installed, or knows no syscall of this CPU"),
         },
-        ["bench", "many"] => bench::many().map(drop),
+        ["bench", "many"] => bench::many(),
         ["bench", "report"] => bench::report(),
         ["bench", "media"] => {
             media::speed()?;
-            bench::media(3).map(drop)
+            bench::media(3)
         }
         ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),

@@ -107,8 +107,7 @@ pub fn test() -> Result<()> {
 /// pages, and the packages.
 fn budget(counts: &mut Counts) {
     counts.check("instructions of the loop and of media (valgrind)", bench::budget());
-    let inlined = bench::inlined().map(|found| found.map(drop));
-    counts.check("system calls inside of the loop (objdump)", inlined);
+    counts.check("system calls inside of the loop (objdump)", bench::inlined());
     counts.check("pages as a site, and its links", book::book().map(Some));
     counts.check("packages of the debug build", dist::dist(&["--quick"]).map(Some));
 }

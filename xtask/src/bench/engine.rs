@@ -8,10 +8,10 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::bar::{Benchmark, Goal};
 use super::examples::{self, ONE_POINT};
 use super::programs::{
     Figure, Load, fio, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file,
+    spread,
 };
 use super::zram::Zram;
 use crate::command::{output, root};
@@ -70,18 +70,14 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
 ///
 /// # Errors
 /// If fio or zram is not available.
-pub fn engine(rounds: usize) -> Result<Vec<Benchmark>> {
+pub fn engine(rounds: usize) -> Result<()> {
     fio_is_there()?;
     examples::build()?;
     let zram = Zram::new()?;
     println!(
         "one core, {SECONDS} s each, {rounds} rounds; rate ours / theirs (median, least to most)"
     );
-    let mut benchmarks = Vec::new();
-    for row in rows(&zram.path()) {
-        benchmarks.extend(measure(&row, rounds)?);
-    }
-    Ok(benchmarks)
+    rows(&zram.path()).iter().try_for_each(|row| measure(row, rounds))
 }
 
 fn rows(zram: &str) -> Vec<Row> {
@@ -113,7 +109,7 @@ fn rows(zram: &str) -> Vec<Row> {
     rows
 }
 
-fn measure(row: &Row, rounds: usize) -> Result<Vec<Benchmark>> {
+fn measure(row: &Row, rounds: usize) -> Result<()> {
     let mut ours = Vec::new();
     let mut theirs: Vec<Vec<Figure>> = vec![Vec::new(); row.peers.len()];
     let mut ceiling = std::env::var("T_IO_URING").ok().filter(|_| row.engine == "io_uring");
@@ -141,11 +137,11 @@ fn measure(row: &Row, rounds: usize) -> Result<Vec<Benchmark>> {
     if ceiling.is_some() {
         peers.push((CEILING, ceilings));
     }
-    Ok(benchmarks(row, &ours, &peers))
+    print_row(row, &ours, &peers);
+    Ok(())
 }
 
-/// Prints the row, and returns its figures with goals.
-fn benchmarks(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Benchmark> {
+fn print_row(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) {
     let Row { name, outstanding, engine, .. } = row;
     let middle =
         |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
@@ -157,44 +153,18 @@ fn benchmarks(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<
         middle(ours, |f| f.user_ns),
         middle(ours, |f| f.system_ns),
     );
-    let mut benchmarks = Vec::new();
     for (peer, figures) in peers {
         let ratios = |pick: fn(&Figure) -> f64| -> Vec<f64> {
             ours.iter().zip(figures).map(|(a, b)| pick(a) / pick(b)).collect()
         };
-        let goal = goal(row, peer);
-        let benchmark = Benchmark::new(
-            format!("{name} {outstanding} {engine}: rate / {peer}"),
-            goal.unwrap_or(Goal::AtLeast(0.0)),
-            ratios(|f| f.io_per_s),
-        );
-        let [least, most] = benchmark.spread();
+        let rates = ratios(|f| f.io_per_s);
+        let [least, most] = spread(&rates);
         println!(
             "    {:.2} × {peer} ({least:.2} to {most:.2}; {:.0} IO/s), user CPU per I/O 1/{:.1}",
-            benchmark.value(),
+            median(rates),
             middle(figures, |f| f.io_per_s),
             1.0 / median(ratios(|f| f.user_ns)),
         );
-        benchmarks.extend(goal.map(|_| benchmark));
-    }
-    if *engine == "io_uring" {
-        let most = if *outstanding == 1 { 60.0 } else { 20.0 };
-        let user = ours.iter().map(|figure| figure.user_ns).collect();
-        let name = format!("{name} {outstanding}: user CPU [ns]");
-        benchmarks.push(Benchmark::new(name, Goal::AtMost(most), user));
-    }
-    benchmarks
-}
-
-/// Goal against a peer; `None` for fio's default configuration, which is shown for information.
-fn goal(row: &Row, peer: &str) -> Option<Goal> {
-    // At depth, it waits for 32 completions at once and records them late.
-    let batched = row.name == "zram" && row.outstanding > 1;
-    match peer {
-        CEILING => Some(Goal::AtLeast(if batched { 0.97 } else { 1.0 })),
-        _ if peer.starts_with("fio best") => Some(Goal::AtLeast(1.1)),
-        _ if peer.starts_with("fio psync") => Some(Goal::AtLeast(1.25)),
-        _ => None,
     }
 }
 
@@ -283,7 +253,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
 ///
 /// # Errors
 /// If fio is not available.
-pub fn file(rounds: usize) -> Result<Vec<Benchmark>> {
+pub fn file(rounds: usize) -> Result<()> {
     ready()?;
     let folder = root().join("target/bench-engine");
     fs::create_dir_all(&folder)?;
@@ -303,14 +273,12 @@ pub fn file(rounds: usize) -> Result<Vec<Benchmark>> {
         ratios.push(ours.mean_ns / fio(&load)?.mean_ns);
     }
     fs::remove_dir_all(&folder)?;
-    let benchmark =
-        Benchmark::new("file 8 KiB 1: mean latency / fio best", Goal::AtMost(1.0), ratios);
+    let spread = spread(&ratios);
     println!(
-        "file, 8 KiB, 67 % read, 1 outstanding: mean latency {:.3} × fio best {:.3?}",
-        benchmark.value(),
-        benchmark.spread()
+        "file, 8 KiB, 67 % read, 1 outstanding: mean latency {:.3} × fio best {spread:.3?}",
+        median(ratios)
     );
-    Ok(vec![benchmark])
+    Ok(())
 }
 
 #[cfg(test)]

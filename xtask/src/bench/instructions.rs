@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 
-use super::bar::{Benchmark, Goal};
 use super::examples::{self, ECHO_LOOP, ONE_EMULATED, ONE_POINT};
 use super::media;
 use crate::command::{output, output_and_errors, there_is};
@@ -24,22 +23,26 @@ const EMULATED: [(&str, u32, u32, f64); 4] = [
 ];
 
 /// Counts instructions per I/O as the difference between a long and a short run, which excludes the
-/// start of the program.
+/// start of the program. Returns `None` if valgrind is not installed.
 ///
 /// # Errors
-/// If valgrind is not installed.
-pub fn instructions() -> Result<Vec<Benchmark>> {
+/// If a budget is exceeded.
+pub fn budget() -> Result<Option<()>> {
     if !there_is("valgrind") {
-        bail!("valgrind is not installed");
+        return Ok(None);
     }
     examples::build()?;
     let echo = examples::program(ECHO_LOOP);
-    let mut benchmarks = Vec::new();
+    let mut over = Vec::new();
+    let mut judge = |name: String, budget: f64, per_io: f64| {
+        println!("{name}: {per_io:.1} (≤ {budget})");
+        let is_met = per_io <= budget;
+        over.extend((!is_met).then(|| format!("{name}: {per_io:.1}")));
+    };
     for (outstanding, budget) in LOOP {
         let depth = outstanding.to_string();
         let per_io = per_io(&echo, |ms| vec![depth.clone(), ms.to_string()], 10)?;
-        let name = format!("loop, {outstanding} outstanding: instructions per I/O");
-        benchmarks.push(Benchmark::new(name, Goal::AtMost(budget), vec![per_io]));
+        judge(format!("loop, {outstanding} outstanding: instructions per I/O"), budget, per_io);
     }
     for (expression, outstanding, ms, budget) in EMULATED {
         let words = |ms: u32| -> Vec<String> {
@@ -49,25 +52,8 @@ pub fn instructions() -> Result<Vec<Benchmark>> {
         };
         let per_io = per_io(&examples::program(ONE_EMULATED), words, ms)?;
         let name = format!("emulated {expression} {outstanding}: instructions per I/O");
-        benchmarks.push(Benchmark::new(name, Goal::AtMost(budget), vec![per_io]));
+        judge(name, budget, per_io);
     }
-    for benchmark in &benchmarks {
-        println!("{}: {:.1} ({})", benchmark.name, benchmark.value(), benchmark.goal);
-    }
-    Ok(benchmarks)
-}
-
-/// Result as a test: `None` if valgrind is not installed.
-///
-/// # Errors
-/// If a budget is exceeded.
-pub fn budget() -> Result<Option<()>> {
-    if !there_is("valgrind") {
-        return Ok(None);
-    }
-    let over = instructions()?.into_iter().filter(|benchmark| !benchmark.is_met());
-    let over: Vec<String> =
-        over.map(|benchmark| format!("{}: {:.1}", benchmark.name, benchmark.value())).collect();
     if !over.is_empty() {
         bail!("over their budgets: {}", over.join("; "));
     }
@@ -75,12 +61,11 @@ pub fn budget() -> Result<Option<()>> {
 }
 
 /// Checks that the loop of each engine contains its system calls: a function that returns after a
-/// system call is mispredicted, which costs 150 ns (design 0007). Returns the number of loops, or
-/// `None` if `objdump` is not installed.
+/// system call is mispredicted, which costs 150 ns (design 0007). Returns `None` without `objdump`.
 ///
 /// # Errors
 /// If a loop calls a function that makes them.
-pub fn inlined() -> Result<Option<usize>> {
+pub fn inlined() -> Result<Option<()>> {
     if !there_is("objdump") {
         return Ok(None);
     }
@@ -98,7 +83,7 @@ pub fn inlined() -> Result<Option<usize>> {
         bail!("{without} of {} loops make their system calls through a function", loops.len());
     }
     println!("{} of {} loops hold their system calls", loops.len() - without, loops.len());
-    Ok(Some(loops.len()))
+    Ok(Some(()))
 }
 
 /// Instances of the loop in a disassembly, with the number of system calls in each.

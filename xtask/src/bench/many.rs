@@ -7,7 +7,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::bench::bar::{Benchmark, Goal};
 use crate::bench::programs::{binary, median, pinned};
 use crate::command::{output, root, show};
 
@@ -55,7 +54,7 @@ impl Drop for Loops {
     }
 }
 
-pub fn many() -> Result<Vec<Benchmark>> {
+pub fn many() -> Result<()> {
     show("cargo", &["build", "--release", "--quiet"])?;
     let folder = root().join("target/bench-many");
     std::fs::create_dir_all(&folder)?;
@@ -65,16 +64,15 @@ pub fn many() -> Result<Vec<Benchmark>> {
     std::fs::remove_dir_all(&folder)?;
     let costs = measured?;
     let ratios = costs.iter().map(|[single, all]| all / single).collect();
-    let benchmark = Benchmark::new("sixteen drives / one: CPU per I/O", Goal::AtMost(1.0), ratios);
     let middle = |index: usize| median(costs.iter().map(|pair| pair[index]).collect());
     println!(
         "{DRIVES} drives × 32 on one core: {:.3} times the CPU time per I/O of one ({:.0} against \
          {:.0} ns, medians of {PAIRS} pairs)",
-        benchmark.value(),
+        median(ratios),
         middle(1),
         middle(0)
     );
-    Ok(vec![benchmark])
+    Ok(())
 }
 
 /// CPU time per I/O, ns, for each pair: on one drive, and on all.

@@ -3,38 +3,34 @@
 
 use anyhow::{Context, Result};
 
-use super::bar::{Benchmark, Goal};
 use super::examples::{self, ONE_EMULATED};
+use super::programs::{median, spread};
 use crate::command::output;
 
-/// Expression, profile, queue depth, virtual time (about five million I/Os), and goal in millions
-/// of I/Os per second.
-const LOADS: [(&str, &str, u32, u32, f64); 4] = [
-    ("media:p3700-800gb", "database", 1, 280_000, 20.0),
-    ("media:p3700-800gb", "database", 32, 20_000, 20.0),
-    ("media:p3700-800gb", "database", 512, 20_000, 20.0),
-    ("raid0(media:p3700-800gb*2)", "database", 512, 10_000, 16.0),
+/// Expression, queue depth, and virtual time (about five million I/Os, ms).
+const LOADS: [(&str, u32, u32); 4] = [
+    ("media:p3700-800gb", 1, 280_000),
+    ("media:p3700-800gb", 32, 20_000),
+    ("media:p3700-800gb", 512, 20_000),
+    ("raid0(media:p3700-800gb*2)", 512, 10_000),
 ];
 
 /// # Errors
 /// If it cannot be built or run.
-pub fn media(rounds: usize) -> Result<Vec<Benchmark>> {
+pub fn media(rounds: usize) -> Result<()> {
     examples::build()?;
     let mut rates = vec![Vec::new(); LOADS.len()];
     for _ in 0..rounds {
-        for ((expression, profile, outstanding, ms, _), rates) in LOADS.iter().zip(&mut rates) {
-            let run = one_emulated(expression, profile, *outstanding, *ms)?;
+        for ((expression, outstanding, ms), rates) in LOADS.iter().zip(&mut rates) {
+            let run = one_emulated(expression, *outstanding, *ms)?;
             rates.push(run.issued / run.cpu_s / 1e6);
         }
     }
-    let benchmark =
-        |((expression, _, outstanding, _, goal), rates): (&(&str, &str, u32, u32, f64), _)| {
-            let name = format!("emulated {expression} {outstanding}: M/s");
-            let benchmark = Benchmark::new(name, Goal::AtLeast(*goal), rates);
-            println!("{}: {:.1} {:.1?}", benchmark.name, benchmark.value(), benchmark.spread());
-            benchmark
-        };
-    Ok(LOADS.iter().zip(rates).map(benchmark).collect())
+    for ((expression, outstanding, _), rates) in LOADS.iter().zip(rates) {
+        let spread = spread(&rates);
+        println!("emulated {expression} {outstanding}: M/s: {:.1} {spread:.1?}", median(rates));
+    }
+    Ok(())
 }
 
 /// One emulated point.
@@ -43,13 +39,10 @@ pub struct Run {
     pub cpu_s: f64,
 }
 
-fn one_emulated(expression: &str, profile: &str, outstanding: u32, ms: u32) -> Result<Run> {
+fn one_emulated(expression: &str, outstanding: u32, ms: u32) -> Result<Run> {
     let (outstanding, ms) = (outstanding.to_string(), ms.to_string());
-    read(&output(
-        &examples::program(ONE_EMULATED),
-        &[expression, profile, &outstanding, &ms],
-        &[0],
-    )?)
+    let words = [expression, "database", &outstanding, &ms];
+    read(&output(&examples::program(ONE_EMULATED), &words, &[0])?)
 }
 
 /// Parses the number of I/Os and the CPU seconds that the program prints.

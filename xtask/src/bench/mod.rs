@@ -1,7 +1,6 @@
 //! Benchmarks against fio, interleaved pair by pair, so that other load on the machine affects both
 //! equally. They print medians of ratios, never a verdict on a single run.
 
-mod bar;
 mod engine;
 mod examples;
 mod instructions;

@@ -78,6 +78,12 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     if n == 0 { f64::NAN } else { (values[(n - 1) / 2] + values[n / 2]) / 2.0 }
 }
 
+/// Smallest and largest value.
+pub(super) fn spread(values: &[f64]) -> [f64; 2] {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    [least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
+}
+
 pub(super) fn pinned(
     core: Option<&str>,
     program: &str,
