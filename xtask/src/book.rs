@@ -25,7 +25,7 @@ mod site {
     use anyhow::{Context, Result, bail};
     use mdbook_driver::MDBook;
 
-    use crate::command::root;
+    use crate::command::{files, root};
     use crate::tidy::links::targets;
 
     /// URL of a file of the repository.
@@ -34,15 +34,10 @@ mod site {
     pub(super) fn build() -> Result<()> {
         let docs = root().join("docs");
         let mut book = MDBook::load(&docs).context("docs/SUMMARY.md")?;
-        let mut missing = Vec::new();
         book.book.for_each_chapter_mut(|chapter| {
             let Some(path) = &chapter.source_path else { return };
             for target in targets(&chapter.content) {
                 let Some(outside) = outside(path, &target) else { continue };
-                let file = outside.split('#').next().unwrap_or_default();
-                if !root().join(file).exists() {
-                    missing.push(format!("{}: {target} leads nowhere", path.display()));
-                }
                 let link = format!("]({REPOSITORY}/{outside}");
                 chapter.content = chapter.content.replace(&format!("]({target}"), &link);
             }
@@ -50,7 +45,7 @@ mod site {
         book.build()?;
         let site = root().join("target/book");
         let pages = pages(&site)?;
-        let mut links = 0;
+        let (mut links, mut missing) = (0, Vec::new());
         for (page, text) in &pages {
             links += check_links(&site, page, text, &pages, &mut missing);
         }
@@ -84,16 +79,10 @@ mod site {
     /// Pages of the site with their texts, without the print page, which contains all.
     fn pages(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
         let mut found = BTreeMap::new();
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                found.extend(pages(&path)?);
-            } else if path.extension().is_some_and(|ending| ending == "html")
-                && path.file_name().is_some_and(|name| name != "print.html")
-            {
-                let text = fs::read_to_string(&path)?;
-                found.insert(path, text);
-            }
+        for path in files(folder, "html")?.into_iter().filter(|path| !path.ends_with("print.html"))
+        {
+            let text = fs::read_to_string(&path)?;
+            found.insert(path, text);
         }
         Ok(found)
     }

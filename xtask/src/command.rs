@@ -16,6 +16,21 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
+/// Files of a folder and its subfolders whose names have this ending.
+pub fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path, ending)?);
+        } else if path.extension().is_some_and(|own| own == ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Runs a program in the root directory and shows its output; an error if it fails.
 pub fn show(program: &str, args: &[&str]) -> Result<()> {
     let status = Command::new(program)
@@ -70,15 +85,17 @@ pub fn there_is(program: &str) -> bool {
         .is_ok()
 }
 
+/// True if a folder of programs has this file, or it exists by its path.
+pub fn is_installed(file: &str) -> bool {
+    let mut folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].iter();
+    folders.any(|folder| Path::new(folder).join(file).exists())
+}
+
 /// Installs missing Debian packages if possible; tests without their tool report that they are
 /// skipped.
 pub fn install(packages: &[(&str, &str)]) {
-    let is_missing = |file: &str| {
-        let folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
-        !folders.iter().any(|folder| Path::new(folder).join(file).exists())
-    };
-    let missing: Vec<&str> =
-        packages.iter().filter(|(_, file)| is_missing(file)).map(|(name, _)| *name).collect();
+    let missing = packages.iter().filter(|(_, file)| !is_installed(file));
+    let missing: Vec<&str> = missing.map(|(name, _)| *name).collect();
     if missing.is_empty() || !there_is("apt-get") {
         return;
     }

@@ -9,7 +9,7 @@
 mod clean;
 mod steps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -155,45 +155,22 @@ type Parts = BTreeMap<(String, String), String>;
 
 /// Crates that the programs depend on, without build tools and tests.
 fn parts(programs: &[PathBuf]) -> Result<Parts> {
-    let target = "x86_64-unknown-linux-gnu";
-    let words = ["metadata", "--format-version", "1", "--locked", "--filter-platform", target];
+    let words = ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--no-dedupe"];
+    let form = ["--target", "x86_64-unknown-linux-gnu", "--format", "{p}|{l}"];
     let mut parts = Parts::new();
-    for (name, workspace) in [("qdepth", &[][..]), ("qdepth-pdf", &PDF[..2])] {
+    for (name, workspace) in [("qdepth", &["--package", "qdepth"][..]), ("qdepth-pdf", &PDF[..2])] {
         if programs.iter().any(|program| program.ends_with(name)) {
-            let all = output("cargo", &[&words[..], workspace].concat(), &[0])?;
-            parts.extend(parts_of(name, &serde_json::from_str(&all)?));
+            let all = output("cargo", &[&words[..], &form, workspace].concat(), &[0])?;
+            let part = |line: &str| {
+                let (package, licence) = line.split_once('|')?;
+                let (name, version) = package.split_once(" v")?;
+                let version = version.split(' ').next()?;
+                Some(((name.to_owned(), version.to_owned()), licence.to_owned()))
+            };
+            parts.extend(all.lines().filter_map(part));
         }
     }
     Ok(parts)
-}
-
-/// Crates that a program depends on, from `cargo metadata` of its workspace.
-fn parts_of(program: &str, all: &Value) -> Parts {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let nodes: BTreeMap<String, Vec<Value>> = list(&all["resolve"]["nodes"])
-        .iter()
-        .map(|node| (text(&node["id"]), list(&node["deps"])))
-        .collect();
-    let packages = list(&all["packages"]);
-    let own = packages.iter().filter(|package| package["name"] == program);
-    let mut below: Vec<String> = own.map(|own| text(&own["id"])).collect();
-    let mut known = BTreeSet::new();
-    while let Some(id) = below.pop() {
-        if !known.insert(id.clone()) {
-            continue;
-        }
-        for dep in nodes.get(&id).into_iter().flatten() {
-            let normal = list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
-            below.extend(normal.then(|| text(&dep["pkg"])));
-        }
-    }
-    let is_known = |package: &&Value| known.contains(&text(&package["id"]));
-    let part = |package: &Value| {
-        let name = (text(&package["name"]), text(&package["version"]));
-        (name, text(&package["license"]))
-    };
-    packages.iter().filter(is_known).map(part).collect()
 }
 
 /// Bill of materials in CycloneDX 1.5 format.

@@ -115,10 +115,7 @@ fn budget(counts: &mut Counts) {
 /// Runs the checks in the virtual machine, each counted as a test.
 fn virtual_machine(counts: &mut Counts) {
     match vm::vm() {
-        Ok(Some(checks)) => {
-            counts.passed += checks.passed;
-            counts.failed += checks.failed;
-        }
+        Ok(Some(checks)) => counts.add(checks),
         Ok(None) => counts.skipped += 1,
         Err(why) => {
             println!("virtual machine: FAILED: {why:#}");

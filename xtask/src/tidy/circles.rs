@@ -6,8 +6,6 @@ mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result};
-
 use uses::{Uses, Written};
 
 /// Dependencies between the submodules of a module, and of the module itself under the name
@@ -31,12 +29,12 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// Adds the dependencies of a source file; `name` is its path from the root of the workspace.
-    pub(super) fn add(&mut self, name: &str, text: &str) -> Result<()> {
+    /// Adds the dependencies of a source file without its test modules; `name` is its path from the
+    /// root of the workspace.
+    pub(super) fn add(&mut self, name: &str, file: &syn::File, tests: &[syn::ItemMod]) {
         let Some((krate, below)) = name.trim_start_matches("crates/").split_once("/src/") else {
-            return Ok(());
+            return;
         };
-        let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
         let mut module: Vec<String> =
             below.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
         let is_root = module.len() == 1 && ["lib", "main"].contains(&module[0].as_str());
@@ -45,13 +43,11 @@ impl Modules {
         }
         // The library and the program of a crate share a root.
         let uses = self.crates.entry(krate.to_owned()).or_default().entry(module.clone());
-        let uses = uses.or_default();
-        uses.read(&module, &file);
-        for test in &uses.test_modules {
-            let test = module.iter().chain([test]).cloned().collect();
+        uses.or_default().read(&module, file);
+        for test in tests {
+            let test = module.iter().cloned().chain([test.ident.to_string()]).collect();
             self.tests.insert((krate.to_owned(), test));
         }
-        Ok(())
     }
 
     /// Reports all cycles.
@@ -164,11 +160,14 @@ fn reach<'a>(uses: &'a Graph, from: &str) -> BTreeSet<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::sizes::without_tests;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let mut modules = Modules::default();
         for (name, text) in [("lib.rs", "mod a;")].iter().chain(files) {
-            modules.add(&format!("crates/qdepth-new/src/{name}"), text).unwrap();
+            let mut file = syn::parse_file(text).unwrap();
+            let tests = without_tests(&mut file.items);
+            modules.add(&format!("crates/qdepth-new/src/{name}"), &file, &tests);
         }
         let mut broken = Vec::new();
         modules.check(&mut broken);

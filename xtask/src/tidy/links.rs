@@ -2,12 +2,12 @@
 //! and every page of `docs` appears in the table of contents.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
-use super::{cited, plain};
-use crate::command::root;
+use super::plain;
+use crate::command::{files, root};
 
 /// Checks every Markdown page of the root and of `docs`.
 pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
@@ -17,7 +17,7 @@ pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
         pages.extend((path.extension().is_some_and(|ending| ending == "md")).then_some(path));
     }
     let docs = root().join("docs");
-    let of_docs = markdown(&docs)?;
+    let of_docs = files(&docs, "md")?;
     let contents = fs::read_to_string(docs.join("SUMMARY.md"))?;
     for page in &of_docs {
         let name = page.strip_prefix(&docs).unwrap_or(page).display().to_string();
@@ -32,24 +32,10 @@ pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn markdown(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            found.extend(markdown(&path)?);
-        } else if path.extension().is_some_and(|ending| ending == "md") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
 fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(page)?;
     let name = page.strip_prefix(root()).unwrap_or(page).display().to_string();
-    cited::check(&name, &text, broken);
+    plain::stray(&name, &text, broken);
     plain::page(&name, &text, broken);
     for target in targets(&text) {
         let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));

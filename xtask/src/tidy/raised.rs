@@ -1,9 +1,8 @@
 //! Checks that only a few listed files create findings.
 
-use anyhow::{Context, Result};
 use syn::visit::{self, Visit};
 
-use super::sizes::is_test;
+use super::sizes::is_of_tests;
 
 /// Files that create findings, and the reasons.
 const ALLOWED: &[(&str, &str)] = &[
@@ -18,43 +17,27 @@ const ALLOWED: &[(&str, &str)] = &[
 ];
 
 /// Reports findings that a file creates without permission.
-pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
+pub(super) fn check(name: &str, file: &syn::File, broken: &mut Vec<String>) {
     let Some(below) = name.strip_prefix("crates/").filter(|below| below.contains("/src/")) else {
-        return Ok(());
+        return;
     };
     // The report formats findings, and creates some in its tests.
     let is_let = ALLOWED.iter().any(|(path, _)| below.starts_with(path));
-    if is_let || below.starts_with("qdepth-report/") || !text.contains("Finding::") {
-        return Ok(());
+    if is_let || below.starts_with("qdepth-report/") || is_of_tests(name) {
+        return;
     }
-    let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
     let mut counter = FindingCounter(0);
-    counter.visit_file(&file);
-    // A test-only file is marked where it is declared, not in the file itself.
-    let is_of_tests = below.ends_with("tests.rs") || below.contains("/tests/");
-    if counter.0 > 0 && !is_of_tests {
+    counter.visit_file(file);
+    if counter.0 > 0 {
         broken.push(format!(
             "{name}: makes a finding; those of a run are raised in qdepth-lab/src/outcome/findings"
         ));
     }
-    Ok(())
 }
 
 struct FindingCounter(usize);
 
 impl<'ast> Visit<'ast> for FindingCounter {
-    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        if !is_test(&module.attrs) {
-            visit::visit_item_mod(self, module);
-        }
-    }
-
-    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        if !is_test(&function.attrs) {
-            visit::visit_item_fn(self, function);
-        }
-    }
-
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
         if let (Some(last), Some(owner)) = (names.next(), names.next())
@@ -70,11 +53,10 @@ impl<'ast> Visit<'ast> for FindingCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::testing::found;
 
     fn broken(name: &str, text: &str) -> usize {
-        let mut broken = Vec::new();
-        check(name, text, &mut broken).unwrap();
-        broken.len()
+        found(check, name, text).len()
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Helpers for the tests of several checks.
 
-use anyhow::Result;
+use super::sizes::without_tests;
 
-type Check = fn(&str, &str, &mut Vec<String>) -> Result<()>;
+type Check = fn(&str, &syn::File, &mut Vec<String>);
 
 /// Problems that a check reports for a file with this name and text.
 pub(super) fn found(check: Check, name: &str, text: &str) -> Vec<String> {
+    let mut file = syn::parse_file(text).unwrap();
+    without_tests(&mut file.items);
     let mut broken = Vec::new();
-    check(name, text, &mut broken).unwrap();
+    check(name, &file, &mut broken);
     broken
 }

@@ -1,23 +1,20 @@
 //! Rejects parameters that destructure a tuple: they hide the number of a function's values, and
 //! calls do not show their names.
 
-use anyhow::{Context, Result};
 use syn::visit::{self, Visit};
 
-use super::sizes::is_test;
+use super::sizes::is_of_tests;
 
 /// Reports functions with tuple patterns as parameters; closures may have them.
-pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
-    if name.contains("/tests/") || name.ends_with("tests.rs") {
-        return Ok(());
+pub(super) fn check(name: &str, file: &syn::File, broken: &mut Vec<String>) {
+    if is_of_tests(name) {
+        return;
     }
-    let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
     let mut functions = Functions::default();
-    functions.visit_file(&file);
+    functions.visit_file(file);
     broken.extend(functions.found.iter().map(|(line, function)| {
         format!("{name}:{line}: fn {function} takes a tuple: name its parts")
     }));
-    Ok(())
 }
 
 /// Visitor that collects functions with such a parameter, with its line.
@@ -27,30 +24,6 @@ struct Functions {
 }
 
 impl<'ast> Visit<'ast> for Functions {
-    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        if !is_test(&module.attrs) {
-            visit::visit_item_mod(self, module);
-        }
-    }
-
-    fn visit_item_impl(&mut self, block: &'ast syn::ItemImpl) {
-        if !is_test(&block.attrs) {
-            visit::visit_item_impl(self, block);
-        }
-    }
-
-    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        if !is_test(&function.attrs) {
-            visit::visit_item_fn(self, function);
-        }
-    }
-
-    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
-        if !is_test(&function.attrs) {
-            visit::visit_impl_item_fn(self, function);
-        }
-    }
-
     fn visit_signature(&mut self, signature: &'ast syn::Signature) {
         for input in &signature.inputs {
             if let syn::FnArg::Typed(parameter) = input

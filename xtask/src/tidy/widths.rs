@@ -50,21 +50,23 @@ fn raw_lines(tokens: TokenStream, found: &mut BTreeSet<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::testing::found;
+
+    fn found(text: &str) -> Vec<String> {
+        let mut broken = Vec::new();
+        check("a.rs", text, &mut broken).unwrap();
+        broken
+    }
 
     #[test]
     fn a_line_that_could_be_broken_is_caught() {
         let words = |width: usize| "x ".repeat(width / 2);
         let clean = format!("// {}\nconst A: &str = \"{}\";\n", words(96), words(80));
-        assert_eq!(found(check, "a.rs", &clean), [""; 0]);
+        assert_eq!(found(&clean), [""; 0]);
         for wide in [format!("// {}x", words(98)), format!("const A: &str = \"{}\";", words(84))] {
-            assert_eq!(
-                found(check, "a.rs", &format!("{clean}{wide}\n")),
-                ["a.rs:3: a line of over 100 columns"]
-            );
+            assert_eq!(found(&format!("{clean}{wide}\n")), ["a.rs:3: a line of over 100 columns"]);
         }
         let columns = format!("// {}x\n", "ü ".repeat(48));
-        assert_eq!(found(check, "a.rs", &columns), [""; 0], "columns are no bytes");
+        assert_eq!(found(&columns), [""; 0], "columns are no bytes");
     }
 
     #[test]
@@ -76,9 +78,9 @@ mod tests {
             format!("//! {word}\n"),
             format!("const A: &str =\n    \"{word}\";\n"),
         ] {
-            assert_eq!(found(check, "a.rs", &excused), [""; 0], "{excused}");
+            assert_eq!(found(&excused), [""; 0], "{excused}");
         }
         let beside = format!("const A: &str = r\"{words}\";\nconst B: &str = \"{words}\";\n");
-        assert_eq!(found(check, "a.rs", &beside), ["a.rs:2: a line of over 100 columns"]);
+        assert_eq!(found(&beside), ["a.rs:2: a line of over 100 columns"]);
     }
 }

@@ -14,7 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::command::{output, root, show};
+use crate::command::{is_installed, output, root, show};
+use crate::suite::Counts;
 
 /// Debian packages of the guest and its emulator, each with a program that shows that it is
 /// installed.
@@ -44,22 +45,15 @@ const QUEUES_WITHOUT_POLLING: usize = 1;
 /// Time limit of the guest, which takes six to nine minutes on two busy cores.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Results of the guest's checks.
-#[derive(Debug, Default)]
-pub struct Counts {
-    pub passed: u64,
-    pub failed: u64,
-}
-
 /// Runs the guest. Returns `None`, and reports a skipped test, if it cannot run here.
 pub fn vm() -> Result<Option<Counts>> {
-    let missing: Vec<&str> =
-        PACKAGES.iter().filter(|(_, program)| !installed(program)).map(|(name, _)| *name).collect();
+    let missing = PACKAGES.iter().filter(|(_, program)| !is_installed(program));
+    let missing: Vec<&str> = missing.map(|(name, _)| *name).collect();
     if !missing.is_empty() || !cfg!(target_arch = "x86_64") {
         println!("SKIPPED: virtual machine (missing: {})", missing.join(", "));
         return Ok(None);
     }
-    let target = target_folder()?;
+    let target = root().join("target");
     let folder = target.join("vm");
     std::fs::create_dir_all(&folder)?;
     // Builds with the features of the whole workspace, as the tests do.
@@ -77,16 +71,6 @@ pub fn vm() -> Result<Option<Counts>> {
     let image: Vec<&str> = image.iter().map(String::as_str).collect();
     output("bash", &image, &[0]).context("its image could not be made")?;
     run(&folder).map(Some)
-}
-
-fn installed(program: &str) -> bool {
-    ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].iter().any(|p| Path::new(p).join(program).exists())
-}
-
-fn target_folder() -> Result<PathBuf> {
-    let text = output("cargo", &["metadata", "--format-version", "1", "--no-deps"], &[0])?;
-    let metadata: Value = serde_json::from_str(&text)?;
-    Ok(PathBuf::from(metadata["target_directory"].as_str().context("no target directory")?))
 }
 
 /// Starts the machine, shows the guest's output, and counts its results.

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-use crate::tidy::sizes::is_test;
-
 /// Path as written in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Written {
@@ -38,8 +36,6 @@ pub(super) struct Uses {
     pub(super) paths: BTreeSet<Written>,
     /// First names of the paths outside of `use`.
     pub(super) begins: BTreeSet<String>,
-    /// Test-only modules.
-    pub(super) test_modules: Vec<String>,
 }
 
 impl Uses {
@@ -134,9 +130,7 @@ impl Uses {
 
 impl<'ast> Visit<'ast> for Uses {
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        if is_test(&module.attrs) {
-            self.test_modules.push(module.ident.to_string());
-        } else if module.content.is_some() {
+        if module.content.is_some() {
             self.module.push(module.ident.to_string());
             self.inline += 1;
             visit::visit_item_mod(self, module);
@@ -146,9 +140,6 @@ impl<'ast> Visit<'ast> for Uses {
     }
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        if is_test(&item.attrs) {
-            return;
-        }
         for (name, import) in self.taken_in(item) {
             if self.inline == 0 {
                 self.imports.insert(name, import);
@@ -168,24 +159,6 @@ impl<'ast> Visit<'ast> for Uses {
                 }
                 other => self.visit_stmt(other),
             }
-        }
-    }
-
-    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        if !is_test(&function.attrs) {
-            visit::visit_item_fn(self, function);
-        }
-    }
-
-    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        if !is_test(&item.attrs) {
-            visit::visit_item_impl(self, item);
-        }
-    }
-
-    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
-        if !is_test(&function.attrs) {
-            visit::visit_impl_item_fn(self, function);
         }
     }
 
