@@ -25,22 +25,26 @@ pub struct Target {
     pub take: fn(&[u8]),
 }
 
+const fn target(name: &'static str, inputs: fn() -> Vec<Vec<u8>>, take: fn(&[u8])) -> Target {
+    Target { name, inputs, take }
+}
+
 /// All of them.
 pub const TARGETS: &[Target] = &[
-    Target { name: "plan-file", inputs: plans, take: plan_file },
-    Target { name: "stored-plan", inputs: stored_plans, take: stored_plan },
-    Target { name: "fio-job-file", inputs: fio_jobs, take: fio_job_file },
-    Target { name: "fio-command-line", inputs: fio_lines, take: fio_command_line },
-    Target { name: "ior-command-line", inputs: ior_lines, take: ior_command_line },
-    Target { name: "imported-json", inputs: imported_json, take: imported_as_json },
-    Target { name: "imported-log", inputs: imported_logs, take: imported_as_log },
-    Target { name: "imported-csv", inputs: imported_csv, take: imported_as_csv },
-    Target { name: "medium", inputs: media, take: medium },
-    Target { name: "preparation", inputs: preparations, take: preparation },
-    Target { name: "paper", inputs: papers, take: paper },
-    Target { name: "histogram", inputs: histograms, take: histogram },
-    Target { name: "logbook", inputs: logbooks, take: logbook },
-    Target { name: "nbd-client", inputs: nbd::inputs, take: nbd::take },
+    target("plan-file", plans, plan_file),
+    target("stored-plan", stored_plans, stored_plan),
+    target("fio-job-file", || of_texts(FIO_JOBS), fio_job_file),
+    target("fio-command-line", fio_lines, fio_command_line),
+    target("ior-command-line", ior_lines, ior_command_line),
+    target("imported-json", imported_json, |input| import("result.json", input)),
+    target("imported-log", imported_logs, |input| import("a_lat.1.log", input)),
+    target("imported-csv", imported_csv, |input| import("results.csv", input)),
+    target("medium", media, medium),
+    target("preparation", preparations, preparation),
+    target("paper", papers, paper),
+    target("histogram", histograms, histogram),
+    target("logbook", logbooks, logbook),
+    target("nbd-client", nbd::inputs, nbd::take),
 ];
 
 fn text(input: &[u8]) -> String {
@@ -107,10 +111,6 @@ const FIO_JOBS: [&str; 4] = [
      size=${SIZE}%\n",
     "; a remark\n[a]\nrw=read\nbs=$((4*1024))\nnumjobs=4\noffset_increment=1g\nwrite_lat_log=x\n",
 ];
-
-fn fio_jobs() -> Vec<Vec<u8>> {
-    of_texts(FIO_JOBS)
-}
 
 fn around() -> Surroundings<'static> {
     Surroundings {
@@ -194,16 +194,8 @@ fn imported_json() -> Vec<Vec<u8>> {
     .into_bytes()]
 }
 
-fn imported_as_json(input: &[u8]) {
-    import("result.json", input);
-}
-
 fn imported_logs() -> Vec<Vec<u8>> {
     of_texts(["1, 2000, 0, 4096, 0\n2, 2100, 1, 4096, 4096\n500, 99999, 0, 65536, 8192, 0\n"])
-}
-
-fn imported_as_log(input: &[u8]) {
-    import("a_lat.1.log", input);
 }
 
 fn imported_csv() -> Vec<Vec<u8>> {
@@ -215,10 +207,6 @@ fn imported_csv() -> Vec<Vec<u8>> {
                Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps,MBps,Read MBps,Write \
                MBps,Transactions per Second,Connections per Second,Average Response Time\n\
                ALL,All,4K,1,1,1,100.5,67,33,0.4,0.3,0.1,100,0,9.9\n'End Test\n"])
-}
-
-fn imported_as_csv(input: &[u8]) {
-    import("results.csv", input);
 }
 
 fn media() -> Vec<Vec<u8>> {

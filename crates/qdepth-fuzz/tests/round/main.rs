@@ -1,8 +1,48 @@
 //! A short, deterministic round of fuzzing for every parser, and replays of earlier failures.
 
-use std::io::Write;
+mod alter;
 
-use qdepth_fuzz::{Alterations, TARGETS, cpu_nanoseconds, give, kept};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use qdepth_fuzz::{TARGETS, Target, kept};
+use rustix::time::{ClockId, clock_gettime};
+
+use alter::Alterations;
+
+/// A parser may take so long for one input.
+const SLOW_NS: u64 = 1_000_000_000;
+
+/// Failure of a parser on an input.
+#[derive(Debug, PartialEq, Eq)]
+enum Wrong {
+    /// It panicked; what it said.
+    Panic(String),
+    /// Time that it took, ns.
+    Slow(u64),
+}
+
+/// Gives an input to a parser.
+///
+/// # Errors
+/// If it panics, or takes too long.
+fn give(target: &Target, input: &[u8]) -> Result<(), Wrong> {
+    let before = cpu_nanoseconds(ClockId::ThreadCPUTime);
+    let answer = catch_unwind(AssertUnwindSafe(|| (target.take)(input)));
+    let took = cpu_nanoseconds(ClockId::ThreadCPUTime) - before;
+    if let Err(payload) = answer {
+        let text = payload.downcast_ref::<String>().cloned();
+        let word = || payload.downcast_ref::<&str>().map_or("a panic", |text| text).to_owned();
+        return Err(Wrong::Panic(text.unwrap_or_else(word)));
+    }
+    if took > SLOW_NS { Err(Wrong::Slow(took)) } else { Ok(()) }
+}
+
+/// CPU time, so that a busy machine makes no parser slow.
+fn cpu_nanoseconds(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
 
 #[test]
 fn no_parser_panics_or_hangs() {
@@ -25,7 +65,7 @@ fn no_parser_panics_or_hangs() {
             given += 1;
         }
     }
-    let seconds = cpu_nanoseconds() / 1_000_000_000;
+    let seconds = cpu_nanoseconds(ClockId::ProcessCPUTime) / 1_000_000_000;
     let targets = TARGETS.len();
     let line = format!("TRIES fuzz {given} wrong=0 cpu-seconds={seconds} targets={targets}");
     writeln!(std::io::stdout(), "{line}").unwrap();

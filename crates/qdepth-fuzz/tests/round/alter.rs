@@ -44,13 +44,13 @@ const WORDS: [&str; 32] = [
 
 /// A stream of alterations, the same for the same seed.
 #[derive(Debug)]
-pub struct Alterations {
+pub(super) struct Alterations {
     random: Xoshiro256PlusPlus,
 }
 
 impl Alterations {
     /// From this seed.
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self { random: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
@@ -59,7 +59,7 @@ impl Alterations {
     }
 
     /// One of the inputs, altered once or several times.
-    pub fn next(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
+    pub(super) fn next(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         let which = self.below(inputs.len());
         let mut input = inputs.get(which).cloned().unwrap_or_default();
         for _ in 0..=self.below(6) {
