@@ -75,6 +75,11 @@ pub fn output_and_errors(program: &str, args: &[&str]) -> Result<String> {
     Ok(text)
 }
 
+/// True if a command without output can be run, and ends well.
+pub fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
 /// True if a program can be started.
 pub fn there_is(program: &str) -> bool {
     Command::new(program)
@@ -103,12 +108,8 @@ pub fn install(packages: &[(&str, &str)]) {
     let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
     install.extend(missing);
     for args in [vec!["update", "-qq"], install] {
-        let status = Command::new("apt-get")
-            .args(&args)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdout(Stdio::null())
-            .status();
-        if !status.is_ok_and(|s| s.success()) {
+        let mut apt_get = Command::new("apt-get");
+        if !succeeds(apt_get.args(&args).env("DEBIAN_FRONTEND", "noninteractive")) {
             println!("apt-get {} did not succeed; what needs more is skipped", args[0]);
         }
     }

@@ -313,30 +313,24 @@ fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
         }
         fs::create_dir_all(&fresh)?;
         let (file, folder) = (package.display().to_string(), fresh.display().to_string());
-        let program = match package.extension().and_then(|ending| ending.to_str()) {
-            Some("gz") => {
-                show("tar", &["-xf", &file, "-C", &folder])?;
-                fresh.join("usr/bin/qdepth")
-            }
-            Some("deb") => {
-                show("dpkg-deb", &["-x", &file, &folder])?;
-                fresh.join("usr/bin/qdepth")
-            }
+        let ending = package.extension().and_then(|ending| ending.to_str());
+        match ending {
+            Some("gz") => show("tar", &["-xf", &file, "-C", &folder])?,
+            Some("deb") => show("dpkg-deb", &["-x", &file, &folder])?,
             Some("whl") => {
                 show("python3", &["-m", "venv", &folder])?;
                 let pip = fresh.join("bin/pip").display().to_string();
                 show(&pip, &["install", "--quiet", "--no-index", "--no-deps", &file])?;
                 let python = fresh.join("bin/python").display().to_string();
                 show(&python, &["-c", "import qdepth; assert qdepth.program()"])?;
-                fresh.join("bin/qdepth")
             }
             Some("rpm") => {
                 let unpacked = format!("cd '{folder}' && rpm2cpio '{file}' | cpio -idm --quiet");
                 show("sh", &["-c", &unpacked])?;
-                fresh.join("usr/bin/qdepth")
             }
             _ => bail!("{name}: nobody knows how to install it"),
-        };
+        }
+        let program = fresh.join(if ending == Some("whl") { "bin" } else { BIN }).join("qdepth");
         let printed = output(&program.display().to_string(), &["--version"], &[0])?;
         if !printed.contains(version) {
             bail!("{name}: the program says {printed}");

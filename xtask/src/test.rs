@@ -4,11 +4,11 @@
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::Result;
 
-use crate::command::{PDF, install, root, show, there_is};
+use crate::command::{PDF, install, root, show, succeeds, there_is};
 use crate::suite::{self, Counts};
 use crate::{bench, book, dist, tidy, vm};
 
@@ -137,8 +137,7 @@ fn npm_modules() {
     }
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
-    let status = npm.args(NPM).stdout(Stdio::null()).status();
-    if !status.is_ok_and(|status| status.success()) {
+    if !succeeds(npm.args(NPM)) {
         println!("npm install did not succeed; pages are not looked at with axe-core");
     }
 }
@@ -152,11 +151,8 @@ fn readers() {
         return;
     }
     let python = folder.join("bin/python");
-    let runs = |command: &mut Command| {
-        command.stdout(Stdio::null()).status().is_ok_and(|status| status.success())
-    };
-    let made = runs(Command::new("python3").args(["-m", "venv"]).arg(&folder))
-        && runs(Command::new(python).args(["-m", "pip", "install", "-q"]).args(READERS))
+    let made = succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))
+        && succeeds(Command::new(python).args(["-m", "pip", "install", "-q"]).args(READERS))
         && std::fs::write(&whole, pins).is_ok();
     if !made {
         println!(
@@ -174,10 +170,8 @@ fn fio_examples() -> Option<PathBuf> {
         return Some(jobs);
     }
     std::fs::create_dir_all(&folder).ok()?;
-    let shell = |command: &str| {
-        let status = Command::new("sh").args(["-c", command]).current_dir(&folder).status();
-        status.is_ok_and(|status| status.success())
-    };
     let unpack = "apt-get download -qq fio-examples && dpkg -x fio-examples_*.deb .";
-    (shell(unpack) && jobs.is_dir()).then_some(jobs)
+    let mut shell = Command::new("sh");
+    let unpacked = succeeds(shell.args(["-c", unpack]).current_dir(&folder));
+    (unpacked && jobs.is_dir()).then_some(jobs)
 }

@@ -207,27 +207,13 @@ fn in_short(why: &anyhow::Error) -> String {
 
 /// Runs fio's ceiling program with a batch of the queue depth, at most 32, its default.
 fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
-    let depth = row.outstanding.to_string();
-    let batch = row.outstanding.min(32).to_string();
+    let batch = row.outstanding.min(32);
     let direct = if row.target == "/dev/zero" { "-O0" } else { "-O1" };
-    let args = [
-        "-d",
-        &depth,
-        "-s",
-        &batch,
-        "-c",
-        &batch,
-        "-b4096",
-        "-p0",
-        "-F1",
-        "-B1",
-        "-n1",
-        "-R1",
-        "-X1",
-        "-r2",
-        direct,
-        &row.target,
-    ];
+    let line = format!(
+        "-d {} -s {batch} -c {batch} -b4096 -p0 -F1 -B1 -n1 -R1 -X1 -r2 {direct} {}",
+        row.outstanding, row.target
+    );
+    let args: Vec<&str> = line.split(' ').collect();
     let text = pinned(Some(CORE), program, &args, &[0])?;
     let io_per_s = ceiling_rate(&text).with_context(|| format!("it printed no rate: {text}"))?;
     Ok(Figure { io_per_s, mean_ns: f64::NAN, user_ns: f64::NAN, system_ns: f64::NAN })
