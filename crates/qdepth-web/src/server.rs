@@ -1,6 +1,6 @@
 //! The server: its socket, and the loop that accepts connections.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,18 +30,6 @@ pub struct Options {
     pub address: IpAddr,
     /// The port; 0 chooses a free one.
     pub port: u16,
-}
-
-impl Options {
-    /// Options to serve a logbook on a free port of the loopback address.
-    pub fn new(logbook: impl Into<PathBuf>) -> Self {
-        Self {
-            logbook: logbook.into(),
-            published: Vec::new(),
-            address: Ipv4Addr::LOCALHOST.into(),
-            port: 0,
-        }
-    }
 }
 
 /// Errors of starting or running the server.

@@ -36,6 +36,7 @@ struct Chosen {
 
 /// Comparison of a pair of runs. A single pair shows the complete page of `qdepth compare`; of
 /// several pairs, each shows its verdict and its table.
+#[derive(Default)]
 struct Pair {
     report: String,
     table: String,
@@ -112,18 +113,13 @@ fn pair(
     let judged = versus(side_a, side_b, earlier, THRESHOLD, 1);
     if alone {
         let report = html_part(&compose_versus(&judged, request.lang))?;
-        return Ok(Pair {
-            report,
-            table: String::new(),
-            sentences: Vec::new(),
-            whole: String::new(),
-        });
+        return Ok(Pair { report, ..Pair::default() });
     }
     let both = request.query.without("run").and("run", &*a.0.id).and("run", &*b.0.id);
     Ok(Pair {
-        report: String::new(),
         table: html_table(&versus_table(&judged, request.lang))?,
         sentences: versus_sentences(&judged, request.lang),
         whole: both.address(request.path),
+        ..Pair::default()
     })
 }
