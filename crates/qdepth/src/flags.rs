@@ -25,6 +25,7 @@ mod numbers;
 pub(crate) mod read_plan;
 mod request;
 mod resumed;
+mod schema;
 mod serve;
 mod shared;
 mod steady;
@@ -51,6 +52,7 @@ pub(crate) use media::{
     FitOptions, MediaCommand, MediaOptions, PredictOptions, ServeMediumOptions,
 };
 pub(crate) use numbers::Numbers;
+pub(crate) use schema::SchemaOptions;
 pub(crate) use serve::ServeOptions;
 pub(crate) use shared::{
     ConsentOptions, LOGBOOK_NAME, LogbookOption, PresentationOptions, REPORT_NAME, RunChoice,
@@ -421,38 +423,4 @@ pub(crate) struct ReproduceOptions {
     /// p3700='media:p3700-800gb @die_read_us=120'
     #[arg(long, value_name = "NAME=EXPRESSION")]
     pub(crate) target: Vec<String>,
-}
-
-#[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct SchemaOptions {
-    /// Schema to print
-    pub(crate) of: SchemaOf,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum SchemaOf {
-    /// Plan files
-    Plan,
-    /// Runs: run --json, export --json
-    Run,
-    /// Diagrams: report --format json
-    Figures,
-    /// Lists of runs: list --json
-    Runs,
-    /// Lines of run --events
-    Events,
-    /// reproduce --json
-    Reproduce,
-    /// host --json
-    Host,
-    /// compare --json
-    Compare,
-    /// Campaigns: run --repeat --json
-    Repeat,
-    /// trend --json
-    Trend,
-    /// steady --json
-    Steady,
-    /// Certificates: certify --json
-    Certificate,
 }

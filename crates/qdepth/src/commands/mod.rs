@@ -22,7 +22,6 @@ pub(crate) mod repeat;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
-mod schema;
 pub(crate) mod serve;
 pub(crate) mod serve_medium;
 pub(crate) mod steady;
@@ -33,6 +32,7 @@ use anyhow::Result;
 use crate::exit_status::Status;
 use crate::flags::Command;
 use crate::flags::needed::Needed;
+use crate::terminal::print_raw;
 
 /// Runs a parsed command.
 pub(crate) fn dispatch(command: Command) -> Result<Status> {
@@ -66,6 +66,6 @@ pub(crate) fn dispatch(command: Command) -> Result<Status> {
         Command::Reproduce(options) => reproduce::reproduce(&options),
         Command::Serve(options) => serve::serve(&options),
         Command::ServeMedium(options) => serve_medium::serve_medium(&options),
-        Command::Schema(options) => schema::schema(options),
+        Command::Schema(options) => print_raw(options.of).map(|()| Status::Valid),
     }
 }

@@ -1,0 +1,79 @@
+//! Options of `qdepth schema`. The JSON Schemas are included as files, because the code that
+//! derives them from the types is far larger than they are.
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct SchemaOptions {
+    /// Schema to print
+    #[arg(value_parser = schemas())]
+    pub(crate) of: &'static str,
+}
+
+/// Names of the schemas, with their help and their text.
+const SCHEMAS: [(&str, &str, &str); 12] = [
+    ("plan", "Plan files", include_str!("../../schemas/plan.json")),
+    ("run", "Runs: run --json, export --json", include_str!("../../schemas/run.json")),
+    ("figures", "Diagrams: report --format json", include_str!("../../schemas/figures.json")),
+    ("runs", "Lists of runs: list --json", include_str!("../../schemas/runs.json")),
+    ("events", "Lines of run --events", include_str!("../../schemas/events.json")),
+    ("reproduce", "reproduce --json", include_str!("../../schemas/reproduce.json")),
+    ("host", "host --json", include_str!("../../schemas/host.json")),
+    ("compare", "compare --json", include_str!("../../schemas/compare.json")),
+    ("repeat", "Campaigns: run --repeat --json", include_str!("../../schemas/repeat.json")),
+    ("trend", "trend --json", include_str!("../../schemas/trend.json")),
+    ("steady", "steady --json", include_str!("../../schemas/steady.json")),
+    ("certificate", "Certificates: certify --json", include_str!("../../schemas/certificate.json")),
+];
+
+/// Parser of a schema's name.
+fn schemas() -> impl TypedValueParser<Value = &'static str> {
+    let values = SCHEMAS.map(|(name, help, _)| PossibleValue::new(name).help(help));
+    let text = |name: &str| SCHEMAS.iter().find(|row| row.0 == name).map(|row| row.2);
+    PossibleValuesParser::new(values)
+        .try_map(move |name| text(&name).ok_or("there is no such schema"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn derived(name: &str) -> String {
+        match name {
+            "plan" => qdepth_workload::plan_schema(),
+            "run" => qdepth_record::json_schema(),
+            "figures" => qdepth_report::figures_schema(),
+            "runs" => qdepth_record::runs_json_schema(),
+            "events" => qdepth_record::events_json_schema(),
+            "reproduce" => qdepth_papers::json_schema(),
+            "host" => qdepth_record::host_json_schema(),
+            "compare" => qdepth_report::versus_schema(),
+            "repeat" => qdepth_report::repeated_schema(),
+            "steady" => qdepth_report::steady_schema(),
+            "trend" => qdepth_report::trend_schema(),
+            "certificate" => qdepth_record::certificate_json_schema(),
+            _ => panic!("{name} has no type"),
+        }
+    }
+
+    /// Checks each schema file against its types. `QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth
+    /// each_schema` rewrites the files.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes files of the repository")]
+    fn each_schema_is_that_of_its_types() {
+        let writes = std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some();
+        for (name, _, text) in SCHEMAS {
+            let file = format!("schemas/{name}.json");
+            let derived = derived(name);
+            if writes {
+                let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
+                std::fs::write(path, derived).unwrap();
+            } else {
+                assert!(text == derived, "{file} is not what the types say");
+            }
+        }
+    }
+}
