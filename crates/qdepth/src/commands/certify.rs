@@ -32,8 +32,8 @@ pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
         print_table(&certificate_table(&certificate, lang), false)?;
         print(&certificate_sentence(&certificate, lang))?;
     }
-    if let Some((sheets, typesetter)) = page {
-        sheets.write(typesetter.as_deref(), |lang| compose_certificate(&certificate, lang))?;
+    if let Some(page) = page {
+        page.write(|lang| compose_certificate(&certificate, lang))?;
     }
     Ok(match certificate.outcome {
         ProofOutcome::Failed => Status::Invalid,

@@ -34,25 +34,17 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let (a, b) = (Side { name: &options.a, runs: &a }, Side { name: &options.b, runs: &b });
     let report = versus(a, b, &earlier, options.threshold.share(), 1);
     let lang = options.lang;
-    if let Some((sheets, typesetter)) = sheets {
-        sheets.write(typesetter.as_deref(), |lang| compose_versus(&report, lang))?;
+    if let Some(sheets) = sheets {
+        sheets.write(|lang| compose_versus(&report, lang))?;
         versus_sentences(&report, lang).iter().try_for_each(|sentence| print(sentence))?;
     } else if options.json {
         print_raw(versus_json(&report).trim_end())?;
+    } else if options.markdown {
+        print(&table_markdown(&versus_table(&report, lang)))?;
+        let items = versus_sentences(&report, lang).into_iter().map(|text| format!("- {text}"));
+        print(&items.collect::<Vec<_>>().join("\n"))?;
     } else {
-        if options.markdown {
-            let (table, sentences) = (versus_table(&report, lang), versus_sentences(&report, lang));
-            print(&table_markdown(&table))?;
-            print(
-                &sentences
-                    .iter()
-                    .map(|sentence| format!("- {sentence}"))
-                    .collect::<Vec<_>>()
-                    .join("\n"),
-            )?;
-        } else {
-            on_screen(&report, lang, options.all)?;
-        }
+        on_screen(&report, lang, options.all)?;
     }
     Ok(match (report.count("slower"), report.count("cannot-tell"), report.rows.len()) {
         (0, 0, 1..) => Status::Valid,

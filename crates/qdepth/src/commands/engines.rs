@@ -9,10 +9,10 @@ use qdepth_host::{Problem, Refusal};
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::Grade;
 use qdepth_record::{PointRecord, PointSummary};
-use qdepth_report::{Align, Cell, Column, Row, Table};
+use qdepth_report::Table;
 use qdepth_workload::{Choices, PlanFile};
 
-use crate::commands::read::print_list;
+use crate::commands::read::{print_list, table};
 use crate::commands::run::measure_on;
 use crate::exit_status::Status;
 use crate::flags::{LOGBOOK_NAME, RunReport};
@@ -83,7 +83,7 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
             }
         }
     }
-    print_list(&table(target, &answers))?;
+    print_list(&rates_table(target, &answers))?;
     print(&verdict(target, &answers))?;
     Ok(Status::Valid)
 }
@@ -130,22 +130,7 @@ fn reason(why: &anyhow::Error) -> String {
     refusal.map_or_else(|| format!("{why:#}"), |refusal| refusal.found.clone())
 }
 
-fn table(target: &Path, answers: &[(Engine, EngineResult)]) -> Table {
-    let column = |heading: &str, unit: &str, align| Column {
-        heading: heading.to_owned(),
-        unit: unit.to_owned(),
-        align,
-        rank: 0,
-    };
-    let number = |heading: &str, unit| column(heading, unit, Align::Number);
-    let columns = vec![
-        column("engine", "", Align::Text),
-        number("outstanding", ""),
-        number("rate", "IOPS"),
-        number("least", "IOPS"),
-        number("most", "IOPS"),
-        number("CPU an I/O", "ns"),
-    ];
+fn rates_table(target: &Path, answers: &[(Engine, EngineResult)]) -> Table {
     let taken =
         || answers.iter().filter_map(|(engine, answer)| Some((engine, answer.as_ref().ok()?)));
     let found = || {
@@ -154,25 +139,25 @@ fn table(target: &Path, answers: &[(Engine, EngineResult)]) -> Table {
         })
     };
     let none_valid = found().any(|(_, (_, tried))| tried.io_per_s.is_empty());
-    let shown = |value: Option<f64>| Cell::or_dash(value.map(|value| format!("{value:.0}")));
+    let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
     let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &RoundResults))| {
         let rates = spread(&tried.io_per_s);
-        let mut cells = vec![Cell::head(engine.name()), Cell::plain(outstanding.to_string())];
-        cells.push(shown(rates.map(|[_, middle, _]| middle)));
-        cells.push(shown(rates.map(|[least, ..]| least)));
-        cells.push(shown(rates.map(|[.., most]| most)));
-        cells.push(shown(spread(&tried.cpu_ns).map(|[_, middle, _]| middle)));
-        Row { cells, opens_group: *outstanding == OUTSTANDING[0] }
+        let figures = [1, 0, 2].map(|at| shown(rates.map(|rates| rates[at])));
+        let cpu = shown(spread(&tried.cpu_ns).map(|[_, middle, _]| middle));
+        let head = [engine.name().to_owned(), outstanding.to_string()];
+        head.into_iter().chain(figures).chain([cpu]).collect()
     };
-    Table {
-        caption: format!(
-            "Random reads of 4 KiB of {} by each engine, medians of {ROUNDS} rounds",
-            target.display()
-        ),
-        columns,
-        rows: found().map(row).collect(),
-        note: if none_valid { NONE_VALID.to_owned() } else { String::new() },
+    let headings = ["engine", "outstanding", "rate", "least", "most", "CPU an I/O"];
+    let mut table = table(&headings, found().map(row).collect());
+    for (column, unit) in table.columns.iter_mut().zip(["", "", "IOPS", "IOPS", "IOPS", "ns"]) {
+        unit.clone_into(&mut column.unit);
     }
+    table.caption = format!(
+        "Random reads of 4 KiB of {} by each engine, medians of {ROUNDS} rounds",
+        target.display()
+    );
+    table.note = if none_valid { NONE_VALID.to_owned() } else { String::new() };
+    table
 }
 
 /// Smallest value, median and largest value; `None` without values.

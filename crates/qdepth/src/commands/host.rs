@@ -47,7 +47,7 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
         Some(HostCommand::Check(options)) => check(options),
         Some(HostCommand::Tune(options)) => tune(options),
         Some(HostCommand::Prepare(options)) => prepare(options),
-        Some(HostCommand::Undo(options)) => undo(&options.journal),
+        Some(HostCommand::Undo(journal)) => undo(journal),
     }
 }
 

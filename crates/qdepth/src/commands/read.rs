@@ -42,17 +42,12 @@ pub(crate) fn print_details(
     points: &[PointRecord],
     presentation: &Presentation,
 ) -> Result<()> {
-    for data in qdepth_report::point_tables(run, points, presentation.clone()) {
-        print_points(&data)?;
-    }
+    let tables = qdepth_report::point_tables(run, points, presentation.clone());
+    tables.iter().try_for_each(print_points)?;
     print("")?;
-    for sentence in qdepth_report::summary_sentences(run, points, presentation.clone()) {
-        print(&sentence)?;
-    }
-    for sentence in qdepth_report::finding_sentences(run, points, presentation.clone()) {
-        print(&sentence)?;
-    }
-    Ok(())
+    let summary = qdepth_report::summary_sentences(run, points, presentation.clone());
+    let findings = qdepth_report::finding_sentences(run, points, presentation.clone());
+    summary.iter().chain(&findings).try_for_each(|sentence| print(sentence))
 }
 
 /// Prints a table of points, a block for each profile.

@@ -46,8 +46,9 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let columns = qdepth_papers::columns(runs.iter().map(|(run, _)| run));
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(&options.format, options.output.as_deref())?;
-    let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose();
-    let instead = typesetter.as_ref().err().map(|_| in_html(&formats, options.output.as_deref()));
+    let found = formats.contains(&Format::Pdf).then(typesetter).transpose();
+    let instead = found.as_ref().err().map(|_| in_html(&formats, options.output.as_deref()));
+    let (typesetter, missing) = found.map_or_else(|why| (None, Some(why)), |found| (found, None));
     let (formats, output) = instead.unwrap_or((formats, options.output.clone()));
     let presentation = |lang| Presentation {
         lang,
@@ -63,12 +64,12 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     };
     // An unredacted report reveals details of the machine, so only its owner may read it.
     let privacy = if options.redact { Privacy::Public } else { Privacy::Private };
-    let sheets = OutputFiles::open(&formats, &options.lang, output.as_deref(), privacy)?;
-    let program = typesetter.as_ref().ok().and_then(Option::as_deref);
-    sheets.write(program, |lang| compose_campaign(&runs, presentation(lang)))?;
-    match typesetter {
-        Ok(_) => Ok(Status::Valid),
-        Err(missing) => bail!("{missing}. The report was written in HTML instead"),
+    let output = output.as_deref();
+    let sheets = OutputFiles::open(&formats, &options.lang, output, privacy, typesetter)?;
+    sheets.write(|lang| compose_campaign(&runs, presentation(lang)))?;
+    match missing {
+        None => Ok(Status::Valid),
+        Some(missing) => bail!("{missing}. The report was written in HTML instead"),
     }
 }
 
@@ -95,8 +96,8 @@ fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<Pa
     (formats, output)
 }
 
-/// Output file of a page, checked before anything is read, and the PDF program if it is needed.
-pub(crate) fn page(output: &Path, lang: Lang) -> Result<(OutputFiles, Option<String>)> {
+/// Output file of a page, checked before anything is read.
+pub(crate) fn page(output: &Path, lang: Lang) -> Result<OutputFiles> {
     if output == Path::new(STANDARD) {
         bail!(Usage(
             "`-`: standard output is used for the text. Name a file for the page".to_owned()
@@ -110,13 +111,15 @@ pub(crate) fn page(output: &Path, lang: Lang) -> Result<(OutputFiles, Option<Str
         anyhow::Ok(Sheet { format, file: file.transpose()?, path: output.to_owned() })
     };
     let sheets = formats.into_iter().map(sheet).collect::<Result<_>>()?;
-    Ok((OutputFiles { languages: vec![(lang, sheets)], privacy }, typesetter))
+    Ok(OutputFiles { languages: vec![(lang, sheets)], privacy, typesetter })
 }
 
 /// Output files of a document, one for each format and language.
 pub(crate) struct OutputFiles {
     languages: Vec<(Lang, Vec<Sheet>)>,
     privacy: Privacy,
+    /// PDF program, if a format needs it.
+    typesetter: Option<String>,
 }
 
 struct Sheet {
@@ -133,6 +136,7 @@ impl OutputFiles {
         languages: &[Lang],
         output: Option<&Path>,
         privacy: Privacy,
+        typesetter: Option<String>,
     ) -> Result<Self> {
         let alone = formats.len() == 1 && languages.len() == 1;
         if output == Some(Path::new(STANDARD)) && !(alone && formats[0].is_one_file()) {
@@ -151,7 +155,7 @@ impl OutputFiles {
             let sheets = formats.iter().map(|format| sheet(lang, *format));
             all.push((lang, sheets.collect::<Result<_>>()?));
         }
-        Ok(Self { languages: all, privacy })
+        Ok(Self { languages: all, privacy, typesetter })
     }
 
     /// True if an output is a folder, which cannot be checked before the measurement.
@@ -160,31 +164,49 @@ impl OutputFiles {
     }
 
     /// Writes the document in every format, and prints the paths.
-    pub(crate) fn write(
-        &self,
-        typesetter: Option<&str>,
-        document: impl Fn(Lang) -> Document,
-    ) -> Result<()> {
-        let paths = self.write_all(typesetter, document)?;
+    pub(crate) fn write(&self, document: impl Fn(Lang) -> Document) -> Result<()> {
+        let paths = self.write_all(document)?;
         let mut files = paths.iter().filter(|path| **path != Path::new(STANDARD));
         files.try_for_each(|path| print(&path.display().to_string()))
     }
 
     /// Writes the document in every format, and returns the paths.
-    pub(crate) fn write_all(
-        &self,
-        typesetter: Option<&str>,
-        document: impl Fn(Lang) -> Document,
-    ) -> Result<Vec<&Path>> {
+    pub(crate) fn write_all(&self, document: impl Fn(Lang) -> Document) -> Result<Vec<&Path>> {
         let mut paths = Vec::new();
         for (lang, sheets) in &self.languages {
             let document = document(*lang);
             for sheet in sheets {
-                write(&document, sheet, typesetter, self.privacy)?;
+                self.write_sheet(&document, sheet)?;
                 paths.push(sheet.path.as_path());
             }
         }
         Ok(paths)
+    }
+
+    fn write_sheet(&self, document: &Document, sheet: &Sheet) -> Result<()> {
+        let Some(file) = &sheet.file else {
+            let files = match sheet.format {
+                Format::Csv => qdepth_report::figures_csv(document),
+                _ => qdepth_report::typst(document),
+            };
+            return write_folder(&sheet.path, &files, self.privacy);
+        };
+        match sheet.format {
+            Format::Md => {
+                let folder = picture_folder(&sheet.path);
+                let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let (text, pictures) = qdepth_report::markdown(document, &name);
+                write_folder(&folder, &pictures, self.privacy)?;
+                file.write(text)
+            }
+            Format::Pdf => {
+                file.write(typeset(document, self.typesetter.as_deref().unwrap_or(TYPESETTER))?)
+            }
+            Format::Json => file.write(qdepth_report::figures_json(document)),
+            Format::Html | Format::Csv | Format::Typst => {
+                file.write(qdepth_report::html(document)?)
+            }
+        }
     }
 }
 
@@ -299,33 +321,6 @@ pub(crate) fn typesetter() -> Result<String> {
              /usr/local/bin or /usr/bin. Build it with `cargo pdf` in the source directory (a few \
              minutes), or print the HTML report from a browser"
         ))),
-    }
-}
-
-fn write(
-    document: &Document,
-    sheet: &Sheet,
-    typesetter: Option<&str>,
-    privacy: Privacy,
-) -> Result<()> {
-    let Some(file) = &sheet.file else {
-        let files = match sheet.format {
-            Format::Csv => qdepth_report::figures_csv(document),
-            _ => qdepth_report::typst(document),
-        };
-        return write_folder(&sheet.path, &files, privacy);
-    };
-    match sheet.format {
-        Format::Md => {
-            let folder = picture_folder(&sheet.path);
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let (text, pictures) = qdepth_report::markdown(document, &name);
-            write_folder(&folder, &pictures, privacy)?;
-            file.write(text)
-        }
-        Format::Pdf => file.write(typeset(document, typesetter.unwrap_or(TYPESETTER))?),
-        Format::Json => file.write(qdepth_report::figures_json(document)),
-        Format::Html | Format::Csv | Format::Typst => file.write(qdepth_report::html(document)?),
     }
 }
 

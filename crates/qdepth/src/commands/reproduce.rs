@@ -27,10 +27,10 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let typesetter = wanted.then(typesetter).transpose()?;
     let html = options.html.as_ref().map(|path| ResultFile::file(path, Privacy::Public));
     let html = html.transpose()?;
-    let edition = options.paper.as_deref();
-    let edition = edition
-        .map(|name| OutputFiles::open(&options.format, &options.lang, Some(name), Privacy::Public))
-        .transpose()?;
+    let (formats, languages) = (&options.format, &options.lang);
+    let opened =
+        |name| OutputFiles::open(formats, languages, Some(name), Privacy::Public, typesetter);
+    let edition = options.paper.as_deref().map(opened).transpose()?;
     let signals = Signals::watch()?;
     let emulation = emulate(&reference, &read_words, signals.stop())?;
     if let Some(signal) = signals.caught() {
@@ -49,7 +49,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     }
     if let Some(edition) = edition {
         let document = |lang| compose_edition(&comparison, version, &command(options), lang);
-        edition.write(typesetter.as_deref(), document)?;
+        edition.write(document)?;
     }
     Ok(if comparison.reached() { Status::Valid } else { Status::Invalid })
 }

@@ -27,14 +27,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     {
         return Ok(status);
     }
-    measure(options, &options.request()?, |ran| print_result(options, ran))
+    let request = options.request()?;
+    let screen = Screen::from_options(options);
+    measure_on(&screen, &screen, &options.report, &request, |ran| print_result(options, ran))
 }
 
 /// Prints a run in the format that the options select.
-pub(crate) fn print_result(
-    options: &RunOptions,
-    FinishedRun { run, points, .. }: &FinishedRun,
-) -> Result<()> {
+fn print_result(options: &RunOptions, FinishedRun { run, points, .. }: &FinishedRun) -> Result<()> {
     if options.prints_events_alone() {
         return Ok(());
     }
@@ -49,16 +48,6 @@ pub(crate) fn print_result(
 
 /// Measures a request, prints it with `print`, writes the report that the options ask for, and
 /// returns the status.
-pub(crate) fn measure(
-    options: &RunOptions,
-    request: &RunRequest,
-    print: impl FnOnce(&FinishedRun) -> Result<()>,
-) -> Result<Status> {
-    let screen = Screen::from_options(options);
-    measure_on(&screen, &screen, &options.report, request, print)
-}
-
-/// Like [`measure`], with the given screen and observer.
 pub(crate) fn measure_on(
     screen: &Screen,
     observer: &dyn Observer,
@@ -78,10 +67,10 @@ pub(crate) fn measure_on(
     if request.is_kept {
         screen.print_run_location(&request.logbook, &run.id);
     }
-    if let Some((sheets, typesetter)) = sheets {
+    if let Some(sheets) = sheets {
         let document =
             |_| qdepth_report::compose(&run, &points, report.presentation.presentation(&run));
-        let paths = sheets.write_all(typesetter.as_deref(), document).with_context(|| {
+        let paths = sheets.write_all(document).with_context(|| {
             let report = report.report.display();
             format!(
                 "the report {report} could not be written. The run is kept: write it later with \
@@ -109,11 +98,11 @@ pub(crate) fn measure_on(
     Ok(status_of(&run, &points))
 }
 
-/// Output file of the report, if one is wanted, and the PDF program if it is a PDF.
-fn sheets(wanted: &RunReport) -> Result<Option<(OutputFiles, Option<String>)>> {
+/// Output file of the report, if one is wanted.
+fn sheets(wanted: &RunReport) -> Result<Option<OutputFiles>> {
     let report = (!wanted.no_report).then_some(&wanted.report);
     let opened = |path: &PathBuf| {
-        let (sheets, typesetter) = page(path, wanted.presentation.lang)?;
+        let sheets = page(path, wanted.presentation.lang)?;
         if sheets.has_a_folder() {
             let words = format!(
                 "{}: this format is a folder. Run with --no-report, then use `qdepth report -o`",
@@ -121,7 +110,7 @@ fn sheets(wanted: &RunReport) -> Result<Option<(OutputFiles, Option<String>)>> {
             );
             bail!(Usage(words));
         }
-        Ok((sheets, typesetter))
+        Ok(sheets)
     };
     report
         .map(opened)

@@ -48,15 +48,10 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
         screen.print_line(&format!("the socket could not be removed: {error}"));
     }
     let served = served?;
-    let text = if options.json {
-        json(&medium, &served, &transport, &outlook, lead)
-    } else {
-        words(&medium, &served)
-    };
     if options.json {
-        print_raw(&text)?;
+        print_raw(&json(&medium, &served, &transport, &outlook, lead))?;
     } else {
-        print(&text)?;
+        print(&words(&medium, &served))?;
     }
     Ok(if served.is_faithful() == Some(false) { Status::Invalid } else { Status::Valid })
 }

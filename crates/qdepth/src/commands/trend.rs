@@ -26,8 +26,8 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
         print_list(&trend_table(&trend, lang))?;
         trend_sentences(&trend, lang).iter().try_for_each(|sentence| print(sentence))?;
     }
-    if let Some((sheets, typesetter)) = page {
-        sheets.write(typesetter.as_deref(), |lang| compose_trend(&trend, lang))?;
+    if let Some(page) = page {
+        page.write(|lang| compose_trend(&trend, lang))?;
     }
     Ok(match (trend.became_slower(), trend.has_enough_runs()) {
         (true, _) => Status::Invalid,

@@ -55,7 +55,7 @@ pub(crate) enum HostCommand {
     /// `qdepth host undo` reverts all but purges.
     Prepare(PrepareOptions),
     /// Undo `tune` and `prepare`, in reverse order, also after a crash
-    Undo(UndoOptions),
+    Undo(JournalOption),
     /// Compile the MPI adapter with this site's mpicc, once
     Mpi(MpiOptions),
 }
@@ -106,12 +106,6 @@ pub(crate) struct PrepareOptions {
     pub(crate) apply: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
-    #[command(flatten)]
-    pub(crate) journal: JournalOption,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct UndoOptions {
     #[command(flatten)]
     pub(crate) journal: JournalOption,
 }

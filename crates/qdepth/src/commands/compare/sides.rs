@@ -223,31 +223,21 @@ fn no_match_error(
              ({counted}); `{list_command}` shows why"
         );
     }
-    let day = |run: &&RunHeadline| run.started_at.get(..10).unwrap_or_default().to_owned();
-    let listed = |asked: bool, kind: &str, all: Vec<String>| -> Option<String> {
-        let names: BTreeSet<String> = all.into_iter().collect();
+    let day = |run: &RunHeadline| run.started_at.get(..10).unwrap_or_default().to_owned();
+    let listed = |asked: bool, kind: &str, texts: &dyn Fn(&RunHeadline) -> Vec<String>| {
+        let names: BTreeSet<String> = comparable.iter().flat_map(|run| texts(run)).collect();
         let more = if names.len() > NAMES_MAX { ", …" } else { "" };
         let shown: Vec<String> = names.into_iter().take(NAMES_MAX).collect();
         let text = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
         asked.then(|| format!("; {kind}: {text}{more}"))
     };
-    let all = &comparable;
+    let has_days = filter.since.is_some() || filter.until.is_some();
     let there = [
-        listed(filter.plan.is_some(), "plans", all.iter().map(|run| run.plan.clone()).collect()),
-        listed(
-            !filter.notes.is_empty(),
-            "notes",
-            all.iter().flat_map(|r| r.notes.clone()).collect(),
-        ),
-        listed(filter.host.is_some(), "hosts", all.iter().map(|run| run.host.clone()).collect()),
-        listed(filter.target.is_some(), "targets", {
-            all.iter().flat_map(|run| run.targets.clone()).collect()
-        }),
-        listed(
-            filter.since.is_some() || filter.until.is_some(),
-            "days",
-            all.iter().map(day).collect(),
-        ),
+        listed(filter.plan.is_some(), "plans", &|run| vec![run.plan.clone()]),
+        listed(!filter.notes.is_empty(), "notes", &|run| run.notes.clone()),
+        listed(filter.host.is_some(), "hosts", &|run| vec![run.host.clone()]),
+        listed(filter.target.is_some(), "targets", &|run| run.targets.clone()),
+        listed(has_days, "days", &|run| vec![day(run)]),
     ];
     let there: String = there.into_iter().flatten().collect();
     format!("`{asked}`: no run matches: {counted}{there}; `{list_command}` shows them")
