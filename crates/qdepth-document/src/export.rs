@@ -16,7 +16,7 @@ const VERSION: u32 = 2;
 struct Figures {
     /// Format of the document.
     schema: Schema,
-    /// True if time was invented, in one of the runs at least.
+    /// True if time was virtual in at least one of the runs.
     emulated: bool,
     /// Title of the report.
     title: String,
@@ -28,12 +28,12 @@ struct Figures {
     figures: Vec<Entry>,
 }
 
-/// Name and version of the form.
+/// Name and version of the format.
 #[derive(Serialize, JsonSchema)]
 struct Schema {
     /// Always `qdepth-figures`.
     name: &'static str,
-    /// Rises with every change that a reader would notice.
+    /// Increases with every change that affects readers of the format.
     version: u32,
 }
 
@@ -44,17 +44,17 @@ struct Entry {
     id: String,
     /// Title.
     title: String,
-    /// Id of the run that its numbers are from; empty where it is not one run.
+    /// ID of the run that the numbers are from; empty if they are from several runs.
     run: String,
-    /// True if time was invented there.
+    /// True if time was virtual there.
     emulated: bool,
     /// Text alternative of the picture.
     description: String,
-    /// Words below the horizontal axis.
+    /// Label of the horizontal axis.
     x_label: String,
-    /// Words beside the vertical axis, with the unit.
+    /// Label of the vertical axis, with its unit.
     y_label: String,
-    /// Words beside the right axis, with the unit, where there is one.
+    /// Label of the right axis, with its unit; absent without a right axis.
     y2_label: Option<String>,
     /// True if the vertical axis is logarithmic.
     logarithmic: bool,
@@ -65,7 +65,7 @@ struct Entry {
 /// A line.
 #[derive(Serialize, JsonSchema)]
 struct Line {
-    /// Name; empty where the diagram has one line without a name.
+    /// Name; empty if the diagram has a single line without a name.
     name: String,
     /// `left` or `right`.
     axis: &'static str,
@@ -76,17 +76,17 @@ struct Line {
 /// A point of a line.
 #[derive(Serialize, JsonSchema)]
 struct SeriesPoint {
-    /// SeriesPoint on the horizontal axis.
+    /// Value on the horizontal axis.
     x: f64,
-    /// The value; null where none is known.
+    /// Value; null if unknown.
     y: Option<f64>,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % confidence interval.
     low: Option<f64>,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % confidence interval.
     high: Option<f64>,
     /// `known`, `invalid` (measured, not to be used) or `missing`.
     state: &'static str,
-    /// The points of the run that it stands for: `index` of `qdepth export`.
+    /// Points of the run that it shows: `index` of `qdepth export`.
     points: Vec<u32>,
 }
 

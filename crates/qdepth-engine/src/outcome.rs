@@ -111,7 +111,7 @@ pub struct Outcome {
     pub bytes_outside: u64,
     /// Failed outside the window.
     pub failed_outside: u64,
-    /// Requests that never completed.
+    /// I/Os that never completed.
     pub abandoned: u64,
     /// Time integral of the requests in flight, I/O·ns, counted by the loop.
     pub in_flight_integral: f64,

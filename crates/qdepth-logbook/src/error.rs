@@ -224,7 +224,7 @@ pub enum LogbookError {
     /// The run is sealed: it can no longer be changed.
     #[error("run {run} is complete and cannot be changed. Start a new run")]
     Sealed {
-        /// Id of the run.
+        /// ID of the run.
         run: String,
     },
     /// Another process is measuring the run.
@@ -233,13 +233,13 @@ pub enum LogbookError {
          ends, or stop it with Ctrl-C or SIGTERM, then resume it"
     )]
     Alive {
-        /// Id of the run.
+        /// ID of the run.
         run: String,
     },
     /// The run has ended; it must be reopened before points are added.
     #[error("run {run} is {state}, not running. Resume it before adding points")]
     NotRunning {
-        /// Id of the run.
+        /// ID of the run.
         run: String,
         /// Its state.
         state: &'static str,
@@ -250,7 +250,7 @@ pub enum LogbookError {
          again"
     )]
     AlreadyMeasured {
-        /// Id of the run.
+        /// ID of the run.
         run: String,
         /// Index of the point in the plan.
         index: u32,

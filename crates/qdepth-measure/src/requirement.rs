@@ -37,7 +37,7 @@ pub struct Requirement {
     /// Least IOPS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// Address of the document that states it. Default: none does, it is an estimate of ours.
+    /// Address of the document that states the limit. Default: none, the limit is our estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }

@@ -14,30 +14,30 @@ const SAMPLES_MAX: u64 = 100_000;
 /// Longest window, and latest start of the first sample, nanoseconds.
 const LONGEST_NS: u64 = 7 * 86_400_000_000_000;
 
-/// Figure of the samples.
+/// Figure that the samples contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettlingFigure {
-    /// Requests a second.
+    /// I/Os per second.
     Requests,
-    /// Bytes a second.
+    /// Bytes per second.
     Bytes,
-    /// Mean service time, ns.
+    /// Mean latency from submission to completion, ns.
     Latency,
 }
 
-/// Rule for when a load has settled.
+/// Rule that decides when a load has settled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settling {
-    /// The figure.
+    /// Figure.
     pub figure: SettlingFigure,
     /// True if the slope of the samples' line is small (from one sample to the next), and not the
     /// largest distance of a sample from their mean.
     pub slope: bool,
     /// Below this.
     pub limit: f64,
-    /// True if that is in per cent of the mean.
+    /// True if the value is in per cent of the mean.
     pub percent: bool,
     /// Length of the window of samples, ns.
     pub over_ns: u64,
@@ -50,11 +50,11 @@ pub struct Settling {
 /// One sample, usually of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Requests a second.
+    /// I/Os per second.
     pub ios: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes: f64,
-    /// Mean service time, ns.
+    /// Mean latency from submission to completion, ns.
     pub latency_ns: f64,
 }
 

@@ -98,15 +98,15 @@ impl ComparedFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The emulated figures show it.
+    /// The emulated figures confirm it.
     Holds,
-    /// They do not.
+    /// The emulated figures do not confirm it.
     Fails,
     /// Some could not be emulated: counts as failing.
     Missing,
     /// The source contradicts itself: not counted.
     Inconsistent,
-    /// Nothing that figures could show: not counted.
+    /// Not something that figures could show: not counted.
     Given,
 }
 
@@ -146,9 +146,9 @@ pub struct Errors {
     pub mean: Option<f64>,
     /// Largest absolute error.
     pub worst: Option<f64>,
-    /// Id of its figure.
+    /// ID of its figure.
     pub worst_at: Option<String>,
-    /// Mean disagreement of the source with itself.
+    /// Mean difference between figures of the source that should be equal.
     pub noise: Option<f64>,
 }
 
@@ -156,7 +156,7 @@ pub struct Errors {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "SectionEntry")]
 pub struct SectionSummary {
-    /// Id of the document.
+    /// ID of the document.
     pub document: String,
     /// The section.
     pub section: String,
@@ -182,7 +182,7 @@ pub struct GoalResult {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "ShareEntry")]
 pub struct ShareResult {
-    /// Number that hold.
+    /// Number of those that hold.
     pub holding: usize,
     /// Total number.
     pub of: usize,
@@ -225,7 +225,7 @@ pub struct Comparison {
     pub relations_held: ShareResult,
     /// Cells of the same class of grey.
     pub shading_held: ShareResult,
-    /// Plans that measured the columns of their sections.
+    /// Plans that measured the variants of their sections.
     pub plans: Vec<SectionPlan>,
     /// Diagrams of curves to draw.
     pub diagrams: Vec<Diagram>,

@@ -15,11 +15,11 @@ use crate::shading::Class;
 struct Document {
     /// Format of the document.
     schema: Schema,
-    /// Always true: time was invented; nothing here was measured on storage.
+    /// Always true: time was virtual; nothing was measured on storage.
     emulated: bool,
     /// True if every goal is reached: exit status 0, else 1.
     reached: bool,
-    /// The goals that the chosen documents have figures for.
+    /// Goals for which the chosen documents have figures.
     goals: Vec<GoalEntry>,
     /// Relations that hold, of those that count.
     relations_held: ShareResult,
@@ -27,35 +27,35 @@ struct Document {
     shading_held: ShareResult,
     /// Errors by section and use.
     sections: Vec<SectionSummary>,
-    /// Published figures, each beside the emulated one.
+    /// Published figures, each with the emulated one.
     figures: Vec<FigureEntry>,
     /// Published relations.
     relations: Vec<RelationEntry>,
     /// The shaded table.
     shading: Vec<ShadeEntry>,
-    /// Plans that measured the columns of their sections.
+    /// Plans that measured the variants of their sections.
     plans: Vec<PlanEntry>,
 }
 
-/// A plan of a section.
+/// Plan of a section.
 #[derive(Serialize, JsonSchema)]
 struct PlanEntry {
-    /// Id of the document.
+    /// ID of the document.
     document: String,
     /// The section.
     section: String,
-    /// The command that prints its comparison.
+    /// Command that prints its comparison.
     command: String,
-    /// Names of its columns in expressions, in their order.
+    /// Names of its variants in expressions, in order.
     columns: Vec<String>,
 }
 
-/// Name and version of the form.
+/// Name and version of the format.
 #[derive(Serialize, JsonSchema)]
 struct Schema {
     /// Always `qdepth-reproduce`.
     name: &'static str,
-    /// Version of the form, now 1.
+    /// Version of the format, currently 1.
     version: u32,
 }
 
@@ -79,7 +79,7 @@ struct GoalEntry {
 struct FigureEntry {
     /// Stable name.
     id: String,
-    /// Id of the document.
+    /// ID of the document.
     document: String,
     /// The section.
     section: String,
@@ -91,13 +91,13 @@ struct FigureEntry {
     arrangement: String,
     /// Load profile.
     profile: String,
-    /// Outstanding I/Os, as the source counts them.
+    /// Queue depth, as the source counts it.
     outstanding: String,
     /// Quantity.
     quantity: String,
     /// Its unit; empty for a ratio.
     unit: String,
-    /// Published value; of a range the lower end.
+    /// Published value; the lower end of a range.
     published: f64,
     /// Upper end of a range.
     published_high: Option<f64>,
@@ -116,9 +116,9 @@ struct FigureEntry {
     bar: Option<f64>,
     /// True if it passes; null for figures that do not count.
     passes: Option<bool>,
-    /// Mean disagreement of the source with itself for this kind of figure.
+    /// Mean difference between figures of the source that should be equal, for this kind of figure.
     noise: Option<f64>,
-    /// Remark.
+    /// Note.
     remark: String,
 }
 
@@ -127,7 +127,7 @@ struct FigureEntry {
 struct RelationEntry {
     /// Stable name.
     id: String,
-    /// Id of the document.
+    /// ID of the document.
     document: String,
     /// The section.
     section: String,
@@ -140,9 +140,9 @@ struct RelationEntry {
     expected: String,
     /// Verdict.
     verdict: Verdict,
-    /// Why it is not counted; empty where it is.
+    /// Reason why it is not counted; empty if it is counted.
     why: String,
-    /// Our reading, each with its result.
+    /// Conditions that express the statement in figures, each with its result.
     conditions: Vec<ConditionEntry>,
 }
 
@@ -151,11 +151,11 @@ struct RelationEntry {
 struct ConditionEntry {
     /// In the language of `reference/`.
     text: String,
-    /// True if the emulated figures show it; null where they are missing.
+    /// True if the emulated figures confirm it; null if they are missing.
     emulated: Option<bool>,
     /// The sides of the comparison that decides, in its order.
     sides: Vec<Option<f64>>,
-    /// True if the published figures show it; null where they are not printed.
+    /// True if the published figures confirm it; null if they are not printed.
     published: Option<bool>,
 }
 
@@ -168,7 +168,7 @@ struct ShadeEntry {
     load: String,
     /// Formatting option.
     format: String,
-    /// Outstanding I/Os.
+    /// Queue depth.
     outstanding: u32,
     /// Class as printed.
     published: Class,

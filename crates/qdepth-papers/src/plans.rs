@@ -8,7 +8,7 @@ use qdepth_files::shell_word;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SectionPlan {
-    /// Id of the document.
+    /// ID of the document.
     pub document: String,
     /// Section of the document.
     pub section: String,

@@ -15,19 +15,19 @@ use crate::file::rows;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Use {
-    /// Parameters of a medium were fitted to it.
+    /// Parameters of a device model were fitted to it.
     Calibrated,
     /// No parameter was fitted to it.
     Predicted,
-    /// There are as many parameters as figures: agreement shows nothing.
+    /// There are as many parameters as figures, so agreement proves nothing.
     ReproducedNotValidated,
-    /// A parameter of the emulation was read from it.
+    /// A parameter of the emulation was taken from it.
     Tabled,
-    /// Contradicted by a better figure of the same document; in no mean.
+    /// Contradicted by a better figure of the same document; excluded from means.
     Inconsistent,
-    /// Follows from, or repeats, another figure; in no mean.
+    /// Follows from, or repeats, another figure; excluded from means.
     Derived,
-    /// A condition or property; nothing stands beside it.
+    /// A stated condition or property; it has no emulated counterpart.
     Given,
 }
 
@@ -94,7 +94,7 @@ pub struct Published {
     pub used: Use,
     /// Expression of the emulated value.
     pub emulated: Option<Expression>,
-    /// Remark.
+    /// Note.
     pub remark: String,
 }
 

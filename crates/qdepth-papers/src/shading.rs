@@ -45,7 +45,7 @@ pub struct Shaded {
     pub load: String,
     /// Formatting option.
     pub format: String,
-    /// Outstanding I/Os.
+    /// Queue depth.
     pub outstanding: u32,
     /// Printed class.
     pub class: Class,

@@ -20,16 +20,16 @@ pub struct AnswerEntry {
     /// is at the highest; `unknown` if the windows were too short for the percentile, or the points
     /// are invalid or contradict each other.
     pub answer: String,
-    /// The rate, IOPS; of `never` and `always` the lowest and the highest that was offered.
+    /// Rate, IOPS; for `never` the lowest rate that was offered, for `always` the highest.
     pub io_per_s: Option<f64>,
-    /// Its 95 % confidence interval; null for other answers than `rate`.
+    /// 95 % confidence interval of the rate; null unless the answer is `rate`.
     pub interval: Option<[f64; 2]>,
     /// The limit that is reached first; null for `always` and `unknown`.
     pub limit: Option<Limit>,
     /// Mean number of I/Os in flight at the offered rate next to it.
     pub mean_in_flight: Option<f64>,
-    /// True if the load generator, and not the storage, may be what reaches the limit: at most of
-    /// the rates around it a worker had little CPU time left.
+    /// True if the load generator may be the bottleneck instead of the storage: at most of the
+    /// rates around the limit, a worker had little CPU time left.
     pub generator_limits: bool,
 }
 

@@ -19,15 +19,15 @@ const VERSION: u32 = 2;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofOutcome {
-    /// It met its bar.
+    /// It passed: the result is within the threshold.
     Passed,
-    /// It could not be tried here; `why` tells.
+    /// It could not run here; `why` gives the reason.
     NotTried,
-    /// It missed its bar.
+    /// It failed: the result is not within the threshold.
     Failed,
 }
 
-/// One proof.
+/// One self-test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProofRecord {
     /// Check: `clock`, `known-rates`, `known-medians`, `own-rate`, `fio`, `intervals`,
@@ -40,7 +40,7 @@ pub struct ProofRecord {
     /// Results by name, and the threshold under `bar`: shares from 0 to 1, rates in IOPS, times in
     /// seconds.
     pub values: BTreeMap<String, f64>,
-    /// Why it was not tried; null where it was.
+    /// Reason why the test did not run; null if it ran.
     #[schemars(with = "Option<ReasonEntry>")]
     pub why: Option<ReasonEntry>,
 }
@@ -56,15 +56,15 @@ pub struct CertificateRecord {
     pub at: String,
     /// Version of the program.
     pub version: String,
-    /// Name of the machine; empty where it is not known.
+    /// Name of the machine; empty if unknown.
     pub host: String,
-    /// Release of its kernel; empty where it is not known.
+    /// Kernel release; empty if unknown.
     pub kernel: String,
-    /// Model of its CPU; empty where it is not known.
+    /// CPU model; empty if unknown.
     pub cpu: String,
-    /// The worst that came of a proof.
+    /// Worst outcome of the self-tests.
     pub outcome: ProofOutcome,
-    /// The proofs, in the order in which they are told.
+    /// Self-tests, in the order of the report.
     pub proofs: Vec<ProofRecord>,
 }
 

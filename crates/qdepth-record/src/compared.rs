@@ -29,7 +29,7 @@ pub struct ComparedEntry {
     /// Ratio of `io_per_s` to that of the base, inverted if `base_above` is true; null if one of
     /// the two is missing or invalid.
     pub quotient: Option<f64>,
-    /// 95 % confidence interval of `quotient`; null if one of the two has none.
+    /// 95 % confidence interval of `quotient`; null if one of the two values has none.
     pub quotient_interval: Option<[f64; 2]>,
     /// IOPS of each of its points: drives or processes.
     pub parts_io_per_s: Vec<f64>,

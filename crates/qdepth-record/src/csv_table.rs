@@ -40,13 +40,13 @@ fn lines<Row: IntoIterator<Item = String>>(rows: impl IntoIterator<Item = Row>) 
 
 /// Fields of a point and of its run, so that rows of many runs fit into one table.
 fn fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
-    let retracted = "Why the run is not to be relied on (`qdepth retract`)";
-    let version = "Version of the meaning of the figures; rises when the same plan gives others";
+    let retracted = "Reason for the retraction (`qdepth retract`)";
+    let version = "Version of the figures' meaning; increases if the same plan gives other figures";
     let mut fields = vec![
         Field::new("plan", "Name of the plan", text(&run.plan_name)),
         Field::new("plan_hash", "SHA-256 of the plan text, hexadecimal", text(&run.plan_hash)),
         Field::new("host", "Name of the machine", text(run.host().unwrap_or_default())),
-        Field::new("run_started_at", "When the run began, RFC 3339, UTC", time(&run.started_at)),
+        Field::new("run_started_at", "Start of the run, RFC 3339, UTC", time(&run.started_at)),
         Field::new("retracted", retracted, text(run.retracted().unwrap_or_default())),
         Field::new("version", "Version of the program", owned(run.qdepth_version.clone())),
         Field::new("measurement_version", version, whole(run.measurement_version)),

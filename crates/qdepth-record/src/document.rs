@@ -43,12 +43,12 @@ pub struct Document {
     pub findings: Vec<FindingEntry>,
 }
 
-/// Name and version of the form.
+/// Name and version of the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DocumentSchema {
     /// `qdepth-run`, or `qdepth-host` for a machine.
     pub name: String,
-    /// Version of the format, now 1.
+    /// Version of the format, currently 1.
     pub version: u32,
 }
 

@@ -21,28 +21,27 @@ pub enum RunEvent {
     VariantStarted(VariantStarted),
     /// A phase before the points has started.
     PhaseStarted(PhaseStarted),
-    /// A second of it has passed.
+    /// A second of the phase has passed.
     PhaseProgress(PhaseProgress),
-    /// It has ended, well or not.
+    /// The phase has ended, successfully or not.
     PhaseEnded(PhaseEnded),
-    /// A line for people, of what no other event tells.
+    /// A message for people about something that no other event reports.
     Message(Message),
     /// The targets are ready, and the run is in the logbook.
     RunStarted(RunStarted),
-    /// A point begins, with its warm-up; those of a group begin at the same time.
+    /// A point begins with its warm-up. The points of a group begin at the same time.
     PointStarted(PointStarted),
-    /// A second of a point's measured window has passed, or what was left of it or of a visit to
-    /// it.
+    /// A second of a point's measured window has passed, or the rest of the window or of a segment.
     Interval(Interval),
-    /// A second of a machine that measures has passed.
+    /// A second has passed on a machine that measures.
     Machine(Machine),
     /// A point is in the logbook.
     PointEnded(PointEnded),
-    /// The points of a group are measured, in one go or for one of their visits or rounds.
+    /// The points of a group are measured: in one go, or in one of their segments or rounds.
     VisitStarted(VisitStarted),
-    /// Something is doubtful.
+    /// A finding was made.
     FindingRaised(FindingRaised),
-    /// The run has ended; of it only messages follow, as of what is taken back.
+    /// The run has ended. Only messages about it may follow, for example about undone settings.
     RunEnded(RunEnded),
 }
 
@@ -110,7 +109,7 @@ pub struct PhaseEnded {
 pub struct Message {
     /// The line, in English.
     pub text: String,
-    /// True if a person must see it: something was left behind, or is missing.
+    /// True if the user must see it: something was left behind, or is missing.
     pub is_warning: bool,
 }
 
@@ -140,8 +139,8 @@ pub struct RunStarted {
     pub planned_ns: u64,
     /// True if points may end before their planned time.
     pub may_end_early: bool,
-    /// Maximum measured time of the search for a rate that follows these points and adds its own,
-    /// ns; null without one.
+    /// Maximum measured time of the search for the highest rate, which follows these points and
+    /// adds its own, ns; null without a search.
     pub search_ns: Option<u64>,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -189,13 +188,13 @@ pub struct PointStarted {
 pub struct PointColumn {
     /// Subject of the comparison: `drives`, `targets`, `processes` or `areas`.
     pub of: String,
-    /// Name that the plan or its user gave; of an area as it was asked for.
+    /// Name given by the plan or the user; for an area, the area as requested.
     pub name: String,
-    /// Number of the column's drive or process, from 1.
+    /// Number of the variant's drive or process, from 1.
     pub part: u32,
     /// Number of parts.
     pub parts: u32,
-    /// Its measurement area, bytes.
+    /// Measurement area, bytes.
     pub area_bytes: u64,
 }
 
@@ -244,7 +243,7 @@ pub struct VisitStarted {
     pub warm_up_ns: u64,
     /// Planned length of the measured window, ns; the maximum if another rule ends it.
     pub window_ns: u64,
-    /// Planned time of everything before it, ns.
+    /// Planned time of all preceding points, ns.
     pub planned_before_ns: u64,
 }
 
@@ -256,7 +255,7 @@ pub struct Machine {
     pub host: String,
     /// IOPS of its ranks within measured windows.
     pub io_per_s: f64,
-    /// Bytes per second that they moved.
+    /// Throughput, bytes per second.
     pub bytes_per_s: f64,
     /// Monitored values by name; the name includes the unit. Names are those of a point's
     /// `monitors`, for example `cpu busy_share`, `nvme0n1 celsius`.
@@ -271,7 +270,7 @@ pub struct PointEnded {
     pub point: u32,
     /// IOPS: completed reads, writes and trims per second.
     pub io_per_s: f64,
-    /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
+    /// 95 % confidence interval of `io_per_s`, low and high; null if it cannot be determined.
     pub interval: Option<[f64; 2]>,
     /// Throughput, MiB/s (2^20 bytes).
     pub mib_per_s: f64,

@@ -14,7 +14,7 @@ const VERSION: u32 = 1;
 /// All states of a run, as in [`RunHeadline::state`].
 pub const STATES: [&str; 5] = ["running", "sealed", "interrupted", "failed", "killed"];
 
-/// A run of the list.
+/// A run in the list.
 // Logbooks store its serialised form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RunsEntry")]
@@ -23,7 +23,7 @@ pub struct RunHeadline {
     pub id: String,
     /// RFC 3339, UTC.
     pub started_at: String,
-    /// RFC 3339, UTC; null while running, or where it was killed.
+    /// End, RFC 3339, UTC; null while running, or if the run was killed.
     pub ended_at: Option<String>,
     /// `running`, `sealed`, `interrupted`, `failed`, or `killed`.
     #[schemars(with = "String")]
@@ -33,24 +33,24 @@ pub struct RunHeadline {
     pub alive: bool,
     /// Name of the plan.
     pub plan: String,
-    /// Name of the machine; empty where it is not known.
+    /// Name of the machine; empty if unknown.
     pub host: String,
     /// Names of the targets, in the order of the run.
     pub targets: Vec<String>,
-    /// Points measured in full.
+    /// Number of points measured completely.
     pub points_done: u32,
     /// Points of the plan.
     pub points_planned: u32,
-    /// True if time was invented: then nothing of the run was measured on storage.
+    /// True if time was virtual: nothing was measured on storage.
     pub emulated: bool,
     /// True if the stored run has changed. In a long list only the newest 100 are read completely;
     /// `qdepth logbook check` checks the others.
     pub damaged: bool,
     /// Notes of users (`qdepth note`), in the order of creation.
     pub notes: Vec<String>,
-    /// Why it is not to be relied on (`qdepth retract`); null where nobody retracted it.
+    /// Reason for the retraction (`qdepth retract`); null if the run is not retracted.
     pub retracted: Option<String>,
-    /// Its best figures, once it has ended.
+    /// Best figures of the run, once it has ended.
     pub best: Best,
 }
 
@@ -59,9 +59,9 @@ pub struct RunHeadline {
 pub struct Best {
     /// Number of points of grade A, B and C.
     pub grades: [u32; 3],
-    /// Highest rate of a point that is not of grade C, in whole I/Os per second.
+    /// Highest IOPS of all points with grade A or B, as a whole number.
     pub io_per_s: Option<u64>,
-    /// Highest throughput of a point that is not of grade C, in whole bytes per second.
+    /// Highest throughput of all points with grade A or B, in whole bytes per second.
     pub bytes_per_s: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ impl RunHeadline {
 pub struct RunsDocument {
     /// Format of the document; its name is `qdepth-runs`.
     pub schema: DocumentSchema,
-    /// True if the list is known to be whole: runs may be missing from a damaged logbook.
+    /// True if the list is known to be complete: runs may be missing from a damaged logbook.
     pub whole: bool,
     /// The runs, the newest first.
     pub runs: Vec<RunHeadline>,

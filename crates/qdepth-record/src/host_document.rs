@@ -18,9 +18,9 @@ pub struct HostDocument {
     pub schema: DocumentSchema,
     /// Version of the program.
     pub version: String,
-    /// RFC 3339, UTC: when it was looked at.
+    /// Time of the inspection, RFC 3339, UTC.
     pub observed_at: String,
-    /// True if names of the machine and of its devices were replaced by marks.
+    /// True if the names of the machine and of its devices were replaced with pseudonyms.
     pub redacted: bool,
     /// Facts, and those that could not be read.
     pub observations: Vec<ObservationEntry>,

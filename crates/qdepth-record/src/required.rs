@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::point::{PointRecord, PointSummary};
 use crate::record::RunRecord;
 
-/// A requirement of the plan, as one point meets it.
+/// A requirement of the plan, and whether one point meets it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequiredEntry {
     /// The requirement.

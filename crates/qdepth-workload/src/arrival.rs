@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::trace::{Times, Trace};
 
-/// Arrivals of requests; rates are requests per second and stream.
+/// Arrivals of I/Os; rates are I/Os per second and stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum Arrivals {
-    /// Each request follows a completion.
+    /// A new I/O is issued after each completion.
     Closed,
-    /// Open loop: one request every 1/rate seconds.
+    /// Open loop: one I/O every 1/rate seconds.
     Fixed {
-        /// Requests per second.
+        /// I/Os per second.
         rate: f64,
     },
     /// Open loop: exponential gaps with this mean rate.
     Poisson {
-        /// Mean requests per second.
+        /// Mean I/Os per second.
         rate: f64,
     },
-    /// Closed loop with pauses: after a number of requests, a stream waits until all have
-    /// completed, then for the think time.
+    /// Closed loop with pauses: after a number of I/Os, a stream waits until all have completed,
+    /// then for the think time.
     ThinkTime {
         /// Think time, nanoseconds.
         time_ns: u64,
-        /// Requests between two pauses.
+        /// I/Os between two pauses.
         requests: u32,
     },
     /// Open loop: at the times of the profile's trace.
@@ -38,9 +38,9 @@ pub enum Arrivals {
         /// Speed; 1 is that of the recording.
         speed: f64,
     },
-    /// Closed loop with a maximum rate; missed requests are not caught up.
+    /// Closed loop with a maximum rate; missed I/Os are not caught up.
     Paced {
-        /// Maximum requests per second.
+        /// Maximum I/Os per second.
         rate: f64,
     },
 }

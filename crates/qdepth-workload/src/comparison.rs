@@ -10,7 +10,7 @@ const PUBLISHED: &str = "published:";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
-    /// First target alone, all targets at the same time, and arrays of them.
+    /// First target alone, all targets at the same time, and arrays of the targets.
     Drives,
     /// Each target, one after the other.
     Targets,

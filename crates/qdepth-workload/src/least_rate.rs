@@ -13,7 +13,7 @@ const OVER: [Nanos; 2] = [Nanos::from_millis(1), Nanos::from_secs(86_400)];
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeastRateSpec {
-    /// Requests per second of each stream.
+    /// I/Os per second of each stream.
     pub io_per_s: Option<[f64; 3]>,
     /// Bytes per second of each stream.
     pub bytes_per_s: Option<[f64; 3]>,

@@ -140,12 +140,12 @@ pub enum Durability {
     None,
     /// Data and metadata are on stable storage when the write returns (`O_SYNC`).
     Sync,
-    /// The same for data only (`O_DSYNC`).
+    /// Data is on stable storage when the write returns (`O_DSYNC`).
     Dsync,
     /// An `fsync` follows; the operation lasts until its end. Writes of a stream that complete
     /// while a sync runs share the next one.
     Fsync,
-    /// The same with `fdatasync`.
+    /// An `fdatasync` follows; otherwise as `fsync`.
     Fdatasync,
 }
 

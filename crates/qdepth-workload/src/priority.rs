@@ -29,7 +29,7 @@ pub enum PriorityClass {
 pub struct Priority {
     /// Priority class.
     pub class: PriorityClass,
-    /// Level, from 0, the highest of its class, to 7. Default: 0.
+    /// Level, from 0 (highest of its class) to 7. Default: 0.
     #[serde(default)]
     pub level: u8,
 }
@@ -41,7 +41,7 @@ impl Priority {
     }
 }
 
-/// Requests by direction.
+/// I/Os by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -51,29 +51,29 @@ pub enum Way {
     Writes,
 }
 
-/// Share of the requests with a different priority.
+/// Share of the I/Os with a different priority.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OtherPriority {
-    /// Direction of the requests.
+    /// Direction of the I/Os.
     pub way: Way,
-    /// Only requests of this size.
+    /// Only I/Os of this size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u32>,
-    /// Share of these requests, in per cent.
+    /// Share of these I/Os, in per cent.
     pub share: f64,
     /// Priority.
     pub priority: Priority,
 }
 
-/// Priorities of a load's requests.
+/// Priorities of a load's I/Os.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priorities {
     /// Priority of all other requests. Default: that of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual: Option<Priority>,
-    /// Shares with a different priority, chosen at random per request.
+    /// Shares with a different priority, chosen at random for each I/O.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherPriority>,
 }

@@ -69,7 +69,7 @@ pub struct AreaSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StridesSpec {
-    /// Bytes of a zone, in whole requests.
+    /// Bytes of a zone, a multiple of the block size.
     pub zone: Bytes,
     /// Bytes of the gap after each zone.
     pub skip: Bytes,
@@ -140,25 +140,25 @@ pub struct Profile {
     /// example `ja`. Reports on your own profiles use `title` in every language.
     #[serde(default)]
     pub translations: BTreeMap<String, ProfileTranslation>,
-    /// Share of random accesses in per cent; the others follow the previous request.
+    /// Share of random accesses in per cent; the others follow the previous I/O.
     pub random: f64,
     /// Distribution of random accesses. Default: uniform.
     pub distribution: Option<Distribution>,
     /// Share of reads in per cent.
     pub read: f64,
-    /// Share of trims in per cent; they need the same consent as writes. Requests that are neither
+    /// Share of trims in per cent; they need the same consent as writes. I/Os that are neither
     /// reads nor trims are writes.
     pub trim: Option<f64>,
     /// True if each place is trimmed, then written; there are no reads.
     pub trim_first: Option<bool>,
-    /// Operation of the requests instead of a data transfer. Those on files and directories need
+    /// Operation instead of a data transfer. Operations on files and directories need
     /// `files = "entries"` in the plan.
     pub operation: Option<Operation>,
-    /// Recorded requests to replay, one per line: time in nanoseconds, `r`, `w`, `t` (trim) or `s`
+    /// Recorded I/Os to replay, one per line: time in nanoseconds, `r`, `w`, `t` (trim) or `s`
     /// (flush), first byte within the area, number of bytes. Only `recorded` arrivals use the
     /// times.
     pub trace: Option<String>,
-    /// Block size: bytes of a request.
+    /// Block size in bytes.
     pub request_size: SizeSpec,
     /// Block size of writes, if different.
     pub write_size: Option<SizeSpec>,
@@ -173,8 +173,8 @@ pub struct Profile {
     /// Measurement area.
     #[serde(default)]
     pub area: AreaSpec,
-    /// Number of request sources, each on an equal part of the area. Default: 1, or one per part of
-    /// the target (independent drives, partitions).
+    /// Number of I/O streams, each on an equal part of the area. Default: 1, or one per part of the
+    /// target (independent drives, partitions).
     pub streams: Option<u32>,
     /// Number of threads that drive the streams. Default: 1, enough for hundreds of I/Os in flight.
     pub workers: Option<u32>,
@@ -185,19 +185,20 @@ pub struct Profile {
     pub strides: Option<StridesSpec>,
     /// True if sequential accesses go backwards.
     pub backwards: Option<bool>,
-    /// Arrivals of requests. Default: closed loop.
+    /// Arrivals of I/Os. Default: closed loop.
     pub arrivals: Option<Arrivals>,
     /// Compressible share of the payload, in per cent.
     pub compressible: Option<f64>,
     /// Duplicate contents, for storage that deduplicates. Default: random content, generated once
-    /// for each request in flight.
+    /// for each I/O in flight.
     pub duplicates: Option<DuplicatesSpec>,
-    /// True if writes are stamped with their place and reads checked: a difference is an error.
+    /// True if writes are stamped with their position and reads are checked: a difference is an
+    /// error.
     pub verify: Option<bool>,
-    /// With `verify`: true if reads of places that the run has not written are errors. Default:
+    /// With `verify`: true if reads of positions that the run has not written are errors. Default:
     /// yes.
     pub verify_unwritten: Option<bool>,
-    /// Kernel priorities of the requests.
+    /// Kernel priorities of the I/Os.
     pub priorities: Option<Priorities>,
     /// Durability that a write waits for. Default: `none`.
     pub durability: Option<Durability>,
@@ -244,7 +245,7 @@ pub enum FilesSpec {
     PerStream,
     /// One file for all streams, each with its own part.
     Shared,
-    /// One directory per point; its requests operate on the entries.
+    /// One directory per point; its operations are on the entries.
     Entries,
 }
 
@@ -344,7 +345,8 @@ pub struct PlanFile {
     pub until: Option<EarlyEnd>,
     /// Ends a point early, after this number of bytes.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests; the point ends with the last completion.
+    /// Bytes that each stream moves, a multiple of the block size; the point ends with the last
+    /// completion.
     pub bytes_per_stream: Option<Bytes>,
     /// Size of the measurement file if the target is a directory. Default: the standard area.
     pub file_size: Option<Bytes>,

@@ -12,8 +12,8 @@ use crate::least_rate::LeastRateSpec;
 /// Maximum number of steps of a staircase.
 const STEPS_MAX: u64 = 10_000;
 
-/// Coupling of loads: loads of a group issue requests in proportion to their weights, and one that
-/// is ahead waits.
+/// Coupling of loads: the loads of a group issue I/Os in proportion to their weights, and a load
+/// that is ahead waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
@@ -22,7 +22,7 @@ pub struct FlowSpec {
     pub group: u32,
     /// Weight, 1 to 1000.
     pub weight: u32,
-    /// Pause of a load that is ahead, once all its requests have completed. Default: until it is no
+    /// Pause of a load that is ahead, once all its I/Os have completed. Default: until it is no
     /// longer ahead.
     pub pause: Option<Nanos>,
 }
@@ -39,9 +39,9 @@ pub struct LoadSpec {
     /// Bytes per second over all streams, for example `"100MiB"`: an open loop on an exact
     /// schedule.
     pub bytes_per_s: Option<Bytes>,
-    /// Requests per second over all streams: an open loop on an exact schedule.
+    /// I/Os per second over all streams: an open loop on an exact schedule.
     pub io_per_s: Option<f64>,
-    /// Extends the step, at most 40-fold, until this load has completed this number of requests.
+    /// Extends the step, at most 40-fold, until this load has completed this number of I/Os.
     pub samples: Option<u64>,
     /// Number of the only target it runs on, from 1. Default: every target.
     pub target: Option<u32>,
@@ -53,7 +53,7 @@ pub struct LoadSpec {
     pub duration: Option<Nanos>,
     /// Ends the load early, after this number of bytes.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests.
+    /// Bytes that each stream moves, a multiple of the block size.
     pub bytes_per_stream: Option<Bytes>,
     /// True if all loads of the step end with this one.
     pub ends_step: Option<bool>,

@@ -22,11 +22,11 @@ pub(super) const HEIGHT: f64 = 330.0;
 /// A line diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Words below the horizontal axis.
+    /// Label of the horizontal axis.
     pub x_label: String,
     /// The horizontal axis.
     pub x_axis: Horizontal,
-    /// Words beside the vertical axis, with the unit.
+    /// Label of the vertical axis, with its unit.
     pub y_label: String,
     /// The vertical axis.
     pub y_scale: Scale,

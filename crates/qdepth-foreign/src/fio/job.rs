@@ -67,7 +67,7 @@ pub struct Job {
     pub backwards: bool,
     /// Bytes accessed in each zone, and bytes skipped to the next zone.
     pub zones: Option<(u64, u64)>,
-    /// Outstanding I/Os.
+    /// Queue depth.
     pub depth: u32,
     /// I/O engine.
     pub engine: Engine,

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::events::observer::Observer;
 use crate::instrument::calibrate::{calibrate, null_rate};
 
-/// Runs a side for which the smallest difference is given (docs/method/thresholds.md).
+/// Runs per side of the comparison whose smallest detectable difference is reported.
 const RUNS: u32 = 5;
 /// Time over which a figure of the generator is averaged.
 const FIGURE: Nanos = Nanos::from_secs(1);

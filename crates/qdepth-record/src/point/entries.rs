@@ -22,7 +22,7 @@ pub struct LatencyByDirection {
     pub trims: Latency,
     /// Reads, writes and trims together.
     pub all: Latency,
-    /// Flushes, which are in none of the others.
+    /// Flushes, which are not included in the others.
     pub syncs: Latency,
 }
 
@@ -37,14 +37,14 @@ pub struct Latency {
     pub mean: Option<f64>,
     /// Exact largest value, ns; null without I/Os.
     pub max: Option<u64>,
-    /// Value by percentile (`50`, `90`, `99`, `99.9` … `99.9999`), ns, off by at most 0.2 %; those
-    /// with fewer than ten samples beyond them are left out.
+    /// Value by percentile (`50`, `90`, `99`, `99.9` … `99.9999`), ns, with an error of at
+    /// most 0.2 %; percentiles with fewer than ten samples beyond them are omitted.
     pub percentiles: BTreeMap<String, u64>,
-    /// 95 % interval (low, high) of each of the percentiles, ns.
+    /// 95 % confidence interval (low, high) of each percentile, ns.
     pub percentile_intervals: BTreeMap<String, [u64; 2]>,
 }
 
-/// CPU time of the worker by I/O.
+/// CPU time of the worker per I/O.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuPerIo {
     /// In user mode, ns.
@@ -58,13 +58,13 @@ pub struct CpuPerIo {
 pub struct ErrorEntry {
     /// `read`, `write` or `sync`.
     pub direction: String,
-    /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
+    /// Linux error number, positive; 0 for all kinds beyond the sixteenth, taken together.
     pub errno: i32,
     /// Count.
     pub count: u64,
 }
 
-/// A recorded doubt.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingEntry {
     /// Code of the finding; it never changes its meaning.

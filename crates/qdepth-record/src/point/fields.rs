@@ -49,7 +49,7 @@ macro_rules! rows {
     request_size_bytes "Block size in bytes; the mean of a mix."
         shown Option<f64> =
             |shown| Some(shown.point.request_size_mean_bytes).filter(|size| size.is_finite()),;
-    arrivals "Arrivals of requests: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
+    arrivals "Arrivals of I/Os: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
         kept String = "arrivals": keep_first,
         shown String = |shown| shown.point.arrivals.clone(),;
     reported_as_throughput "1 if throughput is the main figure (sequential profiles), 0 if it is \
@@ -106,7 +106,7 @@ macro_rules! rows {
         kept EndedBy = "ended_by": ended_by,
         shown String = |shown| shown.point.ended_by.as_str().to_owned(),;
     tolerance "Relative half-width of the 95 % confidence interval of the IOPS at which the point \
-               was to end; null if it was to last its time."
+               was to end; null if the point had a fixed duration."
         kept Option<f64> = "tolerance": keep_first,
         shown Option<f64> = |shown| shown.point.tolerance.map(finite),;
     interim_checks "Number of times that the rate was compared with the tolerance."
@@ -121,7 +121,7 @@ macro_rules! rows {
     io_per_s_low "Low end of the 95 % confidence interval of `io_per_s`; null if it cannot be \
                   determined."
         cell |shown| Some(maybe_real(shown.summary.io_per_s.interval.map(|(low, _)| low))),;
-    io_per_s_high "High end of the interval."
+    io_per_s_high "High end of the 95 % confidence interval."
         cell |shown| Some(maybe_real(shown.summary.io_per_s.interval.map(|(_, high)| high))),;
     mib_per_s "Throughput, MiB/s (2^20 bytes)."
         shown f64 = |shown| shown.summary.mib_per_s,;
@@ -133,8 +133,9 @@ macro_rules! rows {
         part DirectionRecord: direction,;
     syncs "Flushes (fsync, fdatasync)."
         part DirectionRecord: direction,;
-    durability "What a write waits for: `sync`, `dsync`, or a sync of its own, `fsync` or \
-                `fdatasync`, whose end is that of the write; null if it is complete when accepted."
+    durability "Durability that a write waits for: `sync`, `dsync`, or its own sync, `fsync` or \
+                `fdatasync`, whose end is the end of the write; null if the write is complete \
+                when accepted."
         kept Option<String> = "durability": keep_first,
         shown Option<String> = |shown| shown.point.durability.clone(),
         older default,;
@@ -169,7 +170,7 @@ macro_rules! rows {
     service_time_ns "Latency from submission to completion, ns."
         shown LatencyByDirection = |shown| by_direction(&shown.summary.service_time),;
     response_time_ns "Latency from the scheduled time to completion, ns; in a closed loop equal \
-                      to the service time."
+                      to the latency from submission."
         shown LatencyByDirection = |shown| by_direction(&shown.summary.response_time),;
     cpu_ns_per_io "CPU time of the workers per I/O, ns; null without I/Os."
         shown Option<CpuPerIo> = |shown| CpuPerIo::from_summary(&shown.summary),;
@@ -177,18 +178,18 @@ macro_rules! rows {
         shown Vec<ErrorEntry> = |shown| errors(shown.point),;
     failed "I/Os that failed within the window."
         cell |shown| Some(whole(shown.summary.failed)),;
-    short "Short transfers that were completed by further requests."
+    short "Short transfers that were completed by further I/Os."
         shown u64 = |shown| {
             let all = shown.point.directions();
             all.map(|(_, each)| each.short).into_iter().fold(0, u64::saturating_add)
         },;
-    issued "Requests issued, from the first of the warm-up to the last."
+    issued "I/Os issued, from the first of the warm-up to the last."
         kept u64 = "issued": sum,;
     completed_outside "Completions outside the window (warm-up and drain)."
         kept u64 = "completed_outside": sum,;
     failed_outside "Failures outside the window."
         kept u64 = "failed_outside": sum,;
-    abandoned "Requests that never completed."
+    abandoned "I/Os that never completed."
         kept u64 = "abandoned": sum,
         shown u64 = |shown| shown.point.abandoned,;
     in_flight_integral_ns "Time-integral of the I/Os in flight over the window, I/O·ns."
@@ -203,7 +204,7 @@ macro_rules! rows {
         shown u64 = |shown| shown.point.longest_gap_ns,;
     gaps "Number of times without a completion longer than 100 ms, 1 s, 10 s."
         part [u64; 3]: least_each,;
-    backlog_max "Maximum number of requests that were due and not issued (open loop)."
+    backlog_max "Maximum number of I/Os that were due and not issued (open loop)."
         kept u64 = "backlog_max": maximum,;
     cpu_user_ns "CPU time of the workers in user mode within the window, ns."
         kept u64 = "cpu_user_ns": sum,;

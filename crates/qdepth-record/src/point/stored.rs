@@ -42,8 +42,8 @@ const OTHERS: &[Column<PointRecord>] = &[
     gaps!("gaps_10s", "Intervals without a completion longer than 10 s.", 2),
     kernel!(
         "kernel_reads",
-        "Reads that the kernel counted on the device; NULL, like the next three, where it could \
-         not be read.",
+        "Reads that the kernel counted on the device; this and the next three are NULL if the \
+         counters could not be read.",
         reads
     ),
     kernel!("kernel_read_bytes", "Bytes that the kernel counted as read.", read_bytes),

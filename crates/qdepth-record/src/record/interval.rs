@@ -24,11 +24,11 @@ record! {
         kept u64 = "trims": sum,;
     trimmed_bytes "Bytes of the trims."
         kept u64 = "trimmed_bytes": sum,;
-    read_service_time "Histogram of the service times of the reads."
+    read_service_time "Histogram of the latencies of the reads."
         kept EncodedHistogram = "read_service_time": reset,;
-    write_service_time "Histogram of the service times of the writes."
+    write_service_time "Histogram of the latencies of the writes."
         kept EncodedHistogram = "write_service_time": reset,;
-    trim_service_time "Histogram of the service times of the trims; empty without trims."
+    trim_service_time "Histogram of the latencies of the trims; empty without trims."
         kept EncodedHistogram = "trim_service_time": reset,;
 }
 

@@ -89,7 +89,7 @@ impl Observation {
     }
 }
 
-/// A fact read from the machine, with where it was read.
+/// A fact read from the machine, with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservationEntry {
     /// Subject.
@@ -168,7 +168,7 @@ pub struct ComparisonRecord {
 /// Failed I/Os of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ErrorCount {
-    /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
+    /// Linux error number, positive; 0 for all kinds beyond the sixteenth, taken together.
     pub errno: i32,
     /// Count.
     pub count: u64,

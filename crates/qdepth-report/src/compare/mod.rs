@@ -53,29 +53,29 @@ const VERSION: u32 = 1;
 pub struct Versus {
     /// Schema of this document.
     pub schema: VersusSchema,
-    /// The groups: A, which is divided by, and B.
+    /// Groups: A, the baseline, and B.
     pub sides: [VersusSide; 2],
-    /// True if time was invented in any run.
+    /// True if time was virtual in any run.
     pub emulated: bool,
     /// Differences up to this share are called equal.
     pub threshold: f64,
-    /// Earlier runs of the same plan that say how far single runs differ; 0 where they were not
-    /// needed, or there were fewer than three.
+    /// Number of earlier runs of the same plan from which the run-to-run variation is taken; 0 if
+    /// they were not needed, or if there were fewer than three.
     pub history_runs: u32,
     /// Figures that both sides have, in the order of the plan.
     pub rows: Vec<VersusRow>,
-    /// Loads that only one side has a valid point of.
+    /// Loads with a valid point on one side only.
     pub unmatched: Vec<VersusUnmatched>,
     /// Other differences between the first runs of the sides.
     pub differences: Vec<VersusDifference>,
 }
 
-/// Name and version of the form.
+/// Name and version of the format.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersusSchema {
     /// Always `qdepth-compare`.
     pub name: &'static str,
-    /// Rises with every change that a reader would notice.
+    /// Increases with every change that affects readers of the format.
     pub version: u32,
 }
 
@@ -93,11 +93,11 @@ pub struct Side<'a> {
 pub struct VersusSide {
     /// Name given by the user.
     pub name: String,
-    /// Storage of its first run: products if known, else names; each once.
+    /// Storage of its first run: products if known, otherwise names; each listed once.
     pub storage: Vec<String>,
-    /// Ids of its runs.
+    /// IDs of its runs.
     pub runs: Vec<String>,
-    /// The command that asks for its plan again, where one is known.
+    /// Command that runs the same plan again, if one is known.
     pub command_again: Option<String>,
 }
 
@@ -108,31 +108,32 @@ pub struct VersusRow {
     pub profile: String,
     /// Title of the load profile.
     pub profile_title: String,
-    /// Name of the step; empty where there is none.
+    /// Name of the step; empty if the plan has no steps.
     pub step: String,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
     /// Streams.
     pub streams: u32,
-    /// Place of the target in its run, from 0.
+    /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns`, `p99_response_ns` or `cpu_ns_per_io` (where
     /// every run of both sides has it).
     pub figure: &'static str,
     /// Geometric means over the runs of A and of B.
     pub means: [f64; 2],
-    /// Runs of A and of B that have it.
+    /// Numbers of runs of A and of B that contain the figure.
     pub runs: [u32; 2],
-    /// B ÷ A; `None` if nothing can be known.
+    /// B ÷ A; null if it cannot be determined.
     pub ratio: Option<f64>,
-    /// Ends of its 95 % interval, over runs.
+    /// 95 % confidence interval over the runs.
     pub interval: Option<[f64; 2]>,
-    /// Probability of so large a difference where there is none, before Holm's correction.
+    /// Probability of a difference at least as large if there is none (p-value), before Holm's
+    /// correction.
     pub p: Option<f64>,
     /// `faster`, `slower`, `equal` or `cannot-tell`, of B.
     pub verdict: &'static str,
-    /// Ends of B ÷ A of two single runs by the 95 % intervals within them, which say nothing of how
-    /// far runs differ.
+    /// Range of B ÷ A of two single runs by the 95 % confidence intervals within the runs. It does
+    /// not include the run-to-run variation.
     pub within: Option<[f64; 2]>,
     /// For `cannot-tell`: estimated number of additional runs per side that would decide.
     pub more_runs: Option<u32>,
@@ -147,13 +148,13 @@ pub struct VersusUnmatched {
     pub profile: String,
     /// Title of the load profile.
     pub profile_title: String,
-    /// Name of the step; empty where there is none.
+    /// Name of the step; empty if the plan has no steps.
     pub step: String,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
     /// Streams.
     pub streams: u32,
-    /// Place of the target in its run, from 0.
+    /// Index of the target in its run, from 0.
     pub target: u32,
 }
 
@@ -164,7 +165,7 @@ pub struct VersusDifference {
     pub subject: String,
     /// Key of the fact.
     pub key: String,
-    /// In A and in B; empty where it is not known.
+    /// Value in A and in B; empty if unknown.
     pub values: [String; 2],
 }
 

@@ -26,7 +26,7 @@ pub struct Repeated {
     pub schema: VersusSchema,
     /// The runs.
     pub side: VersusSide,
-    /// True if time was invented in any run.
+    /// True if time was virtual in any run.
     pub emulated: bool,
     /// Figures, in the order of the plan.
     pub rows: Vec<RepeatedRow>,
@@ -39,11 +39,11 @@ pub struct Repeated {
 pub struct RoundsOf {
     /// Title of the load profile.
     pub profile_title: String,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
     /// Rate of each round, I/Os per second.
     pub rates: Vec<f64>,
-    /// The last five of them by SNIA's rule; none of fewer.
+    /// The last five rounds by SNIA's rule; null for fewer.
     pub window: Option<SniaWindow>,
 }
 
@@ -118,21 +118,21 @@ pub struct RepeatedRow {
     pub profile: String,
     /// Title of the load profile.
     pub profile_title: String,
-    /// Name of the step; empty where there is none.
+    /// Name of the step; empty if the plan has no steps.
     pub step: String,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
-    /// Place of the target in its run, from 0.
+    /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
     pub figure: &'static str,
-    /// Runs that have it.
+    /// Number of runs that contain it.
     pub runs: u32,
     /// Geometric mean over the runs.
     pub mean: f64,
-    /// Ends of its 95 % interval, over runs; none of fewer than three.
+    /// 95 % confidence interval over the runs; null for fewer than three.
     pub interval: Option<[f64; 2]>,
-    /// Standard deviation of its logarithm from run to run: 0.03 is about 3 %.
+    /// Run-to-run standard deviation of its logarithm: 0.03 is about 3 %.
     pub spread: Option<f64>,
 }
 

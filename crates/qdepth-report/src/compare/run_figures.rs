@@ -9,7 +9,7 @@ use crate::presentation::Measured;
 /// A run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TrendRun {
-    /// Its id.
+    /// ID of the run.
     pub id: String,
     /// RFC 3339, UTC.
     pub started_at: String,

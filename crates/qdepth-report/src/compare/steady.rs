@@ -29,13 +29,13 @@ const SAMPLES_MAX: u64 = 600;
 pub struct SteadyReport {
     /// Schema of this document: `qdepth-steady`.
     pub schema: VersusSchema,
-    /// Id of the run.
+    /// ID of the run.
     pub run: String,
-    /// True if time was invented.
+    /// True if time was virtual.
     pub emulated: bool,
     /// Length of a round, ns.
     pub round_ns: u64,
-    /// A point each.
+    /// One point each.
     pub points: Vec<SteadyPoint>,
 }
 
@@ -46,16 +46,16 @@ pub struct SteadyPoint {
     pub profile: String,
     /// Title of the load profile.
     pub profile_title: String,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
-    /// Place of the target in its run, from 0.
+    /// Index of the target in its run, from 0.
     pub target: u32,
     /// Rate of each whole round, I/Os per second.
     pub rounds: Vec<f64>,
     /// Bytes written in the window over the bytes of the area.
     pub area_written: f64,
-    /// The first window of five rounds, of the first 25, that keeps SNIA's limits, else the last
-    /// that there is; none of fewer rounds.
+    /// First window of five rounds, among the first 25 rounds, that meets SNIA's limits, otherwise
+    /// the last window; null for fewer than five rounds.
     pub snia: Option<SniaWindow>,
     /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by our own rule.
     pub state: &'static str,
@@ -63,9 +63,10 @@ pub struct SteadyPoint {
     pub period_ns: Option<u64>,
     /// For `drifting`: true if the rate rises.
     pub rises: Option<bool>,
-    /// Our own rule looked from here to the end, ns from the beginning of the window.
+    /// Start of the part that qdepth's own rule checks, ns from the start of the window; it ends
+    /// with the window.
     pub from_ns: u64,
-    /// Mean rate there.
+    /// Mean rate at this round.
     pub level: f64,
     /// Range of the means of its five parts, divided by the level; 0.1 is allowed.
     pub range_share: f64,
@@ -80,11 +81,11 @@ pub struct SteadyPoint {
 pub struct SniaWindow {
     /// True if both limits are kept.
     pub steady: bool,
-    /// Its last round, from 1.
+    /// Last round of the window, from 1.
     pub last_round: u32,
-    /// Mean of the five, I/Os per second.
+    /// Mean of the five rounds, I/Os per second.
     pub mean: f64,
-    /// Largest less smallest, and the most that it may be.
+    /// Difference between the largest and the smallest rate, and its limit.
     pub range: [f64; 2],
     /// Rise or fall of the line over the window, and the most that it may be.
     pub slope_excursion: [f64; 2],

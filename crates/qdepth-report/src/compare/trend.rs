@@ -29,20 +29,20 @@ pub struct Trend {
     pub schema: VersusSchema,
     /// Name of the plan.
     pub plan: String,
-    /// The target, as it was spelled.
+    /// Target, as given by the user.
     pub target: String,
-    /// True if time was invented in any run.
+    /// True if time was virtual in any run.
     pub emulated: bool,
     /// The runs, the oldest first.
     pub runs: Vec<TrendRun>,
     /// Number of such runs in the logbook; if it exceeds `runs`, those are the newest.
     pub runs_kept: usize,
-    /// Number of runs of the plan on the target that are left out, because their durations, queue
-    /// depths, block sizes or area differ from those of the newest run.
+    /// Number of excluded runs of the plan on the target: their durations, queue depths, block
+    /// sizes or area differ from those of the newest run.
     pub different: usize,
-    /// Changes of less than this share are not told.
+    /// Changes of less than this share are not reported.
     pub threshold: f64,
-    /// Share of such logbooks without any change in which one is told.
+    /// Share of logbooks without any real change in which a change is reported (false alarms).
     pub false_alarms: f64,
     /// Figures, in the order of the plan.
     pub rows: Vec<TrendRow>,
@@ -55,34 +55,34 @@ pub struct TrendRow {
     pub profile: String,
     /// Title of the load profile.
     pub profile_title: String,
-    /// Name of the step; empty where there is none.
+    /// Name of the step; empty if the plan has no steps.
     pub step: String,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
-    /// Place of the target in its run, from 0.
+    /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
     pub figure: &'static str,
-    /// Value of each run; `None` if it has no valid point of the load.
+    /// Value of each run; null if it has no valid point of the load.
     pub values: Vec<Option<f64>>,
-    /// Changes for good.
+    /// Permanent changes.
     pub changes: Vec<TrendChange>,
 }
 
-/// A change for good.
+/// A permanent change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TrendChange {
-    /// Place of the first run after it, from 0.
+    /// Index of the first run after the change, from 0.
     pub run: u32,
-    /// Its id.
+    /// ID of the run.
     pub run_id: String,
     /// Mean from the change before it to this one.
     pub before: f64,
-    /// Mean from it to the next one, or the last run.
+    /// Mean from this change to the next one, or to the last run.
     pub after: f64,
     /// `faster` or `slower`.
     pub verdict: &'static str,
-    /// Probability of as clear a change where there is none, of this figure alone.
+    /// Probability of a change at least as clear if there is none (p-value), for this figure alone.
     pub p: f64,
 }
 
