@@ -38,13 +38,13 @@ pub mod limit {
     /// Result of another program; fio's logs have a line per request.
     pub const RESULT: Limit = Limit { what: "result", bytes: 1024 * MIB };
     /// Device model.
-    pub const DESCRIPTION: Limit = Limit { what: "description", bytes: MIB };
+    pub const DESCRIPTION: Limit = Limit { what: "file", bytes: MIB };
     /// Steps of a preparation.
     pub const PREPARATION: Limit = Limit { what: "preparation", bytes: MIB };
     /// User's consent to overwrite devices.
     pub const CONSENT: Limit = Limit { what: "consent file", bytes: MIB };
     /// Publisher file of a paper.
-    pub const PAPER: Limit = Limit { what: "file for the white paper", bytes: MIB };
+    pub const PAPER: Limit = Limit { what: "publisher file", bytes: MIB };
     /// Logo.
     pub const PICTURE: Limit = Limit { what: "picture", bytes: 16 * MIB };
     /// Recording of a machine by `host --record`.

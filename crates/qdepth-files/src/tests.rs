@@ -432,7 +432,7 @@ fn only_regular_files_of_a_sane_size_are_read() {
         let error = Input::at(&path, limit::PAPER).text().unwrap_err();
         assert_eq!(error.how, How::Wrong, "{error}");
         assert!(error.to_string().contains(why), "{error}");
-        assert!(error.to_string().contains("file for the white paper"), "{error}");
+        assert!(error.to_string().contains("publisher file"), "{error}");
     }
     fs::write(at("paper"), "text").unwrap();
     symlink(at("paper"), at("to-paper")).unwrap();

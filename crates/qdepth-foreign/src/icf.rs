@@ -68,7 +68,7 @@ fn one_line(text: &str) -> String {
 /// Head of the plan, before its profiles and steps.
 fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
     if icf.workers.is_empty() && icf.specs.is_empty() {
-        let what = "contains neither a worker nor an access specification".to_owned();
+        let what = "it contains neither a worker nor an access specification".to_owned();
         return Err(IcfRefusal { line: 1, what });
     }
     let seconds = if icf.seconds == 0 { 60 } else { icf.seconds };
@@ -199,7 +199,7 @@ impl PlanBuilder<'_> {
             let _ = write!(title, ", {workers} workers");
         }
         if let Some(depth) = depth {
-            let _ = write!(title, ", {depth} outstanding");
+            let _ = write!(title, ", queue depth {depth}");
         }
         self.step(&title, loads);
         Ok(())

@@ -39,9 +39,9 @@ pub struct DataSheet {
     pub sequential_read_mb_s: Option<Sourced>,
     /// Throughput of sequential writes, MB/s of 10^6 bytes.
     pub sequential_write_mb_s: Option<Sourced>,
-    /// Random reads of 4 KiB, IO/s.
+    /// Random reads of 4 KiB, IOPS.
     pub random_read_4k_io_s: Option<Sourced>,
-    /// Random writes of 4 KiB, IO/s.
+    /// Random writes of 4 KiB, IOPS.
     pub random_write_4k_io_s: Option<Sourced>,
 }
 
@@ -52,8 +52,8 @@ impl DataSheet {
         let all = [
             ("sequential_read_mb_s", &self.sequential_read_mb_s, mb_s),
             ("sequential_write_mb_s", &self.sequential_write_mb_s, mb_s),
-            ("random_read_4k_io_s", &self.random_read_4k_io_s, "IO/s"),
-            ("random_write_4k_io_s", &self.random_write_4k_io_s, "IO/s"),
+            ("random_read_4k_io_s", &self.random_read_4k_io_s, "IOPS"),
+            ("random_write_4k_io_s", &self.random_write_4k_io_s, "IOPS"),
         ];
         all.into_iter().filter_map(|(name, value, unit)| Some((name, value.as_ref()?, unit)))
     }

@@ -43,7 +43,7 @@ pub enum MediaError {
         why: String,
     },
     /// Invalid description file.
-    #[error("the description `{name}`: {why}")]
+    #[error("device model `{name}`: {why}")]
     Description {
         /// Name of the device model or host.
         name: String,

@@ -16,7 +16,7 @@ impl Point {
         Self {
             index,
             group: index,
-            step: format!("{rate:.0} IO/s"),
+            step: format!("{rate:.0} IOPS"),
             arrivals: Arrivals::Poisson { rate: rate / f64::from(self.streams.max(1)) },
             outstanding: (IN_FLIGHT / self.streams.max(1)).max(1),
             warm_up_ns: lead_in.0,

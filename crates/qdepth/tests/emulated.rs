@@ -85,7 +85,7 @@ fn the_catalogue_says_where_each_number_is_from() {
     let disk = text(&qdepth(folder.path(), &["media", "sas-2-hdd-600gb"]).stdout);
     assert!(disk.contains("[calibrated]") && !disk.contains("by hand"), "{disk}");
     assert!(disk.contains("error of 5 published figures (reproduced, not validated"), "{disk}");
-    assert!(list.contains("15 krpm (calibrated)"), "{list}");
+    assert!(list.contains("15 krpm (calibrated;"), "{list}");
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
     assert!(null.contains("error: unknown"), "{null}");
     // The list, each device's page and the facts of a run state how the device model was checked.
@@ -135,7 +135,7 @@ fn a_drive_of_ones_own_is_a_file() {
     }
     std::fs::remove_file(folder.path().join("mine.toml")).unwrap();
     assert!(
-        text(&run().stderr).contains("cannot read the description ./mine.toml: No such file"),
+        text(&run().stderr).contains("cannot read the file ./mine.toml: No such file"),
         "{}",
         text(&run().stderr)
     );

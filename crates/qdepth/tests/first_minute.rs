@@ -387,7 +387,7 @@ fn the_program_says_what_it_is_and_documents_itself() {
         assert!(text.contains("disk") || text.contains("serve-medium"), "{shell}");
     }
     let plans = workspace.run("plans").expect(0).out;
-    for text in ["disk-mark", "write-pressure", "Five seconds to a number"] {
+    for text in ["disk-mark", "write-pressure", "A first number in five seconds"] {
         assert!(plans.contains(text), "{plans}");
     }
 }

@@ -208,7 +208,7 @@ impl Load {
         let mut guessed = near.clone();
         let order = if self.random > 0.5 { "random" } else { "sequential" };
         guessed.point.profile = format!(
-            "{order} {} KiB, {:.0} % read, {} outstanding",
+            "{order} {} KiB, {:.0} % read, queue depth {}",
             self.bytes / 1024,
             self.read * 100.0,
             self.outstanding

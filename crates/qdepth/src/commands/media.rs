@@ -36,7 +36,7 @@ fn list() -> Result<String> {
             format!("; formats {}", formats.join(", "))
         };
         lines.push(format!(
-            "  {name:<22} {} ({standing}), checked: {checked}{formats}",
+            "  {name:<24} {} ({standing}; checked: {checked}{formats})",
             description.title
         ));
     }
