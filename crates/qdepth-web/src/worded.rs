@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(words(&of_column, Lang::En), "Database, before 1/2 × 1, process 2 of 4");
         assert_eq!(words(&of_column, Lang::Ja), "データベース、前 1/2 × 1、プロセス 2/4");
         let raised = r#"{"event":"finding-raised","point":null,"code":"io-errors","severity":"invalid","values":{"failed":3.0,"share":null},"labels":{"errors":"write EIO 3"}}"#;
-        assert!(words(raised, Lang::En).starts_with("I/Os failed: 3 I/Os ended with an error"));
+        assert!(words(raised, Lang::En).starts_with("I/Os failed: I/Os ended with an error: 3"));
         let text = words(raised, Lang::Ja);
         assert!(text.contains("write EIO 3") && !text.contains("failed"), "{text}");
         let newer = raised.replace("io-errors", "of-tomorrow");

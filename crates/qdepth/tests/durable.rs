@@ -84,7 +84,7 @@ fn the_latency_of_a_durable_write_is_that_of_the_write_and_its_sync() {
         let point = points(&document).iter().find(|point| point["profile"] == name).unwrap();
         // On a busy machine a point may be invalid.
         let is_told =
-            text.contains(&format!("In {name}, the latency of a write includes its {sync}:"));
+            text.contains(&format!("Under {name}, the latency of a write includes its {sync}:"));
         assert_eq!(is_told, point["grade"] != "C", "{name}: {text}");
     }
     workspace.run("report latest --format md -o report.md").expect(0);

@@ -189,7 +189,7 @@ pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
     }));
     let left = versus.differences.len().saturating_sub(LISTED_MAX)
         + versus.unmatched.len().saturating_sub(LISTED_MAX);
-    all.extend((left > 0).then(|| format!("… {left}: --json")));
+    all.extend((left > 0).then(|| format!("… +{left} (--json)")));
     all
 }
 

@@ -288,7 +288,7 @@ mod tests {
     fn many_cases_that_differ_in_figures_alone_are_one() {
         let count = fixture::points(1).len();
         let [case] = group(1, Lang::En).cases.try_into().unwrap();
-        let span = format!("(0 to {} samples, autocorrelation 0.500)", count - 1);
+        let span = format!("(samples: 0 to {}, autocorrelation: 0.500)", count - 1);
         assert!(case.explanation.contains(&span), "{}", case.explanation);
         let [case] = group(1, Lang::Ja).cases.try_into().unwrap();
         assert!(case.explanation.contains(&format!("0 ~ {}", count - 1)), "{}", case.explanation);

@@ -82,7 +82,9 @@ pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
             media.push(medium);
         }
     }
-    let tables = media.chunks(ABREAST).filter_map(|some| table(first, some));
+    let emulated = views.iter().all(|view| view.run.emulated);
+    let caption = first.words.paper.media.caption[usize::from(emulated)];
+    let tables = media.chunks(ABREAST).filter_map(|some| table(first, some, caption));
     let blocks: Vec<Block> = tables.map(Block::Table).collect();
     let [title, ..] = first.words.paper.sections;
     Section::unless_empty(blocks, "media", title)
@@ -130,7 +132,7 @@ fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
     all
 }
 
-fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
+fn table(view: &View<'_>, media: &[Medium<'_>], caption: &str) -> Option<Table> {
     let words = view.words.paper.media;
     let value = |medium: &Medium<'_>, key: &str| {
         let seen = medium.facts.get(key)?;
@@ -147,7 +149,7 @@ fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
                 |medium| text(&medium.name),
                 |(_, keys), medium| Cell::or_dash(keys.iter().find_map(|key| value(medium, key))),
             )
-            .table(words.caption)
+            .table(caption)
             .with_note(words.note);
     (!table.rows.is_empty()).then_some(table)
 }

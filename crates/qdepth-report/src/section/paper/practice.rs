@@ -108,7 +108,10 @@ fn processes(view: &View<'_>) -> Option<Fact> {
     let of_load = |load| view.targets.iter().filter_map(move |target| cause(view, load, *target));
     let process = |cause: &Cause| matches!(cause, Cause::Resource(Resource::Process, _));
     let kind = view.swept().flat_map(of_load).find(process)?.kind();
-    Some(fact(words.limits[kind], words.more_processes))
+    let name = words.limits[kind];
+    let first = name.chars().next()?;
+    let name = format!("{}{}", first.to_uppercase(), &name[first.len_utf8()..]);
+    Some(fact(name, words.more_processes))
 }
 
 /// Findings with a remedy, each kind once, with its advice.

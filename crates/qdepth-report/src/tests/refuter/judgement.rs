@@ -73,7 +73,7 @@ fn claims(text: &str, value: f64) -> bool {
 
 /// The highest and the lowest maximum of each unit, and the ends of latency.
 fn answered(view: &View<'_>, answer: &str) {
-    let (best, worst) = answer.split_once("At worst, ").unwrap_or((answer, ""));
+    let (best, worst) = answer.split_once("At the low end, ").unwrap_or((answer, ""));
     for unit in ["IOPS", "MiB/s"] {
         let of_unit = || view.swept().filter(|load| load.unit() == unit);
         let mut values: Vec<f64> =
