@@ -45,7 +45,7 @@ pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError>
     for (name, bytes) in files {
         let error = |why: String| ImportError { file: name.clone(), why };
         if bytes.len() > FILE_MAX {
-            return Err(error("is larger than 256 MiB".to_owned()));
+            return Err(error("it is larger than 256 MiB".to_owned()));
         }
         let text = String::from_utf8_lossy(bytes);
         if iometer::is_it(&text) {

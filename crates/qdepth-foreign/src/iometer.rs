@@ -67,7 +67,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
             run.points.push(point);
         }
     }
-    if run.points.is_empty() { Err("contains no result of Iometer".to_owned()) } else { Ok(run) }
+    if run.points.is_empty() { Err("it contains no result of Iometer".to_owned()) } else { Ok(run) }
 }
 
 fn cells(line: &str) -> Vec<String> {

@@ -153,7 +153,8 @@ fn each_option_does_what_the_table_says_of_it() {
         if ELSEWHERE.contains(&name) {
             continue;
         }
-        let (word, remarked) = (said.split([':', ' ', ',']).next(), said.contains("with a remark"));
+        let (word, remarked) =
+            (said.split([':', ' ', ',']).next(), said.contains("with a difference"));
         let good = |became: &Became| match word {
             Some("honoured") => became.changed || became.remarked,
             Some("accepted") if remarked => became.remarked,

@@ -21,12 +21,12 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// Not installed, or no permission to start it.
-    #[error("`{command}` could not be started: {source}; install it or add it to the PATH")]
+    #[error("`{command}` could not be started: {error}; install it or add it to the PATH")]
     NotStarted {
         /// Name of the command.
         command: String,
-        /// Error of the system.
-        source: io::Error,
+        /// Error of the system, which the message contains.
+        error: io::Error,
     },
     /// It was stopped because it took too long.
     #[error("`{command}` did not end within {seconds} s and was stopped; the device may hang")]
@@ -344,7 +344,7 @@ impl System {
         let fixed = || staged.outputs.get(&line).or(staged.outputs.get(command)).cloned();
         recorded.or_else(next).or_else(fixed).ok_or_else(|| CommandError::NotStarted {
             command: command.to_owned(),
-            source: rustix::io::Errno::NOENT.into(),
+            error: rustix::io::Errno::NOENT.into(),
         })
     }
 }
@@ -368,7 +368,7 @@ fn run_command<S: AsRef<OsStr>>(
     args: &[S],
     limit: Duration,
 ) -> Result<Output, CommandError> {
-    let not_started = |source| CommandError::NotStarted { command: command.to_owned(), source };
+    let not_started = |error| CommandError::NotStarted { command: command.to_owned(), error };
     let mut child = std::process::Command::new(command)
         .args(args)
         .env("LC_ALL", "C")

@@ -252,10 +252,10 @@ fn array(
     };
     let count = members.len();
     if count < least || count > MEMBERS_MAX || (even && count % 2 == 1) {
-        let even = if even { "an even number of members, " } else { "" };
+        let even = if even { "an even number of " } else { "" };
         return Err(MediaError::expression(
             text,
-            format!("{word} has {count} members: must be {even}{least} to {MEMBERS_MAX}"),
+            format!("{word} needs {even}{least} to {MEMBERS_MAX} members, but has {count}"),
         ));
     }
     let kind = match word {

@@ -147,7 +147,7 @@ pub(crate) enum Command {
     Report(ReportOptions),
     /// Print a run as JSON, or the points of many runs as CSV
     Export(ExportOptions),
-    /// Compare two runs or groups of runs, with confidence intervals
+    /// Compare runs or groups of runs, with confidence intervals
     Compare(CompareOptions),
     /// Check whether a run reached steady state
     Steady(SteadyOptions),
@@ -213,7 +213,7 @@ pub(crate) struct RunOptions {
     #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) stop_on_throttle: bool,
     /// Show the result of this emulated device next to each point, for example media:p3700-800gb
-    #[arg(long, value_name = "MEDIUM", help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "DEVICE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<String>,
     /// Repeat the run N times, and compare the targets if there are several
     ///
@@ -405,7 +405,7 @@ pub(crate) struct ReproduceOptions {
     /// Write a page with the documents' diagrams: published points on emulated curves
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write an edition of the document under this file name: emulated next to published figures
+    /// Write the document again under this file name, with emulated next to published figures
     #[arg(long, value_name = "NAME")]
     pub(crate) paper: Option<PathBuf>,
     /// Formats of --paper

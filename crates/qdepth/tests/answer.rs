@@ -49,7 +49,10 @@ fn the_answer_is_in_the_sentence_the_document_and_the_status() {
 fn other_plans_and_limits_are_refused_with_a_command_that_works() {
     let workspace = Workspace::new();
     for (line, says) in [
-        (format!("answer standard {DRIVE}"), "plan `standard` does not search for a rate"),
+        (
+            format!("answer standard {DRIVE}"),
+            "plan `standard` does not search for the highest rate",
+        ),
         (format!("run quick {DRIVE} --at p99=1ms"), " answer TARGET --at p99.9=1ms"),
         (format!("answer {DRIVE} --at mean=1ms"), "a limit of a percentile, for example p99.9=1ms"),
         (format!("answer {DRIVE} --profile database,restore"), "one load profile"),

@@ -181,6 +181,6 @@ fn an_altered_plan_is_not_resumed() {
         assert!(workspace.run("show").expect(1).out.contains("damaged"), "{to}");
     }
     fs::write(workspace.join("qdepth.db"), &whole).unwrap();
-    assert!(workspace.run("logbook check").expect(0).out.contains("whole: 1 runs"));
+    assert!(workspace.run("logbook check").expect(0).out.contains("intact: 1 run,"));
     workspace.run("run --resume --no-report").expect_finished();
 }

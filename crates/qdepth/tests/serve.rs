@@ -803,7 +803,7 @@ mod tests {
         assert_eq!(count(), 2);
         workspace.run("logbook check").expect(0);
         let ended = workspace.run("logbook merge all.db").expect(0);
-        assert!(ended.out.contains("1 runs of all.db were added"), "{}", ended.out);
+        assert!(ended.out.contains("added 1 run of all.db"), "{}", ended.out);
         assert_eq!(count(), 3);
         workspace.run("logbook check").expect(0);
     }

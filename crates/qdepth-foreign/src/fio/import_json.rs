@@ -25,7 +25,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
         .map(|document| import_document(file, document))
         .collect::<Result<_, _>>()?;
     if runs.iter().all(|run| run.points.is_empty()) {
-        return Err("contains no result of fio".to_owned());
+        return Err("it contains no result of fio".to_owned());
     }
     Ok(runs.into_iter().filter(|run| !run.points.is_empty()).collect())
 }
@@ -145,8 +145,8 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
             (true, false) => Ok(1024),
             (false, true) => Ok(1),
             _ => Err(format!(
-                "was written by {}, and its io_bytes {moved} matches bw and runtime neither in KiB \
-                 nor in bytes, so its unit is unknown",
+                "it was written by {}, and its io_bytes {moved} matches bw and runtime neither in \
+                 KiB nor in bytes, so its unit is unknown",
                 if version.is_empty() { "an unknown version of fio" } else { version },
             )),
         };

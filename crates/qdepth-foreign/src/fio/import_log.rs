@@ -100,7 +100,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
     }
     if run.points.is_empty() {
         let first = names.first().copied().unwrap_or_default().to_owned();
-        return Err((first, "contains neither throughput, IOPS nor total latency".to_owned()));
+        return Err((first, "it contains neither throughput, IOPS nor total latency".to_owned()));
     }
     Ok(run)
 }

@@ -160,7 +160,9 @@ pub fn fio_options(only: Option<&str>) -> String {
         let what = match *rule {
             Rule::Honoured => "honoured".to_owned(),
             Rule::Silent => "accepted: always so, or without effect on the figures".to_owned(),
-            Rule::Remarked(what) => format!("accepted, with a remark: {}", Remarked::from(what)),
+            Rule::Remarked(what) => {
+                format!("accepted, with a difference: {}", Remarked::from(what))
+            }
             Rule::Only(values, why) => {
                 let values: Vec<&str> =
                     values.iter().map(String::as_str).filter(|value| !value.is_empty()).collect();

@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Result<Icf, IcfRefusal> {
         reader.line(number + 1, line)?;
     }
     if !reader.is_one {
-        let what = "is not an Iometer configuration: it has no line `Version …` or `'TEST SETUP`";
+        let what = "this is not an Iometer configuration: no line `Version …` or `'TEST SETUP`";
         return Err(IcfRefusal { line: 1, what: what.to_owned() });
     }
     Ok(reader.icf)

@@ -34,12 +34,12 @@ pub(crate) fn not_run(error: &CommandError) -> Reason {
         CommandError::TooLong { command, seconds } => {
             Reason::ToolTooSlow { tool: command.clone(), seconds: seconds.to_string() }
         }
-        CommandError::NotStarted { command, source } => {
+        CommandError::NotStarted { command, error } => {
             let tool = command.clone();
-            if source.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::NOENT) {
+            if error.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::NOENT) {
                 return Reason::ToolMissing { tool };
             }
-            let (errno, message) = parts(source);
+            let (errno, message) = parts(error);
             Reason::ToolNotStarted { tool, errno, message }
         }
     }

@@ -34,8 +34,8 @@ pub enum ResolveError {
     Comparison(String),
     /// Steps for a plan that has no staircase.
     #[error(
-        "plan `{0}` has no staircase, so it has no steps or reader to choose. Use the plan \
-         `write-pressure`"
+        "plan `{0}` has no write-load steps, so --step-from, --step-to, --step-by and \
+         --reader-rate do not apply. Use the plan `write-pressure`"
     )]
     NoStaircase(String),
     /// Loads on one target at the same time that differ in `direct`.

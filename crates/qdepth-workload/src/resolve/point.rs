@@ -456,10 +456,13 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
     }
     let most = IN_FLIGHT_MAX.saturating_mul(parts.max(1));
     if outstanding == 0 || outstanding.saturating_mul(streams) > most {
-        return Err(format!(
-            "queue depth {outstanding} for each of {streams} streams: the total must be between 1 \
-             and {most}"
-        ));
+        return Err(match streams {
+            1 => format!("queue depth {outstanding}: must be between 1 and {most}"),
+            _ => format!(
+                "queue depth {outstanding} for each of {streams} streams: the total must be \
+                 between 1 and {most}"
+            ),
+        });
     }
     if profile.writers.is_some() && !profile.durability.unwrap_or_default().syncs() {
         return Err("writers share syncs: set durability = \"fsync\" or \"fdatasync\"".to_owned());
@@ -517,9 +520,10 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
         if size.0 == 0 || size.0 > SIZE_MAX || !size.0.is_multiple_of(block) {
             let decimal = size.0 > 0 && size.0.is_multiple_of(1000);
             let hint = if decimal { "; 1 KB is 1,000 bytes, 1 KiB is 1,024" } else { "" };
+            let valid = Bytes((size.0.max(1).div_ceil(block) * block).min(SIZE_MAX));
             return Err(format!(
                 "block size {size}: must be a multiple of {block} B on this target, and at most \
-                 {}{hint}",
+                 {}{hint}. Try --block-size {valid}",
                 Bytes(SIZE_MAX)
             ));
         }

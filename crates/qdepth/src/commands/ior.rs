@@ -86,7 +86,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it")]
 fn refused(refusal: IorRefusal) -> Usage {
-    let how = "put options of qdepth before those of IOR: qdepth ior --no-report -- -t 1m …";
+    let how = "Put options of qdepth before those of IOR: qdepth ior --no-report -- -t 1m …";
     Usage(format!("{refusal}. {how}; `qdepth ior -- -h` lists IOR's options"))
 }
 

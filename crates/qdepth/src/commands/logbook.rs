@@ -67,11 +67,11 @@ fn merge(options: &LogbookMerge) -> Result<Status> {
     let other = Logbook::open_read_only(&options.other)?;
     let merged = Logbook::open(&options.logbook.logbook)?.merge(&other)?;
     let mut lines: Vec<String> = merged.damaged.iter().map(line).collect();
-    lines.extend(merged.running.iter().map(|id| format!("run {id}: is still being measured")));
+    lines.extend(merged.running.iter().map(|id| format!("run {id} is still being measured")));
     lines.push(format!(
-        "{} runs of {} were added to {}; {} existed already ({} notes and retractions were added \
-         to them), {} damaged or running records were skipped",
-        merged.added.len(),
+        "added {} of {} to {}; {} existed already (notes and retractions added to them: {}), {} \
+         skipped (damaged or running)",
+        counted_runs(merged.added.len()),
         options.other.display(),
         options.logbook.logbook.display(),
         merged.known,
@@ -144,12 +144,16 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
 fn render(file: &Path, checked: &Checked) -> String {
     let sqlite = checked.file.iter().map(|line| format!("file: {line}"));
     let mut lines: Vec<String> = sqlite.chain(checked.damaged.iter().map(line)).collect();
-    let read = format!("{} runs, {} complete points", checked.runs, checked.points);
+    let points = match checked.points {
+        1 => "1 complete point".to_owned(),
+        n => format!("{n} complete points"),
+    };
+    let read = format!("{}, {points}", counted_runs(checked.runs as usize));
     lines.push(match checked.is_whole() {
-        true => format!("{}: whole: {read}", file.display()),
+        true => format!("{}: intact: {read}", file.display()),
         false => format!(
-            "{}: damaged: {} findings in {read}. Intact records can still be read (`qdepth list`, \
-             `qdepth export RUN`); restore a copy for the others",
+            "{}: damaged (problems: {}), in {read}. Intact records can still be read \
+             (`qdepth list`, `qdepth export RUN`); restore a copy for the others",
             file.display(),
             lines.len()
         ),

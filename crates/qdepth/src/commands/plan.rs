@@ -7,7 +7,6 @@ use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_host::environment::health::rated_bytes;
 use qdepth_host::guard::{Verdict, Verdicts, Writing, open_to_consent, review};
-use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::own_files;
 use qdepth_host::system::System;
@@ -266,8 +265,7 @@ fn describe_writes(
         (true, 0) => parts.push("nothing to fill: a complete measurement file exists".to_owned()),
         (true, _) if fills.makes_files => {}
         (true, bytes) => {
-            let area = Bytes(bytes.saturating_sub(LABEL_BYTES));
-            parts.push(format!("{area} to fill the measurement file, plus its label"));
+            parts.push(format!("{} to fill the measurement file", Bytes(bytes)));
         }
         (false, _) => {}
     }

@@ -222,7 +222,7 @@ fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
     Format::from_str(ending, false).map(|format| vec![format]).map_err(|_| {
         let endings = Format::value_variants().iter().map(|format| format.ending());
         let endings = endings.collect::<Vec<_>>().join(", ");
-        Usage(format!("the format of `.{ending}` is unknown: add --format ({endings})")).into()
+        Usage(format!("`.{ending}` is not a known format. Use one of {endings}")).into()
     })
 }
 

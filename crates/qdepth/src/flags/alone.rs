@@ -11,7 +11,7 @@ use qdepth_record::MEASUREMENT_VERSION;
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct FirstOptions {
     /// Without a command: print JSON instead of the table
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) json: bool,
 }
 

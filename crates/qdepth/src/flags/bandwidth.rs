@@ -55,8 +55,9 @@ impl BandwidthOptions {
             return if given {
                 let plan = &file.name;
                 Err(Usage(format!(
-                    "--threads, --transfer, --bytes-per-thread, --passes and --shared-file are for \
-                     plans of bandwidth, and `{plan}` is none: qdepth run bandwidth DIR"
+                    "--threads, --transfer, --bytes-per-thread, --passes and --shared-file apply \
+                     only to bandwidth plans, and `{plan}` is not one. Try `qdepth run bandwidth \
+                     DIR`"
                 )))
             } else {
                 Ok(())

@@ -12,7 +12,7 @@ use crate::flags::{LogbookOption, languages};
 #[command(after_help = AFTER)]
 pub(crate) struct CertifyOptions {
     /// Duration of the repeatability test of the load generator
-    #[arg(long, default_value = "1min")]
+    #[arg(long, default_value = "1min", value_name = "TIME")]
     pub(crate) duration: Nanos,
     /// Print the newest certificate of this machine instead of testing
     #[arg(long, conflicts_with = "duration")]

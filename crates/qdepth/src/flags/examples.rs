@@ -35,24 +35,52 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Other tools", &["fio", "ior", "iometer", "import", "schema", "completions", "man"]),
 ];
 
+/// Commands that share a line of the help, so that it fits one screen: the second is the next of
+/// its group.
+const PAIRS: [(&str, &str, &str); 3] = [
+    ("plans", "profiles", "List the test plans or load profiles, or print one"),
+    ("note", "retract", "Add a note to a run, or exclude it from comparisons"),
+    ("completions", "man", "Print shell completions or manual pages"),
+];
+
 /// Help of the program, with its commands in groups.
 fn template(command: &Command) -> String {
-    let about = |name: &str| {
+    let line = |name: &str| {
+        if PAIRS.iter().any(|(_, second, _)| *second == name) {
+            return None;
+        }
+        if let Some((first, second, about)) = PAIRS.iter().find(|(first, ..)| *first == name) {
+            return Some(format!("  {:<16}  {about}", format!("{first}, {second}")));
+        }
         let found = command.find_subcommand(name).and_then(Command::get_about);
-        format!("  {name:<12}  {}", found.map(ToString::to_string).unwrap_or_default())
+        Some(format!("  {name:<16}  {}", found.map(ToString::to_string).unwrap_or_default()))
     };
     let groups = GROUPS.map(|(heading, names)| {
-        let lines: Vec<String> = names.iter().map(|name| about(name)).collect();
+        let lines: Vec<String> = names.iter().filter_map(|name| line(name)).collect();
         format!("{heading}:\n{}\n", lines.join("\n"))
     });
     let commands = groups.join("\n");
-    let usage = "{about}\n\n{usage-heading} {usage}";
+    let usage = "{about}\n\n{usage-heading} qdepth [OPTIONS] [COMMAND]";
     format!("{usage}\n\n{commands}\nOptions:\n{{options}}{{after-help}}")
+}
+
+/// The command with texts that differ from those of another command with the same options.
+fn reworded(command: Command) -> Command {
+    match command.get_name() {
+        "answer" => command
+            .mut_arg("at", |at| at.hide_short_help(false).display_order(0))
+            .mut_arg("within", |within| within.hide_short_help(false).display_order(0)),
+        "fit-for" => {
+            command.mut_arg("at", |at| at.hide(true)).mut_arg("within", |within| within.hide(true))
+        }
+        "retract" => command.mut_arg("text", |text| text.help("Reason for the retraction")),
+        _ => command,
+    }
 }
 
 /// The command line with its examples.
 pub(crate) fn with_examples() -> Command {
-    let mut command = Flags::command();
+    let mut command = Flags::command().mut_subcommands(reworded);
     let template = template(&command);
     command = command.help_template(template);
     for (name, examples) in examples() {
@@ -92,6 +120,13 @@ mod tests {
             let parsed = Flags::read_from(words);
             assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
         }
+    }
+
+    #[test]
+    fn short_help_of_the_program_fits_one_screen() {
+        let help = with_examples().render_help().to_string();
+        assert!(help.lines().count() <= 50, "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 
     #[test]

@@ -71,8 +71,8 @@ pub(crate) struct MpiOptions {
 pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) engine: EngineOption,
-    /// Observation time; half with the machine idle, half with the load generator
-    #[arg(long, default_value = "2min")]
+    /// Observation time: half with the machine idle, half with the load generator running
+    #[arg(long, default_value = "2min", value_name = "TIME")]
     pub(crate) duration: Nanos,
     /// Print JSON instead of the list
     #[arg(long)]

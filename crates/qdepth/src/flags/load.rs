@@ -68,7 +68,7 @@ pub(crate) struct Load {
         help_heading = "Workload"
     )]
     pub(crate) queue_depth: Option<Vec<Numbers>>,
-    /// Only these load profiles
+    /// Only these load profiles (`qdepth profiles`)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Workload")]
     pub(crate) profile: Option<Vec<String>>,
     /// Measured time of each point, for example 30s
@@ -109,10 +109,16 @@ pub(crate) struct Load {
     /// Latency limits of `answer`, for example p99.9=1ms
     ///
     /// Latency counts from the scheduled time.
-    #[arg(long, value_delimiter = ',', value_name = "LIMIT,…", help_heading = "Workload")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "LIMIT,…",
+        help_heading = "Workload",
+        hide_short_help = true
+    )]
     pub(crate) at: Option<Vec<Limit>>,
     /// Maximum measured time of `answer` [default: 30min]
-    #[arg(long, value_name = "TIME", help_heading = "Workload")]
+    #[arg(long, value_name = "TIME", help_heading = "Workload", hide_short_help = true)]
     pub(crate) within: Option<Nanos>,
     /// Write load of the first step, per second, for example 100MiB
     #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
@@ -124,7 +130,7 @@ pub(crate) struct Load {
     #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_by: Option<Bytes>,
     /// Rate of the reader's open loop [default: closed loop]
-    #[arg(long, value_name = "IO/S", help_heading = "Write pressure", hide_short_help = true)]
+    #[arg(long, value_name = "IOPS", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) reader_rate: Option<f64>,
     /// Extend points, at most 40-fold, until this latency percentile is known, for example 99.99
     ///
@@ -154,7 +160,7 @@ pub(crate) struct Load {
     #[arg(long, help_heading = "Workload")]
     pub(crate) read_only: bool,
     /// Seed of the random numbers
-    #[arg(long, help_heading = "Workload", hide_short_help = true)]
+    #[arg(long, value_name = "N", help_heading = "Workload", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
     /// Names of the compared variants, in the order of the targets
     #[arg(
@@ -165,7 +171,7 @@ pub(crate) struct Load {
         hide_short_help = true
     )]
     pub(crate) variants: Option<Vec<String>>,
-    /// Variant that the others are divided by: its name or number
+    /// Baseline variant, by name or number; ratios are relative to it
     #[arg(long, value_name = "NAME", help_heading = "Comparisons", hide_short_help = true)]
     pub(crate) base: Option<String>,
     /// Numbers of processes for the plan `processes`

@@ -10,7 +10,7 @@ use crate::flags::LogbookOption;
 
 /// A day; `yesterday` depends on a clock and a time zone, and is none.
 fn day(text: &str) -> Result<jiff::civil::Date, String> {
-    text.parse().map_err(|_| "write the day as in 2026-11-27".to_owned())
+    text.parse().map_err(|_| "must be a date YYYY-MM-DD, for example 2026-11-27".to_owned())
 }
 
 /// Filters for the runs of a logbook.
@@ -91,7 +91,7 @@ pub(crate) enum LogbookCommand {
 pub(crate) struct NoteOptions {
     /// Run ID, unique prefix, latest, or latest~1
     pub(crate) run: String,
-    /// Text of the note or retraction
+    /// Text of the note
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     #[command(flatten)]

@@ -48,7 +48,7 @@ pub(crate) struct FitOptions {
 }
 
 #[derive(Args, Clone, Debug)]
-#[command(mut_arg("words", |words| words.value_name("PLAN | MEDIUM").help(
+#[command(mut_arg("words", |words| words.value_name("PLAN | MODEL").help(
     "Test plan [default: standard], then a model of your drive or an array of it: mydrive.toml, \
      mydrive.toml*2 as raid0, or an expression"
 )))]
@@ -63,11 +63,13 @@ pub(crate) struct PredictOptions {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServeMediumOptions {
     /// Emulated device, for example media:p3700-800gb
+    #[arg(value_name = "DEVICE")]
     pub(crate) medium: String,
     /// Unix socket for clients; created at start, removed at the end
     #[arg(long, value_name = "FILE")]
     pub(crate) socket: PathBuf,
-    /// Answer this much early, to compensate for client and socket [default: measured at start]
+    /// Reply this much early, to offset the delay of client and socket [default: measured at
+    /// start]
     #[arg(long, value_name = "TIME")]
     pub(crate) lead: Option<Nanos>,
     /// Never sleep, for devices faster than 200 us; uses a full core

@@ -45,12 +45,14 @@ impl Needed {
         let name = &file.name;
         Err(Usage(match self {
             Self::Limits => format!(
-                "plan `{name}` does not search for a rate. Name the target alone, for example \
-                 qdepth answer . --at p99.9=1ms, or a plan file with answer = [\"p99.9=1ms\"]"
+                "plan `{name}` does not search for the highest rate. Name only the target, for \
+                 example qdepth answer . --at p99.9=1ms, or a plan file with answer = \
+                 [\"p99.9=1ms\"]"
             ),
             Self::Points | Self::Requirements => format!(
-                "plan `{name}` states no requirements. Name an application first: {plans}, or a \
-                 plan file with [[requirement]]; for example qdepth fit-for etcd ."
+                "fit-for needs a plan with requirements, and `{name}` has none. Name an \
+                 application first: {plans}, or a plan file with [[requirement]]. Try `qdepth \
+                 fit-for etcd .`"
             ),
         }))
     }

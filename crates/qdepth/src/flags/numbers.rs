@@ -36,14 +36,15 @@ impl FromStr for Numbers {
         };
         let (low, high) = (number(low)?, number(high)?);
         if low > high {
-            return Err(format!("`{text}`: a range goes up, as {high}-{low}"));
+            return Err(format!("`{text}`: a range must go up. Try {high}-{low}"));
         }
         if high - low >= RANGE_MAX {
             let doubled = std::iter::successors(Some(low.max(1)), |n| n.checked_mul(2));
             let few: Vec<String> =
                 doubled.take_while(|n| *n < high).chain([high]).map(|n| n.to_string()).collect();
             return Err(format!(
-                "`{text}` would be {} points of each profile; name those you want, as {}",
+                "`{text}` would be {} points of each profile. Name the ones that you need, for \
+                 example {}",
                 u64::from(high - low) + 1,
                 few.join(",")
             ));

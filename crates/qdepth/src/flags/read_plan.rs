@@ -47,8 +47,8 @@ pub(crate) fn read_words(words: &[String]) -> Result<PlanRequest> {
 fn answer_at(load: &Load, file: &mut PlanFile) -> Result<(), Usage> {
     if file.answer.is_empty() && (load.at.is_some() || load.within.is_some()) {
         return Err(Usage(format!(
-            "--at and --within are for plans that search for a rate, and `{}` does not: qdepth \
-             answer TARGET --at p99.9=1ms",
+            "--at and --within apply only to plans that search for the highest rate, and `{}` does \
+             not. Try `qdepth answer TARGET --at p99.9=1ms`",
             file.name
         )));
     }
@@ -71,8 +71,9 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     answer_at(load, &mut file)?;
     if load.round.is_some() && !load.precondition.is_some_and(WearFlag::has_rounds) {
         return Err(Usage(
-            "--round is said of rounds until steady: --precondition until-steady --round 10s"
-                .to_owned(),
+            "--round applies only to rounds until steady. Try --precondition until-steady --round \
+             10s"
+            .to_owned(),
         )
         .into());
     }
@@ -85,7 +86,11 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         .collect::<Result<Vec<Vec<String>>>>()?;
     let mut targets: Vec<PathBuf> = targets.concat().into_iter().map(PathBuf::from).collect();
     if !file.variants.is_empty() && !targets.is_empty() {
-        return Err(Usage(format!("{origin}: its variants name their targets; give none")).into());
+        return Err(Usage(format!(
+            "{origin}: its variants name their own targets. Remove the targets from the command \
+             line"
+        ))
+        .into());
     }
     if targets.is_empty() {
         targets = own_targets(&file, origin)?;
@@ -184,7 +189,7 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         };
         format!(
             "{name} is neither a plan{meant} nor a file, directory or device that exists; \
-             `qdepth plans` lists the plans, `qdepth media` the emulated media (media:NAME)"
+             `qdepth plans` lists the plans, `qdepth media` the emulated devices (media:NAME)"
         )
     };
     Err(Usage(what)).context("cannot start")

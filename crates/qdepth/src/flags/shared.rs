@@ -74,8 +74,8 @@ pub(crate) fn must_have_no_limit(limits: &[Limit], subject: &str) -> Result<(), 
         return Ok(());
     }
     Err(Usage(format!(
-        "--limit has no meaning for {subject}: it asks at which write load the latency of a reader \
-         exceeds a limit, as `qdepth run write-pressure TARGET --limit p99.9=2ms` measures"
+        "--limit does not apply to {subject}: it reports the write load at which reader latency \
+         exceeds a limit. Try `qdepth run write-pressure TARGET --limit p99.9=2ms`"
     )))
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct SteadyOptions {
     #[command(flatten)]
     pub(crate) choice: RunChoice,
     /// Length of a round for SNIA's rule
-    #[arg(long, default_value = "1min")]
+    #[arg(long, default_value = "1min", value_name = "TIME")]
     pub(crate) round: Nanos,
     /// Print JSON instead of the table (qdepth schema steady)
     #[arg(long)]

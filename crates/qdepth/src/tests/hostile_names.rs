@@ -147,7 +147,7 @@ const NOT_NAMED: &[(&str, &str)] = &[
 ];
 
 /// Names of arguments that are not paths, whatever their type.
-const NO_PATHS: &[&str] = &["words"];
+const NO_PATHS: &[&str] = &["words", "medium"];
 
 /// Command lines, each with a placeholder for one argument that can be a path.
 fn lines() -> Vec<String> {
@@ -185,7 +185,7 @@ fn is_path(arg: &Arg) -> bool {
     let of_type = arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
     let words: Vec<&str> =
         arg.get_value_names().into_iter().flatten().map(|n| n.as_str()).collect();
-    let by_name = words.iter().any(|w| ["FILE", "DIRECTORY", "PATH", "MEDIUM"].contains(w));
+    let by_name = words.iter().any(|w| ["FILE", "DIRECTORY", "PATH", "DEVICE"].contains(w));
     (of_type || by_name || arg.get_id() == "name") && !NO_PATHS.contains(&arg.get_id().as_str())
 }
 

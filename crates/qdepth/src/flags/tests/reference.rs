@@ -92,7 +92,7 @@ fn meaning(arg: &Arg) -> String {
     }
     let defaults: Vec<_> = arg.get_default_values().iter().map(|v| v.to_string_lossy()).collect();
     if arg.get_action().takes_values() && !defaults.is_empty() {
-        let _ = write!(text, ". Left out: `{}`", defaults.join(","));
+        let _ = write!(text, ". Default: `{}`", defaults.join(","));
     }
     text
 }
