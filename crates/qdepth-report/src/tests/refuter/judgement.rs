@@ -128,9 +128,10 @@ fn held(view: &View<'_>, text: &str) {
 /// so.
 fn first(view: &View<'_>, text: &str) -> bool {
     let template = view.words.summary.first_of_all;
-    let (_, claim) = template.split_once("{target}").expect("a template");
-    let claim = claim.split_once('{').expect("a template").0;
-    let Some((name, _)) = text.split_once(claim) else { return false };
+    let (claim, after) = template.split_once("{target}").expect("a template");
+    let after = after.split_once('{').expect("a template").0;
+    let Some((_, rest)) = text.split_once(claim) else { return false };
+    let Some((name, _)) = rest.split_once(after) else { return false };
     for load in view.swept() {
         let tops = tops(view, load);
         let own = tops.iter().find(|(target, _)| view.target_name(*target) == name);
