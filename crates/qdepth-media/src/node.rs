@@ -1,6 +1,6 @@
 //! Node of a target: a drive, an array of drives, or a wrapper. Arrays are striped, mirrored, with
-//! parity, or below a volume layer with one queue. A slot has at most one physical request in flight
-//! on a member.
+//! parity, or below a volume layer with one queue. A slot has at most one physical request in
+//! flight on a member.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

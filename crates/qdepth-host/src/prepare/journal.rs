@@ -48,10 +48,21 @@ impl Entry {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Version { journal: u32 },
-    Undo { id: u64, undo: Box<Entry> },
-    Mounted { of: u64, mount: u64 },
-    Undone { undone: u64 },
+    Version {
+        journal: u32,
+    },
+    Undo {
+        id: u64,
+        undo: Box<Entry>,
+    },
+    Mounted {
+        #[serde(rename = "of")]
+        entry: u64,
+        mount: u64,
+    },
+    Undone {
+        undone: u64,
+    },
 }
 
 /// A journal, opened exclusively.
@@ -113,7 +124,7 @@ impl Journal {
     /// # Errors
     /// The error of the system.
     pub fn mounted(&mut self, id: u64, mount: u64) -> io::Result<()> {
-        self.write(&Line::Mounted { of: id, mount })
+        self.write(&Line::Mounted { entry: id, mount })
     }
 
     /// Records that an entry was undone. The journal is removed when nothing is left.
@@ -211,7 +222,7 @@ fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
         match line {
             Line::Version { .. } => {}
             Line::Undo { id, undo } => open.push((id, *undo)),
-            Line::Mounted { of: undo_id, mount } => {
+            Line::Mounted { entry: undo_id, mount } => {
                 let entry = open.iter_mut().find(|(id, _)| *id == undo_id);
                 if let Some((_, entry)) = entry {
                     entry.mount = Some(mount);

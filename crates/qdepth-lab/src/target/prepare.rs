@@ -40,7 +40,6 @@ const FILE_BLOCK: u32 = 512;
 const LABEL_ROOM: u64 = 1 << 20;
 
 /// A target as found, unchanged.
-#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
 pub enum ResolvedTarget {
     /// Storage of this machine.
     Real(Inspected),

@@ -80,10 +80,10 @@ fn most(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
 
 /// Reads and writes of any order, without mixed loads.
 fn directions(observed: &[Observed]) -> [Side<'_>; 2] {
-    let of = |direction: fn(&Observed) -> bool| {
+    let side = |direction: fn(&Observed) -> bool| {
         Side(observed.iter().filter(|load| direction(load)).collect())
     };
-    [of(Observed::is_read), of(Observed::is_write)]
+    [side(Observed::is_read), side(Observed::is_write)]
 }
 
 /// Adds the time of writes relative to that of reads, which is `alone` for a single request.

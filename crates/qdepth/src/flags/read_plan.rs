@@ -58,9 +58,8 @@ fn answer_at(load: &Load, file: &mut PlanFile) -> Result<(), Usage> {
     Ok(())
 }
 
-/// Reads the words: the first is a plan where it is the name of one or a TOML file.
-pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
-    let (origin, targets) = plan_word(load);
+/// Reads the plan's file, and checks the options that it limits.
+fn plan_file(load: &Load, origin: &str) -> Result<PlanFile> {
     let text = match shipped_plan_text(origin) {
         Some(text) => text.to_owned(),
         None => Input::file(origin, limit::PLAN).text()?,
@@ -77,6 +76,13 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         )
         .into());
     }
+    Ok(file)
+}
+
+/// Reads the words: the first is a plan where it is the name of one or a TOML file.
+pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
+    let (origin, targets) = plan_word(load);
+    let file = plan_file(load, origin)?;
     let (published, targets): (Vec<&String>, Vec<&String>) =
         targets.iter().partition(|word| published_name(word).is_some());
     let published = self::published(&published)?;
