@@ -597,10 +597,10 @@ mod tests {
     fn the_note_on_the_loop_says_these_limits() {
         let note = include_str!("../../../docs/design/0004-loop.md").replace("\n  ", " ");
         for (what, length) in [
-            ("is waited for {} s,", DRAIN.0 / 1_000_000_000),
-            ("after an interruption {} s,", DRAIN_INTERRUPTED.0 / 1_000_000_000),
-            ("`fsync` {} s;", SYNC.0 / 1_000_000_000),
-            ("is looked at every {} ms", ATTENTION.0 / 1_000_000),
+            ("qdepth waits {} s for I/O in flight", DRAIN.0 / 1_000_000_000),
+            ("({} s after an interruption,", DRAIN_INTERRUPTED.0 / 1_000_000_000),
+            ("{} s for a final `fsync`)", SYNC.0 / 1_000_000_000),
+            ("the stop flag every {} ms", ATTENTION.0 / 1_000_000),
         ] {
             let sentence = what.replace("{}", &length.to_string());
             assert!(note.contains(&sentence), "{sentence}");
