@@ -95,7 +95,7 @@ fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
 fn wrong_words_are_refused_before_anything_is_done() {
     let workspace = Workspace::new();
     for (words, said) in [
-        ("run quick media:p3700-800gb --threads 3", "is none"),
+        ("run quick media:p3700-800gb --threads 3", "is not one"),
         (
             "run bandwidth media:p3700-800gb --transfer 3MiB",
             "must be a multiple of the transfer size",
