@@ -73,7 +73,12 @@ pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     let on_points =
         |all: &[Located<'_>]| all.iter().filter(|(_, location)| location.is_some()).count();
-    kinds.sort_by_key(|((remark, _), all)| (*remark, std::cmp::Reverse(on_points(all))));
+    // An invalid run makes all its points invalid.
+    let affected = |remark: bool, all: &[Located<'_>]| match on_points(all) {
+        0 if !remark => usize::MAX,
+        n => n,
+    };
+    kinds.sort_by_key(|((remark, _), all)| (*remark, std::cmp::Reverse(affected(*remark, all))));
     let words = view.words.findings;
     let line = |((remark, _), all): ((bool, Code), Vec<Located<'_>>)| {
         let (n, points) = (on_points(&all), view.points().count());
@@ -282,6 +287,19 @@ mod tests {
             _ => None,
         });
         groups.next().expect("the doubt is told")
+    }
+
+    #[test]
+    fn a_finding_that_invalidates_the_run_is_the_first_line() {
+        let mut points = fixture::points(1);
+        for point in &mut points {
+            let codes = [Code::IoErrors, Code::Conservation, Code::BytesLaw];
+            point.findings.extend(codes.map(Finding::invalid));
+        }
+        let mut run = fixture::run(1);
+        run.findings.push(Finding::invalid(Code::RecordDamaged));
+        let shown = crate::on_screen(&run, &points, Lang::En).findings;
+        assert!(shown[0].contains("A record of the logbook is damaged"), "{shown:?}");
     }
 
     #[test]
