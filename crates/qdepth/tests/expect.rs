@@ -67,7 +67,7 @@ mod tests {
         let [first, second, _] = heads.as_slice() else { panic!("{shown}") };
         assert!(first.contains("Expected") && second.contains("EMULATED"), "{shown}");
         assert!(first.contains("Share of") && second.contains("expected"), "{shown}");
-        assert!(shown.contains("Compared with media:p3700-800gb (EMULATED)"), "{shown}");
+        assert!(shown.contains("Relative to media:p3700-800gb (EMULATED)"), "{shown}");
         assert!(shown.contains("4 points are clearly slower"), "{shown}");
         let page =
             std::fs::read_to_string(workspace.dir.path().join("qdepth-report.html")).unwrap();
