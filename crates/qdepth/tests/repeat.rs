@@ -179,7 +179,7 @@ fn a_change_of_a_target_is_found_where_it_was() {
     };
     workspace.write("drive.toml", &server(1000, 100));
     (1..=3).for_each(measure);
-    assert!(workspace.run("trend --logbook t.db").expect(5).out.contains("3 runs"));
+    assert!(workspace.run("trend --logbook t.db").expect(5).out.contains("(runs: 3)"));
     (4..=10).for_each(measure);
     workspace.write("drive.toml", &server(1000, 130));
     (11..=20).for_each(measure);
