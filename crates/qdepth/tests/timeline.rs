@@ -29,12 +29,12 @@ mod tests {
             assert!(rows.iter().any(is_shown), "no I/O in slice {slice}:\n{longest}");
         }
         assert!(longest.contains("p99.9: "), "{longest}");
-        assert!(!longest.contains(" samples;"), "every slice has enough: {longest}");
+        assert!(!longest.contains(" time slices;"), "every slice has enough: {longest}");
         assert!(!first.contains("p99.9: "), "too few I/Os in a slice: {first}");
-        // The last sample is half as long, and too short for p99.9.
+        // The last slice is half as long, and too short for p99.9.
         let load = "media:p3700-800gb --profile database --queue-depth 8 --duration 6100ms";
         workspace.run(&format!("run {load} --no-report"));
-        assert!(shown("").contains("(in 30 of 31 samples; "), "{}", shown(""));
+        assert!(shown("").contains("(in 30 of 31 time slices; "), "{}", shown(""));
         assert!(longest.lines().take(18).all(|line| line.chars().count() <= 80), "{longest}");
     }
 

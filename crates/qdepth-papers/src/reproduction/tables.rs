@@ -145,7 +145,7 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
         rates.collect::<Option<Vec<f64>>>().map(|rates| rates.into_iter().fold(0.0, f64::max))
     };
     let tabled = |maxima: &Maxima| {
-        let column = |target: &Named| number_in(&translated(view.lang, &target.name), "IO/s");
+        let column = |target: &Named| number_in(&translated(view.lang, &target.name), "IOPS");
         let mut columns = vec![text(view.words.load)];
         columns.extend(maxima.targets.iter().map(column));
         let rows = maxima.loads.iter().map(|load| {

@@ -36,10 +36,8 @@ pub use steady::{
     steady_sentences, steady_table,
 };
 pub use tables::{versus_answer, versus_notes, versus_on_screen, versus_sentences, versus_table};
-pub use trend::{
-    Trend, TrendChange, TrendRow, trend, trend_json, trend_schema, trend_sentences, trend_table,
-};
-pub use trend_page::compose_trend;
+pub use trend::{Trend, TrendChange, TrendRow, trend, trend_json, trend_schema};
+pub use trend_page::{compose_trend, trend_on_screen};
 
 /// Largest number of earlier runs that are used: more would not improve the estimate of their
 /// variation.
@@ -97,7 +95,7 @@ pub struct VersusSide {
     pub storage: Vec<String>,
     /// IDs of its runs.
     pub runs: Vec<String>,
-    /// Command that runs the same plan again, if one is known.
+    /// Command that adds a run to this side, if one is known.
     pub command_again: Option<String>,
 }
 
@@ -325,12 +323,24 @@ fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
 
 fn side(side: Side<'_>) -> VersusSide {
     let Side { name, runs } = side;
-    let again = runs.first().and_then(|run| run.fact(RunRecord::COMMAND));
     VersusSide {
         name: name.to_owned(),
         storage: runs.first().map(storage).unwrap_or_default(),
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
-        command_again: again.map(str::to_owned),
+        command_again: command_again(runs),
+    }
+}
+
+/// Command for one more run of a side. Emulated runs with the same seed are the same run, so it
+/// gets the next seed.
+fn command_again(runs: &[Document]) -> Option<String> {
+    let first = runs.first()?;
+    let again = first.fact(RunRecord::COMMAND)?;
+    let seed = |run: &Document| run.run.seed.parse::<u64>().ok();
+    let next = runs.iter().filter_map(seed).max()?.checked_add(1)?;
+    match again.rsplit_once(" --seed ") {
+        Some((command, _)) if first.run.emulated => Some(format!("{command} --seed {next}")),
+        _ => Some(again.to_owned()),
     }
 }
 
@@ -419,7 +429,8 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     };
     let both = |field: fn(&RunEntry) -> String| [a, b].map(|document| field(&document.run));
     differ("qdepth", "version", both(|run| run.version.clone()));
-    differ("run", "plan", both(|run| run.plan_hash.chars().take(12).collect()));
+    let seeded = |run: &RunEntry| format!("{:.12} (seed {})", run.plan_hash, run.seed);
+    differ("run", "plan", both(seeded));
     differ("run", "engine", both(|run| run.engine_choice.clone()));
     differ("run", "emulated", both(|run| run.emulated.to_string()));
     let facts = |document: &Document| -> Vec<Fact> {

@@ -66,7 +66,7 @@ pub struct SteadyPoint {
     /// Start of the part that qdepth's own rule checks, ns from the start of the window; it ends
     /// with the window.
     pub from_ns: u64,
-    /// Mean rate at this round.
+    /// Mean rate in that part.
     pub level: f64,
     /// Range of the means of its five parts, divided by the level; 0.1 is allowed.
     pub range_share: f64,

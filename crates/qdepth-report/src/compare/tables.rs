@@ -19,11 +19,11 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
     table_of(versus, &versus.rows.iter().collect::<Vec<_>>(), lang)
 }
 
-/// A comparison for the terminal: the largest loss or gain, and a table of figures that differ or
+/// A comparison for the terminal: the largest loss and gain, and a table of figures that differ or
 /// are undecided; of all figures with `all`.
 pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>, Table) {
     let words = words(lang).compare;
-    let is_listed = |row: &&VersusRow| all || row.verdict != "equal";
+    let is_listed = |row: &&VersusRow| all || row.verdict != "equal" && !is_undecidable(row);
     let listed: Vec<&VersusRow> = versus.rows.iter().filter(is_listed).collect();
     let mut table = table_of(versus, &listed, lang);
     let short = [table.columns.len() - 6, table.columns.len() - 1];
@@ -34,38 +34,52 @@ pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>,
             cells.cells[short[1]].text = text;
         }
     }
-    let first = match decisive(versus) {
-        Some(row) => headline(lang, row),
-        None if versus.rows.is_empty() => words.nothing.to_owned(),
-        None if versus.rows.iter().any(|row| row.within.is_some() && row.ratio.is_none()) => {
-            observed(versus, lang)
-        }
-        None => first_cells(versus, lang).swap_remove(0),
-    };
+    let largest = |verdict: &str| farthest(versus.rows.iter().filter(|row| row.verdict == verdict));
+    let mut first: Vec<String> = ["slower", "faster"]
+        .into_iter()
+        .filter_map(largest)
+        .map(|row| headline(lang, row))
+        .collect();
+    if versus.rows.is_empty() {
+        first.push(words.nothing.to_owned());
+    } else if first.is_empty() && versus.rows.iter().any(|row| row.ratio.is_none()) {
+        first.push(observed(versus, lang));
+    } else if first.is_empty() {
+        first.push(first_cells(versus, lang).swap_remove(0));
+    }
     let left = versus.rows.len() - listed.len();
-    let left = (left > 0).then(|| counted(words.left_out, left));
-    (std::iter::once(first).chain(left).collect(), table)
+    let open = versus.rows.iter().any(is_undecidable);
+    let texts = if open { words.left_out_open } else { words.left_out };
+    let left = (left > 0).then(|| counted(texts, left));
+    first.extend(left);
+    (first, table)
 }
 
-/// The largest difference of two single runs that exceeds their own uncertainty; losses first.
+/// True for a figure of two single runs without a known run-to-run variation, whose difference does
+/// not exceed the uncertainty within the runs: no table can say more of it.
+fn is_undecidable(row: &VersusRow) -> bool {
+    let decided = row.within.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
+    row.verdict == "cannot-tell" && row.ratio.is_none() && !decided
+}
+
+/// The largest loss and the largest gain of two single runs that exceed their own uncertainty.
 fn observed(versus: &Versus, lang: Lang) -> String {
     let words = words(lang).compare;
-    let beyond = |slower: bool| {
+    let beyond = |index: usize| {
         let rows = versus.rows.iter().filter_map(|row| Some((row, row.within?)));
-        let rows = rows.filter(|(_, [low, high])| if slower { *high < 1.0 } else { *low > 1.0 });
+        let is_beyond = |[low, high]: [f64; 2]| if index == 0 { high < 1.0 } else { low > 1.0 };
         let far = |row: &VersusRow| (row.means[1] / row.means[0]).ln().abs();
-        rows.max_by(|(a, _), (b, _)| far(a).total_cmp(&far(b)))
+        let (row, ends) = rows
+            .filter(|(_, ends)| is_beyond(*ends))
+            .max_by(|(a, _), (b, _)| far(a).total_cmp(&far(b)))?;
+        let [a, b] = row.means.map(|mean| shown(row.figure, mean));
+        let share = ("share", percent((row.means[1] / row.means[0] - 1.0).abs()));
+        let values = [vec![share, ("a", a), ("b", b)], values_of(lang, row, ends)].concat();
+        Some(fill_in(words.observed[index], &values))
     };
-    let (index, found) = match (beyond(true), beyond(false)) {
-        (Some(slower), _) => (0, slower),
-        (None, Some(faster)) => (1, faster),
-        (None, None) => return words.observed[2].to_owned(),
-    };
-    let (row, ends) = found;
-    let [a, b] = row.means.map(|mean| shown(row.figure, mean));
-    let share = ("share", percent((row.means[1] / row.means[0] - 1.0).abs()));
-    let values = [vec![share, ("a", a), ("b", b)], values_of(lang, row, ends)].concat();
-    fill_in(words.observed[index], &values)
+    let found: Vec<String> = [0, 1].into_iter().filter_map(beyond).collect();
+    let text = words.single_runs[usize::from(found.is_empty())];
+    fill_in(text, &[("found", found.join(words.clause))])
 }
 
 /// Headline, for example `B is 34 % slower: …`.
@@ -105,7 +119,8 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
         .column(number_in("A", ""), |row| Cell::plain(shown(row.figure, row.means[0])))
         .column(number_in("B", ""), |row| Cell::plain(shown(row.figure, row.means[1])))
         .column(number_in(words.quotient, ""), |row| {
-            Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))
+            let of_means = row.means[1] / row.means[0];
+            Cell::plain(format!("{:.3}", row.ratio.unwrap_or(of_means)))
         })
         .column(text(words.interval), |row| {
             let ends = row.interval.map(|ends| ends.map(|end| format!("{end:.3}")));
@@ -306,9 +321,12 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
             n => fill_in(words.history, &[("n", n.to_string())]),
         });
     }
-    let again = versus.sides.iter().find_map(|side| side.command_again.clone());
-    if let Some(command) = again.filter(|_| versus.count("cannot-tell") > 0) {
-        all.push(fill_in(words.repeat, &[("command", command)]));
+    if versus.count("cannot-tell") > 0 {
+        let [a, b] = versus.sides.each_ref().map(|side| side.command_again.clone());
+        let commands = if a == b { [None, None, a] } else { [a, b, None] };
+        all.extend(words.sides.iter().zip(commands).filter_map(|(side, command)| {
+            Some(fill_in(words.repeat, &[("side", (*side).to_owned()), ("command", command?)]))
+        }));
     }
     all
 }

@@ -4,6 +4,7 @@ use qdepth_record::{Best, Observation, PointRecord, RunHeadline};
 
 use super::*;
 use crate::Lang;
+use crate::compare::trend::trend_sentences;
 use crate::document::Block;
 use crate::presentation::Measured;
 use crate::tests::fixture;
@@ -76,6 +77,63 @@ fn single_runs_tell_nothing_unless_earlier_ones_do() {
     let mut strange = earlier;
     strange.iter_mut().for_each(|(run, _)| run.plan_hash = "other".into());
     assert_eq!(versus(("a", &a), ("b", &b), &strange, 0.02, 1).history_runs, 0);
+}
+
+/// A small loss does not hide a large gain, and figures that decide nothing are not listed.
+#[test]
+fn two_single_runs_are_answered_with_their_largest_loss_and_gain() {
+    let (mut a, mut b) = (group("a", 1, 1.0), group("b", 1, 1.0));
+    let own = |points: &mut Vec<PointRecord>, factor: f64| {
+        for (index, point) in points.iter_mut().enumerate() {
+            let factor = if index == 0 { 1.0 / factor.sqrt() } else { factor };
+            point.reads.completed = (point.reads.completed as f64 * factor) as u64;
+            point.intervals = fixture::points(1)[index].intervals.clone();
+        }
+    };
+    own(&mut a[0].1, 1.0);
+    own(&mut b[0].1, 1.6);
+    let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let beyond = |row: &&VersusRow| row.within.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
+    let (first, table) = versus_on_screen(&alone, Lang::En, false);
+    assert_eq!(table.rows.len(), alone.rows.iter().filter(beyond).count());
+    assert!((2..alone.rows.len()).contains(&table.rows.len()), "{}", table.rows.len());
+    assert!(first[0].contains("slower for") && first[0].contains("faster for"), "{first:?}");
+    let (_, whole) = versus_on_screen(&alone, Lang::En, true);
+    assert_eq!(whole.rows.len(), alone.rows.len());
+    let same = versus(("a", &a), ("again", &a.clone()), &[], 0.02, 1);
+    let (first, table) = versus_on_screen(&same, Lang::En, false);
+    assert!(first[0].contains("No rate differs") && table.rows.is_empty(), "{first:?}");
+}
+
+#[test]
+fn a_slower_figure_does_not_hide_a_faster_one() {
+    let (a, mut b) = (group("a", 8, 1.0), group("b", 8, 0.95));
+    for (_, points) in &mut b {
+        let last = points.last_mut().unwrap();
+        for direction in [&mut last.reads, &mut last.writes] {
+            (direction.completed, direction.bytes) = (direction.completed * 3, direction.bytes * 3);
+        }
+    }
+    let mixed = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let (first, _) = versus_on_screen(&mixed, Lang::En, false);
+    assert!(first[0].contains(" slower: ") && first[1].contains(" faster: "), "{first:?}");
+}
+
+/// Emulated runs with one seed are one run; the command has the logbook of its side.
+#[test]
+fn the_command_for_one_more_run_has_a_seed_of_its_own() {
+    let (mut a, b) = (group("a", 2, 1.0), group("b", 2, 1.0));
+    let command = "qdepth run quick media:null --logbook a.db --seed 1";
+    let known = RunRecord::COMMAND;
+    for (seed, (run, _)) in a.iter_mut().enumerate() {
+        run.environment.push(Observation::new(known, Ok(command.to_owned()), "test"));
+        (run.seed, run.emulated) = (4 + seed as u64, true);
+    }
+    let again =
+        |a: &[Measured]| versus(("a", a), ("b", &b), &[], 0.02, 1).sides[0].command_again.clone();
+    assert_eq!(again(&a).unwrap(), command.replace("--seed 1", "--seed 6"));
+    a.iter_mut().for_each(|(run, _)| run.emulated = false);
+    assert_eq!(again(&a).unwrap(), command);
 }
 
 #[test]

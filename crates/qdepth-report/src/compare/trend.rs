@@ -169,11 +169,6 @@ fn changes_of(
     listed.collect()
 }
 
-/// Table with one row per figure: a sparkline from run to run, and its changes.
-pub fn trend_table(trend: &Trend, lang: Lang) -> Table {
-    table_of_rows(trend, &trend.rows.iter().collect::<Vec<_>>(), lang)
-}
-
 /// The load of a row as text.
 pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
     load_in_words(lang, &row.profile, &row.profile_title, &row.step)
@@ -246,7 +241,7 @@ pub(super) fn picture(values: &[Option<f64>]) -> String {
 }
 
 /// Notes to the table.
-pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
+pub(super) fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let different = (trend.different > 0).then(|| counted(words.different, trend.different));
     if !trend.has_enough_runs() {

@@ -5,14 +5,25 @@ use crate::compare::geometric;
 use crate::compare::page::titled;
 use crate::compare::tables::{figure, shown};
 use crate::compare::trend::{
-    Trend, TrendRow, load, minute, sentence, table_of_rows, trend_sentences, trend_table,
+    Trend, TrendRow, load, minute, sentence, table_of_rows, trend_sentences,
 };
 use crate::document::{
     Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::rows::Rows;
-use crate::words::{self, CompareWords, Lang, fill_in, in_brackets, words};
+use crate::words::{self, CompareWords, Lang, counted, fill_in, in_brackets, words};
+
+/// A trend for the terminal: a table of the figures with a permanent change (of all with `all`),
+/// and the answer in sentences.
+pub fn trend_on_screen(trend: &Trend, lang: Lang, all: bool) -> (Table, Vec<String>) {
+    let page = Page { trend, lang, words: words(lang).compare };
+    let listed: Vec<&TrendRow> =
+        trend.rows.iter().filter(|row| all || !row.changes.is_empty()).collect();
+    let left = trend.rows.len() - listed.len();
+    let left = (left > 0).then(|| counted(page.words.left_out_unchanged, left));
+    (table_of_rows(trend, &listed, lang), page.summary().into_iter().chain(left).collect())
+}
 
 /// Composes the page of a trend, in this language.
 pub fn compose_trend(trend: &Trend, lang: Lang) -> Document {
@@ -117,9 +128,10 @@ impl Page<'_> {
             .map(|(index, rows)| self.relative(index, rows))
             .collect();
         let drawn = if pictures.is_empty() { Vec::new() } else { vec![Block::Pictures(pictures)] };
+        let every: Vec<&TrendRow> = self.trend.rows.iter().collect();
         let blocks = [
             ("over-time", drawn),
-            ("figures", vec![Block::Table(trend_table(self.trend, self.lang))]),
+            ("figures", vec![Block::Table(table_of_rows(self.trend, &every, self.lang))]),
             ("runs", vec![Block::Table(self.runs())]),
         ];
         titled(blocks, self.words.trend_sections)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use qdepth_measure::{Code, Finding, Severity};
 
 use crate::document::{Block, FindingCase, FindingGroup};
+use crate::grouped::grouped;
 use crate::view::{Load, Point, View};
 use crate::words::{fill_in, finding_text, findings_text, with_subject};
 use crate::{number, trace};
@@ -73,17 +74,17 @@ pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     let on_points =
         |all: &[Located<'_>]| all.iter().filter(|(_, location)| location.is_some()).count();
+    let on_run = |all: &[Located<'_>]| all.iter().any(|(_, location)| location.is_none());
     // An invalid run makes all its points invalid.
-    let affected = |remark: bool, all: &[Located<'_>]| match on_points(all) {
-        0 if !remark => usize::MAX,
-        n => n,
+    let affected = |remark: bool, all: &[Located<'_>]| {
+        if on_run(all) && !remark { usize::MAX } else { on_points(all) }
     };
     kinds.sort_by_key(|((remark, _), all)| (*remark, std::cmp::Reverse(affected(*remark, all))));
     let words = view.words.findings;
     let line = |((remark, _), all): ((bool, Code), Vec<Located<'_>>)| {
         let (n, points) = (on_points(&all), view.points().count());
         let form = match n {
-            0 => words.whole_run,
+            _ if on_run(&all) => words.whole_run,
             n if n == points => words.on_all[usize::from(n > 1)],
             n => words.on_some[usize::from(n > 1)],
         };
@@ -224,14 +225,8 @@ fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
     if locations.is_empty() {
         return words.whole_run.to_owned();
     }
-    let mut by_line: Vec<((&str, u32), Vec<&str>)> = Vec::new();
-    for location in locations {
-        let key = (location.load.as_str(), location.target);
-        match by_line.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, at)) => at.push(&location.at),
-            None => by_line.push((key, vec![&location.at])),
-        }
-    }
+    let keyed = locations.iter().map(|place| ((&*place.load, place.target), &*place.at));
+    let by_line = grouped(keyed);
     if by_line.len() > LOADS_NAMED {
         let points: BTreeSet<u32> = locations.iter().flat_map(|p| &p.points).copied().collect();
         let points: Vec<u32> = points.into_iter().collect();

@@ -1,5 +1,6 @@
 //! Lists of names in sentences and titles: enumerated, counted, and shortened if there are many.
 
+use crate::grouped::grouped;
 use crate::view::View;
 use crate::words::fill_in;
 
@@ -18,18 +19,12 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
 
 /// Enumeration in which a repeated name appears once, preceded by its count.
 pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
-    let mut kinds: Vec<(String, usize)> = Vec::new();
-    for name in names {
-        match kinds.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((name, 1)),
-        }
-    }
-    let counted = |(name, count): (String, usize)| match count {
+    let kinds = grouped(names.into_iter().map(|name| (name, ()))).into_iter();
+    let counted = |(name, found): (String, Vec<()>)| match found.len() {
         1 => name,
-        _ => format!("{count} × {name}"),
+        count => format!("{count} × {name}"),
     };
-    list(view, kinds.into_iter().map(counted).collect())
+    list(view, kinds.map(counted).collect())
 }
 
 /// Names of the targets; only the first ones if there are many.
@@ -44,19 +39,13 @@ pub(crate) fn target_names(view: &View<'_>) -> Vec<String> {
 /// Enumeration in which several of one kind (`drive #1`, `drive #2`) become `2 × drive`; only the
 /// first names if there are many.
 pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
-    for name in &names {
-        let kind = name.rsplit_once(" #").map_or(name.as_str(), |(kind, _)| kind);
-        match kinds.iter_mut().find(|(other, _)| *other == kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((kind, 1)),
-        }
-    }
-    let counted = |(kind, count): (&str, usize)| match count {
-        1 => names.iter().find(|name| name.starts_with(kind)).cloned().unwrap_or_default(),
-        _ => format!("{count} × {kind}"),
+    let kind = |name: &str| name.rsplit_once(" #").map_or(name, |(kind, _)| kind).to_owned();
+    let kinds = grouped(names.into_iter().map(|name| (kind(&name), name))).into_iter();
+    let counted = |(kind, members): (String, Vec<String>)| match &*members {
+        [name] => name.clone(),
+        many => format!("{} × {kind}", many.len()),
     };
-    let mut names: Vec<String> = kinds.into_iter().map(counted).collect();
+    let mut names: Vec<String> = kinds.map(counted).collect();
     let more = names.len().saturating_sub(TARGETS_NAMED);
     if more > 1 {
         names.truncate(TARGETS_NAMED);
@@ -108,4 +97,23 @@ fn without_capacity(name: &str) -> &str {
         (is_unit && number.parse::<f64>().is_ok()).then_some(before)
     });
     parts.unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture;
+
+    #[test]
+    fn a_name_that_begins_another_is_not_taken_for_it() {
+        let (run, points) = (fixture::run(1), fixture::points(1));
+        let presentation = crate::Presentation::from(crate::Lang::En);
+        let view = View::new(&run, &points, None, &presentation);
+        for order in [["sda10", "sda1"], ["sda1", "sda10"]] {
+            let named = names(&view, order.map(str::to_owned).to_vec());
+            assert_eq!(named, order.join(" and "));
+        }
+        let drives = ["drive #1", "drive #2", "sda"].map(str::to_owned).to_vec();
+        assert_eq!(names(&view, drives), "2 × drive and sda");
+    }
 }

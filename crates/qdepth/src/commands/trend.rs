@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::RunHeadline;
-use qdepth_report::{
-    Trend, TrendRequest, compose_trend, trend_json, trend_of, trend_sentences, trend_table,
-};
+use qdepth_report::{Trend, TrendRequest, compose_trend, trend_json, trend_of, trend_on_screen};
 
 use crate::commands::read::print_list;
 use crate::commands::report::page;
@@ -23,8 +21,13 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     if options.json {
         print_raw(trend_json(&trend).trim_end())?;
     } else {
-        print_list(&trend_table(&trend, lang))?;
-        trend_sentences(&trend, lang).iter().try_for_each(|sentence| print(sentence))?;
+        let (table, sentences) = trend_on_screen(&trend, lang, options.all);
+        if table.rows.is_empty() {
+            print(&table.caption)?;
+        } else {
+            print_list(&table)?;
+        }
+        sentences.iter().try_for_each(|sentence| print(sentence))?;
     }
     if let Some(page) = page {
         page.write(|lang| compose_trend(&trend, lang))?;

@@ -25,6 +25,9 @@ pub(crate) struct TrendOptions {
     /// Print JSON instead of the table (qdepth schema trend)
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also print figures without a permanent change
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Also write a page; ends in .html, .pdf or .md
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,

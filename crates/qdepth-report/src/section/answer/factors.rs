@@ -85,11 +85,12 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// States the range of the ratios over all loads, and the loads without a difference.
-    pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
+    pub(super) fn sentence(&self) -> Option<String> {
+        let view = self.view;
         let differing: Vec<ComparedColumn<'_>> =
             self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
-        let same = self.others.iter().filter_map(|other| self.same(view, *other)).take(NAMED);
-        let all: Vec<String> = self.differing(view, &differing).into_iter().chain(same).collect();
+        let same = self.others.iter().filter_map(|other| self.same(*other)).take(NAMED);
+        let all: Vec<String> = self.differing(&differing).into_iter().chain(same).collect();
         (!all.is_empty()).then(|| all.join(view.words.gap))
     }
 
@@ -110,7 +111,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         undecided > 0 && undecided == self.loads.iter().filter(with_interval).count()
     }
 
-    fn same(&self, view: &View<'_>, other: ComparedColumn<'_>) -> Option<String> {
+    fn same(&self, other: ComparedColumn<'_>) -> Option<String> {
+        let view = self.view;
         let loads: Vec<String> = self.undecided(other).map(|load| load.title.clone()).collect();
         let words = view.words.answer;
         let template = if self.alike(other) { words.same } else { words.same_under };
@@ -121,13 +123,14 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// One sentence about columns that differ from the base under at least one load.
-    fn differing(&self, view: &View<'_>, others: &[ComparedColumn<'_>]) -> Option<String> {
+    fn differing(&self, others: &[ComparedColumn<'_>]) -> Option<String> {
+        let view = self.view;
         let words = view.words.answer;
         let item = |(column, other): (usize, &ComparedColumn<'_>)| {
             let ((_, low), (_, high)) = self.ends(*other)?;
             let effect = low.value.ln().abs().max(high.value.ln().abs());
             let [low, high] = [low, high].map(|value| rounded(&value).value);
-            let template = match (low == high, columns::base_is_above(self.view)) {
+            let template = match (low == high, columns::base_is_above(view)) {
                 (false, false) => words.factor,
                 (true, false) => words.factor_single,
                 (false, true) => words.factor_above,
@@ -165,7 +168,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let more = all - items.len();
         let more = (more > 0).then(|| crate::words::counted(words.others, more));
         let items: Vec<String> = items.into_iter().map(|item| item.text).chain(more).collect();
-        let template = if columns::base_is_above(self.view) { words.above } else { words.beside };
+        let template = if columns::base_is_above(view) { words.above } else { words.beside };
         let named = items.len();
         let items = items.join(view.words.clause);
         let values = [("base", view.target_name(self.base)), ("items", items)];
@@ -174,9 +177,10 @@ impl<'v, 'a> Factors<'v, 'a> {
 
     /// The smallest and the largest ratio at one queue depth, if they exceed the range of the
     /// ratios of the largest values.
-    pub(super) fn at_one_depth(&self, view: &View<'_>) -> Option<String> {
+    pub(super) fn at_one_depth(&self) -> Option<String> {
+        let view = self.view;
         let (mut all, mut tops) = (Vec::new(), Vec::new());
-        let turned = if columns::base_is_above(self.view) { -1 } else { 1 };
+        let turned = if columns::base_is_above(view) { -1 } else { 1 };
         for load in &self.loads {
             for other in &self.others {
                 let ComparedColumn::Column(column) = *other else { continue };
@@ -203,16 +207,16 @@ impl<'v, 'a> Factors<'v, 'a> {
         };
         let (low, high) = (all.last()?, all.first()?);
         let mut values = vec![("low", text(low)), ("high", text(high))];
-        values.extend(
-            (!columns::base_is_above(self.view)).then(|| ("base", view.target_name(self.base))),
-        );
+        values
+            .extend((!columns::base_is_above(view)).then(|| ("base", view.target_name(self.base))));
         let (least, most) = (tops.last()?.0, tops.first()?.0);
         let beyond = low.0 < least * (1.0 - BEYOND) || high.0 > most * (1.0 + BEYOND);
         beyond.then(|| fill_in(view.words.answer.at_one_depth, &values))
     }
 
     /// Table with one row per load: the base's largest value, and the ratios.
-    pub(super) fn table(&self, view: &View<'_>) -> Table {
+    pub(super) fn table(&self) -> Table {
+        let view = self.view;
         let words = view.words;
         let letters = Letters::new(view);
         let shown = || self.others.iter().copied().take(SHOWN);
@@ -243,9 +247,10 @@ impl<'v, 'a> Factors<'v, 'a> {
 
     /// Bar chart: one group per load, one bar per column. For many loads, one group per block size,
     /// and one bar per read share.
-    pub(super) fn picture(&self, view: &View<'_>) -> Picture {
+    pub(super) fn picture(&self) -> Picture {
+        let view = self.view;
         let (groups, rows, names) = if self.loads.len() > GROUPS {
-            self.by_size(view)
+            self.by_size()
         } else {
             let titles = self.loads.iter().map(|load| load.title.clone()).collect();
             let shown: Vec<ComparedColumn<'v>> = self.others.iter().copied().take(SHOWN).collect();
@@ -278,7 +283,8 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// Layout by block size and read share for the last column, which differs most from the base.
-    fn by_size(&self, view: &View<'_>) -> Layout<'v, 'a> {
+    fn by_size(&self) -> Layout<'v, 'a> {
+        let view = self.view;
         let other = self.others.last().copied().unwrap_or(ComparedColumn::Column(self.base));
         let grid =
             Grid::new(&self.loads, |load| (&*load.first().request_size, load.first().read_share));

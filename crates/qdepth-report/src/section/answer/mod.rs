@@ -50,11 +50,11 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
         return if results.is_empty() { none() } else { results.join(view.words.gap) };
     }
     let answered = match factors::of_comparison(view) {
-        Some(factors) => factors.sentence(view),
+        Some(factors) => factors.sentence(),
         None => single::latencies(view),
     };
     let answered = answered.unwrap_or_else(|| sentences::maxima(view, has_no_curves(view)));
-    let depths = factors::collect(view).and_then(|factors| factors.at_one_depth(view));
+    let depths = factors::collect(view).and_then(|factors| factors.at_one_depth());
     [answered].into_iter().chain(depths).collect::<Vec<_>>().join(view.words.gap)
 }
 
@@ -98,7 +98,7 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
     }
     if let Some(factors) = factors::collect(view) {
-        return (Some(factors.picture(view)), Some(factors.table(view)));
+        return (Some(factors.picture()), Some(factors.table()));
     }
     if let Some(loads) = loads::collect(view) {
         let table = disk_mark::table(view).unwrap_or_else(|| loads.table(view));

@@ -105,13 +105,13 @@ fn the_table_divides_the_largest_values() {
     let presentation = Presentation::from(Lang::En);
     let view = View::new(&run, &points, None, &presentation);
     let factors = factors::collect(&view).unwrap();
-    let table = factors.table(&view);
+    let table = factors.table();
     for (row, load) in table.rows.iter().zip(view.swept()) {
         let top = |target: u32| load.maximum(target).unwrap().main().value;
         let quotient: f64 = row.cells[3].text.split('\u{a0}').next().unwrap().parse().unwrap();
         assert!((quotient - top(1) / top(0)).abs() < 0.01, "{row:?}");
     }
-    let sentence = factors.sentence(&view).unwrap();
+    let sentence = factors.sentence().unwrap();
     assert!(sentence.starts_with("Compared with nvme0n1, the largest values are "), "{sentence}");
 }
 
@@ -134,7 +134,7 @@ fn columns_that_differ_most_are_named_after_one_without_values() {
     }
     let presentation = Presentation::from(Lang::En);
     let view = View::new(&run, &points, None, &presentation);
-    let sentence = factors::collect(&view).unwrap().sentence(&view).unwrap();
+    let sentence = factors::collect(&view).unwrap().sentence().unwrap();
     let ratios = ["1.31 to 2.62 times", "1.31 to 5.24 times", "1.31 to 10.48 times"];
     assert_eq!(ratios.map(|ratio| sentence.contains(ratio)), [false, true, true], "{sentence}");
     assert!(sentence.contains("2 others are in the table"), "{sentence}");
@@ -162,7 +162,7 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
     let sentence = |lang: Lang| {
         let presentation = Presentation::from(lang);
         let view = View::new(&run, &points, None, &presentation);
-        factors::collect(&view).unwrap().sentence(&view).unwrap()
+        factors::collect(&view).unwrap().sentence().unwrap()
     };
     assert!(
         sentence(Lang::En).starts_with("There is no significant difference between "),

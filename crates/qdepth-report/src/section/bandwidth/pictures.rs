@@ -30,7 +30,7 @@ fn direction_picture(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -
         description,
         data: tables::throughput(view, bandwidth, &[direction])
             .traced(view, |threads| bandwidth.points(&[direction], **threads))
-            .table(words.rates_caption),
+            .table(view.marked(words.rates_caption.to_owned())),
         origin: view.origin(),
         figure: Figure::new(
             (words.x, Horizontal::Intensities(bandwidth.threads.clone())),

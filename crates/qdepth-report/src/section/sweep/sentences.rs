@@ -8,35 +8,16 @@ use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
 /// The best and the worst of all loads: the highest and the lowest maximum in each unit (with
-/// `every`, the highest and the lowest of all points), the shortest and the longest mean latency.
+/// `every`, the highest and the lowest of all points), and the range of mean latencies.
 pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     let words = view.words.summary;
     let first = first_of_all(view);
     let ends = ["IOPS", "MiB/s"].map(|unit| ends(view, unit, every));
-    let latencies = latency_ends(view);
-    let template = match latencies.len() {
-        1 => [words.latency; 2],
-        _ => [words.latency_shortest, words.latency_longest],
-    };
-    let best = ends.iter().filter_map(|ends| maximum(view, ends.first()?.1.0, first));
+    let best = ends.iter().filter_map(|ends| maximum(view, ends.first()?.1.0, first)).collect();
     let worst = ends.iter().filter_map(|ends| ends.get(1));
     let worst = worst.map(|(_, (load, point))| {
         fill_in(words.maximum, &[figures(view, load, point), vec![depth(point)]].concat())
     });
-    let latency = |end: usize| {
-        let (mean, load) = latencies.get(end)?;
-        let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
-        let values = [
-            view.per(),
-            ("kind", kind.to_owned()),
-            ("profile", load.title.clone()),
-            ("outstanding", view.lowest().to_string()),
-            ("latency", number::duration(-mean)),
-        ];
-        Some(fill_in(template[end], &values))
-    };
-    let [best, worst]: [Vec<String>; 2] =
-        [best.chain(latency(0)).collect(), worst.chain(latency(1)).collect()];
     if ends.iter().all(Vec::is_empty) {
         return words.no_result.to_owned();
     }
@@ -46,8 +27,27 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
         let values = [("maxima", parts.join(view.words.clause)), ("target", target.clone())];
         (!parts.is_empty()).then(|| fill_in(template, &values))
     };
-    let both = [(whole, best), (words.worst, worst)].into_iter();
-    both.filter_map(sentence).collect::<Vec<_>>().join(view.words.gap)
+    let both = [(whole, best), (words.worst, worst.collect())].into_iter().filter_map(sentence);
+    both.chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
+}
+
+/// Mean latency at the lowest queue depth: the shortest and, if another is longer, the longest.
+fn latencies(view: &View<'_>) -> Option<String> {
+    let words = view.words.summary;
+    let ends = latency_ends(view);
+    let ((shortest, load), (longest, slowest)) = (ends.first()?, ends.last()?);
+    let is_response = [load, slowest].iter().all(|load| load.is_open_loop());
+    let kind = if is_response { words.response_time } else { words.service_time };
+    let values = [
+        view.per(),
+        ("kind", kind.to_owned()),
+        ("outstanding", view.lowest().to_string()),
+        ("latency", number::duration(-shortest)),
+        ("profile", load.title.clone()),
+        ("longest", number::duration(-longest)),
+        ("slowest", slowest.title.clone()),
+    ];
+    Some(fill_in(if ends.len() == 1 { words.latency } else { words.latencies }, &values))
 }
 
 /// The target that is certainly ahead of all others under every load.

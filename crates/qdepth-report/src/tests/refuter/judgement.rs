@@ -73,7 +73,8 @@ fn claims(text: &str, value: f64) -> bool {
 
 /// The highest and the lowest maximum of each unit, and the ends of latency.
 fn answered(view: &View<'_>, answer: &str) {
-    let (best, worst) = answer.split_once("At the low end, ").unwrap_or((answer, ""));
+    let (rates, latency) = answer.split_once("The mean ").unwrap_or((answer, ""));
+    let (best, worst) = rates.split_once("The slowest loads: ").unwrap_or((rates, ""));
     for unit in ["IOPS", "MiB/s"] {
         let of_unit = || view.swept().filter(|load| load.unit() == unit);
         let mut values: Vec<f64> =
@@ -92,15 +93,13 @@ fn answered(view: &View<'_>, answer: &str) {
         .swept()
         .flat_map(|load| view.targets.iter().filter_map(move |target| at(load, *target)))
         .collect();
-    for (text, part) in [("the shortest mean latency", best), ("the longest mean latency", worst)] {
-        let Some((_, rest)) = part.split_once(text) else { continue };
-        let claim = rest.split_once(" is ").and_then(|(_, rest)| rest.split_once(" (")).unwrap().0;
-        let beyond = |mean: &f64| match text.contains("shortest") {
-            true => *mean < 0.98 * time(claim),
-            false => *mean > 1.02 * time(claim),
-        };
-        assert!(!latencies.iter().any(beyond), "{latencies:?}: {answer}");
-    }
+    let Some((_, claim)) = latency.split_once(" is ") else { return };
+    let claim = claim.trim_end_matches('.');
+    let (shortest, longest) = claim.split_once(" to ").unwrap_or((claim, claim));
+    let [shortest, longest] = [shortest, longest]
+        .map(|claim| time(claim.split_once(" (").map_or(claim, |(time, _)| time)));
+    let beyond = |mean: &f64| *mean < 0.98 * shortest || *mean > 1.02 * longest;
+    assert!(!latencies.iter().any(beyond), "{latencies:?}: {answer}");
 }
 
 /// Each maximum belongs to the named targets, and to no other.

@@ -10,8 +10,9 @@ use qdepth_files::shell_word;
 use qdepth_files::{Input, limit};
 use qdepth_foreign::import;
 use qdepth_logbook::Logbook;
-use qdepth_record::{Document, RunFilter, RunHeadline, RunRecord, document};
+use qdepth_record::{Document, ObservationEntry, RunFilter, RunHeadline, RunRecord, document};
 
+use crate::flags::LOGBOOK_NAME;
 use qdepth_lab::failure::Usage;
 
 /// Keys of a filter.
@@ -32,20 +33,36 @@ pub(super) fn runs_of_side(word: &str, own: &Path) -> Result<Vec<Document>> {
         }
         let (file, asked) = logbook_and_rest(part);
         let filter = if is_filter(asked) { Some(filter(asked)?) } else { None };
-        let logbook = Logbook::open_read_only(file.as_deref().unwrap_or(own))?;
+        let file = file.as_deref().unwrap_or(own);
+        let logbook = Logbook::open_read_only(file)?;
         let ids = match &filter {
             Some(filter) => matching_ids(&logbook, asked, filter)?,
             None => ids(&logbook, asked)?,
         };
         for id in ids {
             let (run, points) = logbook.measured(&id)?;
-            add(&mut all, part, document(&run, &points))?;
+            add(&mut all, part, with_logbook(document(&run, &points), file))?;
         }
     }
     if all.is_empty() {
         bail!(Usage(format!("`{word}` is not a run; `qdepth list` shows the runs")));
     }
     Ok(all)
+}
+
+/// The run with the logbook in the command that repeats it.
+fn with_logbook(mut run: Document, file: &Path) -> Document {
+    let is_command = |seen: &&mut ObservationEntry| {
+        (&*seen.subject, &*seen.key) == RunRecord::COMMAND && file != Path::new(LOGBOOK_NAME)
+    };
+    let command = run.environment.iter_mut().find(is_command).and_then(|seen| seen.value.as_mut());
+    if let Some(line) = command
+        && let Some((words, seed)) = line.rsplit_once(" --seed ")
+    {
+        let file = shell_word(&file.display().to_string());
+        *line = format!("{words} --logbook {file} --seed {seed}");
+    }
+    run
 }
 
 /// Adds a run to its side; refuses a retracted run and a duplicate.
