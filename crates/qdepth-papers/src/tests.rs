@@ -177,3 +177,17 @@ fn the_noise_floor_is_that_of_the_notes() {
     assert!((2.0..6.0).contains(&at("16")), "{}", at("16"));
     assert!((1.5..5.0).contains(&at("512")), "{}", at("512"));
 }
+
+/// A column with another name would be read as empty, and numbers that nothing reads can be wrong.
+#[test]
+fn the_published_figures_have_the_columns_and_numbers_of_their_description() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/published.csv");
+    let mut rows = csv::Reader::from_path(file).unwrap();
+    let header: Vec<String> = rows.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(header.join(","), HEADER);
+    for row in rows.records().map(Result::unwrap) {
+        let column = |name: &str| &row[header.iter().position(|known| known == name).unwrap()];
+        let is_number = |text: &str| text.is_empty() || text.parse::<f64>().is_ok();
+        assert!(is_number(column("read_percent")) && is_number(column("block_kib")), "{row:?}");
+    }
+}

@@ -28,7 +28,7 @@ fn a_directory_is_foreseen_and_left_alone() {
     );
     assert_contains(
         &said,
-        &["to fill the measurement file; then writes for 23 s in 8 of 10 \
+        &["67.1 MB to fill the measurement file; then writes for 23 s in 8 of 10 \
            points"],
     );
     assert_contains(&said, &["the amount is unknown in advance", "endurance  unknown: "]);

@@ -22,6 +22,7 @@ pub(super) fn size(text: &str, base: Base) -> Result<u64, String> {
     if text.starts_with('(') {
         return whole(arithmetic(text, 1.0)?);
     }
+    let text = text.strip_prefix('+').unwrap_or(text);
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is not a number"));
     }
@@ -218,6 +219,7 @@ mod tests {
             ("4ki", 4096),
             ("4kib", 4000),
             ("1m", 1 << 20),
+            ("+4", 4),
         ] {
             assert_eq!(size(text, usual), Ok(bytes), "{text}");
         }

@@ -265,7 +265,7 @@ fn describe_writes(
         (true, 0) => parts.push("nothing to fill: a complete measurement file exists".to_owned()),
         (true, _) if fills.makes_files => {}
         (true, bytes) => {
-            parts.push(format!("{} to fill the measurement file", Bytes(bytes)));
+            parts.push(format!("{} to fill the measurement file", Bytes(bytes).for_people()));
         }
         (false, _) => {}
     }

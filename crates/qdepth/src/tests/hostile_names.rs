@@ -147,7 +147,7 @@ const NOT_NAMED: &[(&str, &str)] = &[
 ];
 
 /// Names of arguments that are not paths, whatever their type.
-const NO_PATHS: &[&str] = &["words", "medium"];
+const NO_PATHS: &[&str] = &["words"];
 
 /// Command lines, each with a placeholder for one argument that can be a path.
 fn lines() -> Vec<String> {
