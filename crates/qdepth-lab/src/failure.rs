@@ -78,7 +78,9 @@ fn of_logbook(error: &LogbookError) -> u8 {
         | LogbookError::NoSuchRun { .. }
         | LogbookError::NoEarlierRun { .. }
         | LogbookError::AmbiguousRun { .. } => 2,
-        LogbookError::Alive { .. } | LogbookError::Newer { .. } => 3,
+        LogbookError::Alive { .. }
+        | LogbookError::Newer { .. }
+        | LogbookError::OtherTables { .. } => 3,
         _ => FAILED,
     }
 }

@@ -50,6 +50,18 @@ pub enum LogbookError {
         /// Largest schema version that this program knows.
         known: i64,
     },
+    /// A table differs from that of the file's schema version.
+    #[error(
+        "{path}: the table `{table}` is not the one of its schema version, so an unreleased qdepth \
+         wrote the file, or it is damaged. It was not changed. Name another file with --logbook, \
+         or export the runs with the qdepth that wrote it"
+    )]
+    OtherTables {
+        /// The file.
+        path: PathBuf,
+        /// Name of the table.
+        table: String,
+    },
     /// The file does not exist.
     #[error(
         "there is no logbook at {path}. Run `qdepth run` first, or name the file with --logbook"

@@ -256,10 +256,6 @@ fn foreign_view(connection: &Connection) -> rusqlite::Result<Option<String>> {
 
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     must_be_text(connection).map_err(doing(path, "reading the table of contents"))?;
-    if let Some(name) = foreign_view(connection).map_err(doing(path, "reading the contents"))? {
-        let why = format!("its view or virtual table `{name}` is not qdepth's");
-        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
-    }
     let number = |pragma: &str| -> Result<i64> {
         connection
             .query_row(&format!("SELECT * FROM pragma_{pragma}"), [], |row| row.get(0))
@@ -273,7 +269,34 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     if found > known {
         return Err(LogbookError::Newer { path: path.to_owned(), found, known });
     }
+    if let Some(table) = other_table(connection, found).map_err(doing(path, "reading tables"))? {
+        return Err(LogbookError::OtherTables { path: path.to_owned(), table });
+    }
+    if let Some(name) = foreign_view(connection).map_err(doing(path, "reading the contents"))? {
+        let why = format!("its view or virtual table `{name}` is not qdepth's");
+        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
+    }
     Ok(())
+}
+
+/// Name of a table that is not as the migrations up to this version create it: its rows would be
+/// misread, and writing would fail halfway. A missing table is damage, which reading reports.
+fn other_table(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
+    let expected = Connection::open_in_memory()?;
+    for (_, text) in MIGRATIONS.iter().take(version as usize) {
+        expected.execute_batch(text)?;
+    }
+    let mut query = expected.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")?;
+    let mut rows = query.query([])?;
+    let differs = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table'
+                   AND sql NOT LIKE 'CREATE VIRTUAL%' AND name = ?1 AND sql IS NOT ?2)";
+    while let Some(row) = rows.next()? {
+        let (name, sql): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        if connection.query_row(differs, (&name, sql), |row| row.get::<_, bool>(0))? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
 }
 
 /// Writes the application ID before enabling write-ahead logging, so that the first bytes of a
@@ -361,6 +384,8 @@ pub(crate) fn doing(
 mod tests {
     use qdepth_record::RunRecord;
 
+    use rusqlite::OpenFlags;
+
     use super::{MIGRATIONS, migrate_by, open_for_writing};
     use crate::Logbook;
 
@@ -378,5 +403,23 @@ mod tests {
         assert_eq!(super::version(&connection).unwrap(), next.len() as i64);
         let (read, damage) = crate::check::run(&connection, 1).unwrap();
         assert_eq!((read.id, damage), (run.id, None));
+    }
+
+    #[test]
+    fn every_earlier_schema_is_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("first.db");
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut made = super::connect(&path, flags).unwrap();
+        made.pragma_update(None, "application_id", super::APPLICATION_ID).unwrap();
+        migrate_by(&MIGRATIONS[..1], &mut made, &path).unwrap();
+        drop(made);
+        assert_eq!(
+            Logbook::open_read_only(&path).unwrap().listed(9, 0, |_| true).unwrap().len(),
+            0
+        );
+        let run = RunRecord { id: "a".to_owned(), ..RunRecord::default() };
+        Logbook::open(&path).unwrap().begin_run(&run).unwrap();
+        assert_eq!(Logbook::open_read_only(&path).unwrap().run("a").unwrap().id, "a");
     }
 }

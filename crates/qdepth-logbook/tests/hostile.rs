@@ -29,6 +29,29 @@ fn refused(file: &Path) -> String {
     error.to_string()
 }
 
+/// Unreleased versions used the same schema version for other tables.
+#[test]
+fn a_logbook_with_other_tables_is_refused_and_left_unchanged() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = include_str!("../migrations/0001_first.sql");
+    for left_out in ["'trim', ", "    engine_choice       TEXT NOT NULL,\n"] {
+        assert!(first.contains(left_out));
+        let path = directory.path().join("q.db");
+        let made = rusqlite::Connection::open(&path).unwrap();
+        made.execute_batch(&first.replace(left_out, "")).unwrap();
+        made.pragma_update(None, "application_id", i32::from_be_bytes(*b"qdep")).unwrap();
+        made.pragma_update(None, "user_version", 1).unwrap();
+        drop(made);
+        let before = std::fs::read(&path).unwrap();
+        for opened in [Logbook::open(&path), Logbook::open_read_only(&path)] {
+            let error = opened.unwrap_err();
+            assert!(matches!(error, LogbookError::OtherTables { .. }), "{error}");
+        }
+        assert!(std::fs::read(&path).unwrap() == before, "changed");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
 #[test]
 fn a_view_without_end_in_a_tables_place_is_refused() {
     let directory = tempfile::tempdir().unwrap();

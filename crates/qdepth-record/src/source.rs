@@ -3,8 +3,6 @@
 
 /// The device model of an emulated device.
 pub const DESCRIPTION: &str = "EMULATED:description";
-/// The same in logbooks up to schema 15.
-const DESCRIPTION_BEFORE: &str = "EMULATED: description file";
 /// The state of wear that an emulated device was put into.
 pub const STATE: &str = "EMULATED:state";
 /// Measured in virtual time before the first point.
@@ -21,5 +19,5 @@ pub const ALL: [&str; 6] = [DESCRIPTION, STATE, VIRTUAL, WRITTEN, CALIBRATION, C
 
 /// True if a fact is a parameter of an emulated device, taken from its device model.
 pub fn is_description(source: &str) -> bool {
-    [DESCRIPTION, DESCRIPTION_BEFORE].contains(&source)
+    source == DESCRIPTION
 }

@@ -90,6 +90,11 @@ impl Point {
         if self.stop.catches_up && (self.stop.bytes_per_stream == 0 || self.stop.visits > 1) {
             return Err("`catches_up` needs `bytes_per_stream` and a single visit".to_owned());
         }
+        if self.stop.catches_up && self.flow.is_some() {
+            return Err("`catches_up` moves equal amounts, and `flow` shares them by weight: use \
+                        one of them"
+                .to_owned());
+        }
         self.stop.settling.map_or(Ok(()), |settling| settling.check())?;
         self.stop.least_rate.map_or(Ok(()), |least| least.check())?;
         let share = |name: &str, value: f64| {

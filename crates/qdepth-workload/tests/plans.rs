@@ -440,6 +440,14 @@ fn wrong_steps_say_what_would_be_right() {
     assert!(
         resolve_profile("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err()
     );
+    // Shares by weight and equal amounts contradict each other.
+    let load = "profile=\"reader\",outstanding=2,bytes_per_stream=\"1GiB\",catches_up=true";
+    let step = |more: &str| {
+        plan(&format!("name=\"t\"\n{TWO}[[step]]\ntitle=\"s\"\nload=[{{{load}{more}}}]"))
+    };
+    assert_eq!(step("").map(|plan| plan.points.len()), Ok(1));
+    let both = step(",flow={weight=2}").unwrap_err();
+    assert!(both.contains("use one of them"), "{both}");
 }
 
 #[test]

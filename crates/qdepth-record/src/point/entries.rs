@@ -56,7 +56,7 @@ pub struct CpuPerIo {
 /// Failed I/Os of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorEntry {
-    /// `read`, `write` or `sync`.
+    /// `read`, `write`, `trim` or `sync`.
     pub direction: String,
     /// Linux error number, positive; 0 for all kinds beyond the sixteenth, taken together.
     pub errno: i32,
