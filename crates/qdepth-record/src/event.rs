@@ -38,7 +38,7 @@ pub enum RunEvent {
     /// A point is in the logbook.
     PointEnded(PointEnded),
     /// The points of a group are measured: in one go, or in one of their segments or rounds.
-    VisitStarted(VisitStarted),
+    SegmentStarted(SegmentStarted),
     /// A finding was made.
     FindingRaised(FindingRaised),
     /// The run has ended. Only messages about it may follow, for example about undone settings.
@@ -167,7 +167,7 @@ pub struct PointStarted {
     /// name, `part` the number of the drive or process (from 1), `parts` their count, and
     /// `area_bytes` the measurement area.
     #[serde(default)]
-    pub column: Option<PointColumn>,
+    pub variant: Option<PointVariant>,
     /// Queue depth of each stream.
     pub outstanding: u32,
     /// Number of streams, each on its own area.
@@ -182,10 +182,10 @@ pub struct PointStarted {
     pub planned_before_ns: u64,
 }
 
-/// A column of a comparison, as a point of it is told from its like in the others.
+/// A variant of a comparison, which distinguishes a point from its like in the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct PointColumn {
+pub struct PointVariant {
     /// Subject of the comparison: `drives`, `targets`, `processes` or `areas`.
     pub of: String,
     /// Name given by the plan or the user; for an area, the area as requested.
@@ -236,7 +236,7 @@ pub struct Interval {
 /// The points of a group as they are measured, in one go or for one of their visits or rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct VisitStarted {
+pub struct SegmentStarted {
     /// The group.
     pub group: u32,
     /// Warm-up, ns.

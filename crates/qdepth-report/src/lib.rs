@@ -68,8 +68,8 @@ pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;
 pub use section::over_time::longest_tail;
 pub use words::{
-    FindingText, Lang, column_in_words, finding_template, finding_text, load_in_words, phase_text,
-    reason_text,
+    FindingText, Lang, finding_template, finding_text, load_in_words, phase_text, reason_text,
+    variant_in_words,
 };
 
 #[cfg(test)]

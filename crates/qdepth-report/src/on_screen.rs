@@ -25,6 +25,8 @@ const FINDING_LINES: usize = 3;
 /// The result of a run in a terminal.
 #[derive(Clone, Debug)]
 pub struct OnScreen {
+    /// Short ID and plan of the run, what it measured, and when.
+    pub measured: String,
     /// Table with one row per point; for some plans tables of another form.
     pub tables: Vec<Table>,
     /// The answer as a small table, for screens that are too small for the full tables.
@@ -68,19 +70,28 @@ pub fn on_screen(
 }
 
 fn answered(view: &View<'_>) -> OnScreen {
+    let name = format!("{:.13} ({})", view.run.id, view.run.plan_name);
+    let measured = with_subject(view.lang, &name, &summary::measured(view));
     let mut findings = lines(view);
     if findings.len() > FINDING_LINES {
         let more = findings.split_off(FINDING_LINES - 1).len();
         findings.push(counted(view.words.findings.more, more));
     }
     if let Some(grid) = disk_mark::table(view) {
-        return OnScreen { tables: vec![grid], answer: None, sentence: String::new(), findings };
+        return OnScreen {
+            measured,
+            tables: vec![grid],
+            answer: None,
+            sentence: String::new(),
+            findings,
+        };
     }
     let answer = answer::blocks(view).into_iter().find_map(|block| match block {
         Block::Table(table) => Some(untraced(table)),
         _ => None,
     });
     OnScreen {
+        measured,
         tables: tables_of(view).into_iter().map(untraced).collect(),
         answer,
         sentence: std::iter::once(answer::sentence(view))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Bytes, Code, Finding, RANK, label};
-use qdepth_record::event::{PhaseStarted, PointColumn};
+use qdepth_record::event::{PhaseStarted, PointVariant};
 use qdepth_record::figures::Figures;
 use qdepth_record::{Reason, phase_step};
 
@@ -37,22 +37,22 @@ pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> Stri
 }
 
 /// Variant of a comparison that a point belongs to, as text.
-pub fn column_in_words(lang: Lang, column: &PointColumn) -> String {
+pub fn variant_in_words(lang: Lang, variant: &PointVariant) -> String {
     let own = words(lang).comparison;
     // Capacities are in powers of ten, as drives are sold.
-    let size = in_brackets(lang, &Bytes(column.area_bytes).for_people());
-    match &*column.of {
-        "processes" if column.parts == 1 => counted(own.processes, 1),
+    let size = in_brackets(lang, &Bytes(variant.area_bytes).for_people());
+    match &*variant.of {
+        "processes" if variant.parts == 1 => counted(own.processes, 1),
         "processes" => fill_in(
             own.process_of,
-            &[("part", column.part.to_string()), ("parts", column.parts.to_string())],
+            &[("part", variant.part.to_string()), ("parts", variant.parts.to_string())],
         ),
-        "areas" if column.name == "full" => own.entire_area.to_owned() + &size,
-        "areas" if column.name.parse::<Bytes>().is_ok() => {
-            fill_in(own.area, &[("area", number::binary_bytes(column.area_bytes as f64))])
+        "areas" if variant.name == "full" => own.entire_area.to_owned() + &size,
+        "areas" if variant.name.parse::<Bytes>().is_ok() => {
+            fill_in(own.area, &[("area", number::binary_bytes(variant.area_bytes as f64))])
         }
-        "areas" => fill_in(own.area, &[("area", column.name.clone() + &size)]),
-        _ => column.name.clone(),
+        "areas" => fill_in(own.area, &[("area", variant.name.clone() + &size)]),
+        _ => variant.name.clone(),
     }
 }
 
@@ -344,14 +344,14 @@ mod tests {
     #[test]
     fn a_point_is_told_from_its_like_in_other_columns() {
         let translations = |compared: &str, name: &str, parts: u32| {
-            let column = PointColumn {
+            let variant = PointVariant {
                 of: compared.to_owned(),
                 name: name.to_owned(),
                 part: 2,
                 parts,
                 area_bytes: 1 << 35,
             };
-            SPOKEN.map(|lang| column_in_words(lang, &column))
+            SPOKEN.map(|lang| variant_in_words(lang, &variant))
         };
         for (column, [en, ja]) in [
             (translations("processes", "4", 4), ["process 2 of 4", "プロセス 2/4"]),

@@ -95,7 +95,7 @@ impl Known {
             RunEvent::PointStarted(point) => {
                 self.began.insert(point.point, point.clone());
             }
-            RunEvent::VisitStarted(visit) => {
+            RunEvent::SegmentStarted(visit) => {
                 self.began.retain(|_, point| point.group == visit.group);
                 self.last.clear();
             }

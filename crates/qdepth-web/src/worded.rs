@@ -2,7 +2,7 @@
 
 use qdepth_record::RunEvent;
 use qdepth_record::event::PointStarted;
-use qdepth_report::{Lang, column_in_words, finding_text, load_in_words, phase_text};
+use qdepth_report::{Lang, finding_text, load_in_words, phase_text, variant_in_words};
 use qdepth_words::{with_subject, words};
 
 /// Adds the field `words` to an event that has a text: a phase, the load of a new point, or a
@@ -28,8 +28,8 @@ pub(crate) fn with_words(line: String, lang: Lang) -> String {
 fn load(point: &PointStarted, lang: Lang) -> String {
     let load = load_in_words(lang, &point.profile, &point.profile_title, &point.step);
     let load = format!("{load} × {}", point.outstanding);
-    match &point.column {
-        Some(column) => [load, column_in_words(lang, column)].join(words(lang).load_step),
+    match &point.variant {
+        Some(variant) => [load, variant_in_words(lang, variant)].join(words(lang).load_step),
         None => load,
     }
 }
@@ -51,7 +51,8 @@ mod tests {
         assert_eq!(words(started, Lang::En), "Database, before 1/2 × 1");
         assert_eq!(words(started, Lang::Ja), "データベース、前 1/2 × 1");
         let column = r#"{"of":"processes","name":"4","part":2,"parts":4,"area_bytes":4096}"#;
-        let of_column = started.replace("\"streams\"", &format!("\"column\":{column},\"streams\""));
+        let of_column =
+            started.replace("\"streams\"", &format!("\"variant\":{column},\"streams\""));
         assert_eq!(words(&of_column, Lang::En), "Database, before 1/2 × 1, process 2 of 4");
         assert_eq!(words(&of_column, Lang::Ja), "データベース、前 1/2 × 1、プロセス 2/4");
         let raised = r#"{"event":"finding-raised","point":null,"code":"io-errors","severity":"invalid","values":{"failed":3.0,"share":null},"labels":{"errors":"write EIO 3"}}"#;

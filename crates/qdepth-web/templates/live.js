@@ -116,7 +116,7 @@
       started.set(e.point, e);
       progress(e.planned_before_ns);
     },
-    "visit-started"(e) {
+    "segment-started"(e) {
       visit = e; from = null; reached = 0; last = new Map();
       progress(e.planned_before_ns);
       phase();

@@ -24,7 +24,7 @@ mod live;
 #[cfg(test)]
 mod tests;
 
-use lines::{Size, column_suffix, lines, load, number, target_among};
+use lines::{Size, lines, load, number, target_among, variant_suffix};
 use live::Live;
 
 /// Interval for redrawing the live lines.
@@ -339,7 +339,7 @@ fn what(point: &PointStarted, on: &str) -> String {
         "" => format!("{profile_title:<12} QD {outstanding:<4}"),
         step => format!("{profile_title:<12} {step}"),
     };
-    let rest = column_suffix(point) + on;
+    let rest = variant_suffix(point) + on;
     if rest.is_empty() { load } else { load.trim_end().to_owned() + &rest }
 }
 

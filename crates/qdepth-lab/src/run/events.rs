@@ -163,7 +163,7 @@ impl<'a> Events<'a> {
                 profile: point.profile.clone(),
                 profile_title: point.profile_title.clone(),
                 step: shown_step(&point.step),
-                column: column(self.compared.as_ref(), group, point),
+                variant: variant(self.compared.as_ref(), group, point),
                 outstanding: point.outstanding,
                 streams: point.streams,
                 offered_io_per_s: point.offered_io_per_s(),
@@ -179,13 +179,13 @@ impl<'a> Events<'a> {
     /// measured before.
     pub(crate) fn visit(&self, points: &[Point], before: Nanos) {
         let longest = |length: fn(&Point) -> u64| points.iter().map(length).max().unwrap_or(0);
-        let event = event::VisitStarted {
+        let event = event::SegmentStarted {
             group: points.first().map_or(0, |point| point.group),
             warm_up_ns: longest(|point| point.warm_up_ns),
             window_ns: longest(|point| point.stop.duration_ns),
             planned_before_ns: before.0,
         };
-        self.observer.event(&RunEvent::VisitStarted(event));
+        self.observer.event(&RunEvent::SegmentStarted(event));
     }
 
     /// Adds a sample of a point's window.
@@ -279,11 +279,11 @@ impl<'a> Events<'a> {
 
 /// The variant that a point belongs to; `None` without a comparison, or if the target identifies
 /// it.
-fn column(
+fn variant(
     compared: Option<&Comparison>,
     group: &[Point],
     point: &Point,
-) -> Option<event::PointColumn> {
+) -> Option<event::PointVariant> {
     let (compared, own) = compared.zip(point.variant)?;
     let variant = compared.variants.get(own as usize)?;
     if matches!(compared.of, Compared::Drives | Compared::Targets) && variant.name.is_empty() {
@@ -294,7 +294,7 @@ fn column(
             && (&other.profile, &other.step) == (&point.profile, &point.step)
     };
     let before = group.iter().filter(alike).take_while(|earlier| earlier.index != point.index);
-    Some(event::PointColumn {
+    Some(event::PointVariant {
         of: record::compared(compared.of).to_owned(),
         name: variant.name.clone(),
         part: before.count() as u32 + 1,

@@ -58,14 +58,14 @@ pub(super) fn goals(view: &View<'_>) -> Table {
     let words = view.words;
     let columns = vec![
         text(words.goal),
-        number_in(words.figures, ""),
+        number_in(words.figures, "").ranked(1),
         number_in(words.mean_error, "%"),
         number_in(words.at_most, "%"),
         number_in(words.worst_error, "%"),
         number_in(words.at_most, "%"),
-        text(words.at),
-        number_in(words.noise, "%"),
-        text(words.study),
+        text(words.at).ranked(2),
+        number_in(words.noise, "%").ranked(3),
+        text(words.study).ranked(4),
         text(words.reached),
     ];
     let mut rows: Vec<Row> = Vec::new();
@@ -167,12 +167,12 @@ pub(super) fn sections(view: &View<'_>) -> Table {
     let columns = vec![
         text(words.section),
         text(words.used),
-        number_in(words.figures, ""),
-        number_in(words.missing_count, ""),
+        number_in(words.figures, "").ranked(1),
+        number_in(words.missing_count, "").ranked(3),
         number_in(words.mean_error, "%"),
         number_in(words.worst_error, "%"),
-        text(words.at),
-        number_in(words.noise, "%"),
+        text(words.at).ranked(2),
+        number_in(words.noise, "%").ranked(4),
     ];
     let mut last = String::new();
     let rows = view.comparison.sections.iter().map(|summary| {
@@ -247,12 +247,12 @@ fn figure_table(view: &View<'_>, rows: Vec<Row>) -> Table {
         text(words.id),
         text(words.storage),
         text(words.load),
-        text(words.quantity),
+        text(words.quantity).ranked(2),
         number_in(words.published, ""),
         number_in(words.emulated_value, ""),
-        text(words.unit),
+        text(words.unit).ranked(1),
         number_in(words.error, "%"),
-        text(words.used),
+        text(words.used).ranked(3),
     ];
     table(words.captions[4], columns, rows, words.notes[3])
 }

@@ -121,6 +121,10 @@ impl From<Window> for SniaWindow {
     }
 }
 
+/// States of a point with a level, and of one that is known to have none.
+const LEVEL: [&str; 2] = ["steady", "cyclic"];
+const NO_LEVEL: [&str; 2] = ["drifting", "never-steady"];
+
 /// Evaluates every point of a run, in rounds of this length.
 pub fn steady_report(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyReport {
     SteadyReport {
@@ -190,12 +194,12 @@ fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
 impl SteadyReport {
     /// True if qdepth's own rule finds a level for every point.
     pub fn all_have_levels(&self) -> bool {
-        self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.state))
+        self.points.iter().all(|point| LEVEL.contains(&point.state))
     }
 
     /// True if at least one point is known to have no level.
     pub fn some_have_none(&self) -> bool {
-        self.points.iter().any(|point| ["drifting", "never-steady"].contains(&point.state))
+        self.points.iter().any(|point| NO_LEVEL.contains(&point.state))
     }
 }
 
@@ -217,20 +221,21 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
         "never-steady" => words.courses[4].to_owned(),
         _ => fill_in(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
     };
+    let has_rounds = report.points.iter().any(|point| point.snia.is_some());
     let window = fill_in(words.window, &[("n", WINDOW_ROUNDS.to_string())]);
     Rows::from_items(&report.points)
         .column(text(words.profile), |point| {
             Cell::head(load_in_words(lang, &point.profile, &point.profile_title, ""))
         })
         .column(number_in(words.outstanding, ""), |p| Cell::plain(p.outstanding.to_string()))
-        .column(text(words.rounds), |point| {
+        .column(has_rounds.then(|| text(words.rounds)), |point| {
             let rates: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
             Cell::plain(picture(&rates))
         })
-        .column(number_in(&window, ""), |point| {
+        .column(has_rounds.then(|| number_in(&window, "")), |point| {
             Cell::or_dash(point.snia.map(|window| shown("io_per_s", window.mean)))
         })
-        .column(text(words.by_snia), |point| {
+        .column(has_rounds.then(|| text(words.by_snia)), |point| {
             Cell::or_dash(point.snia.map(|window| window.verdict(words)))
         })
         .column(number_in(words.level, ""), |p| Cell::plain(shown("io_per_s", p.level)))
@@ -238,9 +243,19 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
         .table(format!("{}{mark}", fill_in(words.steady, &values)))
 }
 
-/// Notes to the table.
-pub fn steady_sentences(lang: Lang) -> Vec<String> {
-    vec![words(lang).compare.steady_note.to_owned()]
+/// The number of points with each result, and a note to the table.
+pub fn steady_sentences(report: &SteadyReport, lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
+    let count = |states: &[&str]| {
+        report.points.iter().filter(|point| states.contains(&point.state)).count().to_string()
+    };
+    let values = [
+        ("of", report.points.len().to_string()),
+        ("steady", count(&LEVEL)),
+        ("unsteady", count(&NO_LEVEL)),
+        ("short", count(&["too-short"])),
+    ];
+    vec![fill_in(words.steady_lead, &values), words.steady_note.to_owned()]
 }
 
 /// The report as a JSON document with a final line break.

@@ -239,12 +239,13 @@ fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
     }
     let template = if view.compares() { words.place_on } else { words.place };
     let lines = by_line.into_iter().map(|((load, target), at)| {
+        let is_depth = at.iter().all(|at| at.parse::<u32>().is_ok());
         fill_in(
             template,
             &[
                 ("profile", load.to_owned()),
                 ("target", view.target_name(target)),
-                ("outstanding", listed(view, at)),
+                (if is_depth { "outstanding" } else { "step" }, listed(view, at)),
             ],
         )
     });

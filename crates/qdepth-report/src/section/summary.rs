@@ -80,7 +80,7 @@ pub(crate) fn expected(view: &View<'_>) -> Option<String> {
     Some(fill_in(words.expected, &values))
 }
 
-fn measured(view: &View<'_>) -> String {
+pub(crate) fn measured(view: &View<'_>) -> String {
     let words = view.words.summary;
     let names = match view.run.targets.is_empty() {
         true => list(view, view.targets.iter().map(|t| view.target_name(*t)).collect()),

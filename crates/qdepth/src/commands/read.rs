@@ -21,7 +21,7 @@ pub(crate) fn print_answer(
     points: &[PointRecord],
     presentation: &Presentation,
 ) -> Result<()> {
-    let OnScreen { tables, answer, sentence, findings } =
+    let OnScreen { tables, answer, sentence, findings, .. } =
         qdepth_report::on_screen(run, points, presentation.clone());
     tables.iter().try_for_each(print_points)?;
     let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
@@ -266,7 +266,11 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     match (options.findings, options.timeline) {
         (true, _) => print_details(&run, &points, &presentation)?,
         (_, true) => print_timeline(&run, &points, options.point, presentation)?,
-        _ => print_answer(&run, &points, &presentation)?,
+        _ => {
+            print(&qdepth_report::on_screen(&run, &points, presentation.clone()).measured)?;
+            print("")?;
+            print_answer(&run, &points, &presentation)?;
+        }
     }
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;

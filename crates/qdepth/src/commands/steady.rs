@@ -21,7 +21,7 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
         print_raw(steady_json(&report).trim_end())?;
     } else {
         print_list(&steady_table(&report, lang))?;
-        steady_sentences(lang).iter().try_for_each(|sentence| print(sentence))?;
+        steady_sentences(&report, lang).iter().try_for_each(|sentence| print(sentence))?;
     }
     Ok(match (report.some_have_none(), report.all_have_levels()) {
         (true, _) => Status::Invalid,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use qdepth_files::{Lines, visible};
 use qdepth_measure::Bytes;
 use qdepth_record::event::{Machine, PointStarted};
-use qdepth_report::{Lang, column_in_words, count};
+use qdepth_report::{Lang, count, variant_in_words};
 use unicode_width::UnicodeWidthStr;
 
 use super::live::{Figures, Live, MINUTE, Phase, Writing, longest};
@@ -151,19 +151,19 @@ pub(super) fn load(point: &PointStarted) -> String {
         "" => format!("{}, QD {}", point.profile_title, point.outstanding),
         step => format!("{} {step}", point.profile_title),
     };
-    visible(&(text + &column_suffix(point)), Lines::One).into_owned()
+    visible(&(text + &variant_suffix(point)), Lines::One).into_owned()
 }
 
 /// Suffix of a load in a comparison.
-pub(super) fn column_suffix(point: &PointStarted) -> String {
-    let column = point.column.as_ref();
-    column.map_or_else(String::new, |column| format!(", {}", column_in_words(Lang::En, column)))
+pub(super) fn variant_suffix(point: &PointStarted) -> String {
+    let variant = point.variant.as_ref();
+    variant.map_or_else(String::new, |variant| format!(", {}", variant_in_words(Lang::En, variant)))
 }
 
 /// Target of a load, if a run has several targets and the column does not name it.
 pub(super) fn target_among(live: &Live, point: &PointStarted) -> Option<String> {
     let several = live.run.as_ref().is_some_and(|run| run.targets.len() > 1);
-    (several && point.column.is_none()).then(|| target(live, point))
+    (several && point.variant.is_none()).then(|| target(live, point))
 }
 
 fn target(live: &Live, point: &PointStarted) -> String {
@@ -324,7 +324,7 @@ fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> V
             i.io_per_s_interval.map_or_else(String::new, |[low, high]| whole((low + high) / 2.0))
         });
         columns.push(number("mean", 3, 9, mean));
-        columns.push(number("95 %", 2, 6, interval));
+        columns.push(number("± 95 %", 2, 6, interval));
     }
     columns
 }

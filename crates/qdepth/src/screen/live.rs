@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use qdepth_record::event::{
-    self, Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted,
+    self, Interval, Machine, PointStarted, RunEvent, RunStarted, SegmentStarted,
 };
 use qdepth_report::{Lang, phase_text};
 
@@ -48,7 +48,7 @@ pub(super) struct Figures {
 /// Segment of a point that is measured now.
 #[derive(Debug)]
 pub(super) struct Visit {
-    pub(super) started: VisitStarted,
+    pub(super) started: SegmentStarted,
     since: Duration,
     /// Elapsed part of its window in virtual time, ns.
     window_ns: u64,
@@ -103,7 +103,7 @@ impl Live {
             RunEvent::PointStarted(point) => {
                 self.begun.insert(point.point, point.clone());
             }
-            RunEvent::VisitStarted(started) => {
+            RunEvent::SegmentStarted(started) => {
                 let (started, since) = (started.clone(), now);
                 self.visit = Some(Visit { started, since, window_ns: 0, from_ns: None });
             }
@@ -165,7 +165,7 @@ impl Live {
     /// Current phase; `None` between points.
     pub(super) fn phase(&self, now: Duration) -> Option<Phase> {
         let visit = self.visit.as_ref()?;
-        let VisitStarted { warm_up_ns, window_ns, .. } = visit.started;
+        let SegmentStarted { warm_up_ns, window_ns, .. } = visit.started;
         let elapsed = self.elapsed(visit, now);
         Some(if elapsed < warm_up_ns {
             Phase::WarmUp(elapsed, warm_up_ns)

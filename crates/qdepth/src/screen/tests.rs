@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted};
+use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted, SegmentStarted};
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{Size, lines};
@@ -36,7 +36,7 @@ fn point(point: u32, target: u32) -> RunEvent {
         profile: "database".to_owned(),
         profile_title: "Database".to_owned(),
         step: String::new(),
-        column: None,
+        variant: None,
         outstanding: 8,
         streams: 1,
         offered_io_per_s: None,
@@ -49,7 +49,7 @@ fn point(point: u32, target: u32) -> RunEvent {
 fn visit() -> RunEvent {
     let (warm_up_ns, window_ns) = (5 * SECOND, 30 * SECOND);
     let planned_before_ns = 70 * SECOND;
-    RunEvent::VisitStarted(VisitStarted { group: 7, warm_up_ns, window_ns, planned_before_ns })
+    RunEvent::SegmentStarted(SegmentStarted { group: 7, warm_up_ns, window_ns, planned_before_ns })
 }
 
 fn interval(point: u32, second: u64) -> RunEvent {
@@ -284,8 +284,8 @@ fn the_last_minute_goes_on_from_load_to_load_where_one_is_measured_alone() {
         RunEvent::PointStarted(point) => {
             RunEvent::PointStarted(PointStarted { point: 3, group: 8, ..point.clone() })
         }
-        RunEvent::VisitStarted(visit) => {
-            RunEvent::VisitStarted(VisitStarted { group: 8, ..visit.clone() })
+        RunEvent::SegmentStarted(visit) => {
+            RunEvent::SegmentStarted(SegmentStarted { group: 8, ..visit.clone() })
         }
         other => other.clone(),
     };
