@@ -95,9 +95,9 @@ codes! {
     DepthNotReached = "depth-not-reached", INVALID, Point, ["asked", "mean"], [],
         "on average, fewer than 99 % of the requested I/Os were in flight";
     QueueUnsettled = "queue-unsettled", EITHER, Point, ["mean_ns", "settled_ns", "share"], [],
-        "latencies of a closed loop are too short for the number of I/Os in flight: the queue was \
-         still filling, or the window is short compared with a latency (B above 5 %, C above 20 % \
-         beyond chance)";
+        "in a closed loop, the mean latency is more than 5 % (B) or 20 % (C) below the one that \
+         Little's law requires for the I/Os in flight, beyond chance: the window began while the \
+         queue was filling, or is short compared with a latency";
     Conservation = "conservation", INVALID, Point, ["expected", "counted"], ["law"],
         "the numbers of submissions, completions and histogram entries differ";
     BytesLaw = "bytes-law", INVALID, Point, ["expected_bytes", "counted_bytes"], [],
@@ -105,11 +105,12 @@ codes! {
     ForeignIo = "foreign-io", EITHER, Point,
         ["kernel_bytes", "our_bytes", "share"],
         ["processes"],
-        "the kernel counted more I/O on the device than qdepth issued (B above 0.5 %, C above 2 \
-         %; below a file B above 5 %, C above 25 % that cannot be the file system's own)";
+        "the kernel counted more I/O on the device than qdepth issued: more than 0.5 % (B) or 2 % \
+         (C); for a file, more than 5 % (B) or 25 % (C) that its file system cannot have caused, \
+         or 30 % in total (B)";
     KernelSawLess = "kernel-saw-less", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
-        "the kernel counted less I/O on the device than qdepth issued: a cache answered, or I/Os \
-         were merged (B above 0.5 %, C above 2 %)";
+        "the kernel counted fewer bytes on the device than qdepth moved, by more than 0.5 % (B) \
+         or 2 % (C)";
     AboveLinkLimit = "above-link-limit", INVALID, Point, ["mib_per_s", "link_mib_per_s"], [],
         "the throughput exceeds that of the link";
     ImplausiblyFast = "implausibly-fast", REMARK, Point, ["median_ns"], [],
@@ -120,7 +121,8 @@ codes! {
         "buffered I/O, as requested: the page cache is part of the result, and write errors may \
          be hidden";
     CachedBelow = "cached-below", INVALID, Point, [], ["why", "device"],
-        "the storage is memory, or a loop device without direct I/O";
+        "the storage is memory or a loop device without direct I/O, or the file is compressed or \
+         shares blocks";
     ServedBelow = "served-below", REMARK, Point, [], ["file_system"],
         "a FUSE program or another host serves the file system, and its caches cannot be seen";
     ControlGroupLimit = "control-group-limit", INVALID, Point,
@@ -128,24 +130,24 @@ codes! {
         ["direction", "unit", "file"],
         "the rate reached 80 % of a limit that a control group of qdepth sets for the device";
     UnwrittenRead = "unwritten-read", INVALID, Point, ["unwritten_share"], [],
-        "part of the area was never written, in the file or in the backing file of a loop device: \
-         reads there cost nothing, and first writes are not those of a used device";
+        "part of the file, or of the backing file of a loop device, was never written: reads \
+         there cost nothing, and first writes differ from those of a used device";
     GeneratorCeiling = "generator-ceiling", EITHER, Point,
         ["ceiling_io_per_s", "io_per_s", "ratio"],
         [],
         "the ceiling of the load generator is less than ten times (B) or twice (C) the rate";
     IoErrors = "io-errors", INVALID, Point, ["failed"], ["errors"],
-        "I/Os failed; counted by direction and error";
+        "some I/Os failed; they are counted by direction and error";
     ShortTransfers = "short-transfers", REMARK, Point, ["short"], [],
-        "transfers were short and were completed by further I/Os";
+        "the kernel returned less than requested; further I/Os completed the transfers";
     DeviceGone = "device-gone", INVALID, Point,
         ["size_bytes", "offset_bytes"],
         ["evidence", "direction", "device"],
-        "a transfer of 0 bytes within the area: the device shrank or disappeared";
+        "a transfer within the area returned 0 bytes: the device shrank or disappeared";
     Hung = "hung", INVALID, Point, ["abandoned", "waited_ns"], [],
         "I/Os did not complete within the time limit";
     Stall = "stall", REMARK, Point, ["longest_ns", "over_100ms", "over_1s", "over_10s"], [],
-        "no completion for more than 100 ms";
+        "no I/O completed for more than 100 ms";
     SyncsApart = "syncs-apart", REMARK, Point, ["write_ns", "sync_ns", "operation_ns"], [],
         "syncs take more than 10 % of the time of a durable write: its latency is not that of the \
          write alone";
@@ -167,7 +169,7 @@ codes! {
         [],
         "the time limit was reached before the precision of `--until`";
     TooFewSamples = "too-few-samples", REMARK, Point, ["samples"], [],
-        "fewer than 1 000 I/Os: even the 99th percentile has fewer than ten samples beyond it";
+        "fewer than 1,000 I/Os: even the 99th percentile has fewer than ten samples beyond it";
     EngineFallback = "engine-fallback", REMARK, Point, [],
         ["engine", "refused", "operation", "why"],
         "the preferred engine, `io_uring`, could not be used, and another engine was used instead";
@@ -199,8 +201,7 @@ codes! {
         ["rounds", "times_written", "io_per_s", "range_share", "slope_share", "period_ns"],
         ["target", "state", "rule"],
         "preconditioning, or a point with `--until steady`, ended without steady state: cyclic \
-         (with its period), drifting, never steady, or too short \
-         ([steady.md](../method/steady.md))";
+         (with its period), drifting, never steady, or too short ([rules](../method/steady.md))";
     DeviceChanged = "device-changed", INVALID, Both, [], ["was", "is"],
         "the target's identity changed during a point (finding of the point) or between points \
          (finding of the run, which then ends)";
@@ -208,13 +209,13 @@ codes! {
         "part of the samples could not be stored; totals are complete";
     TargetFailed = "target-failed", INVALID, Point, [],
         ["why", "call", "error", "lost_rank", "message"],
-        "the engine failed";
+        "the engine reported an error, or a rank did not respond";
     Resumed = "resumed", REMARK, Point, [], [],
-        "measured after an interruption of the run";
+        "the point was measured after an interruption of the run";
     Imported = "imported", REMARK, Both, [], ["program", "version", "file", "remarks"],
-        "measured by another program and imported";
+        "another program measured this; qdepth imported it";
     NotLiteral = "not-literal", REMARK, Run, ["bytes", "transfers"], ["option", "what", "name"],
-        "an option of another program's job was handled differently, as the finding describes";
+        "qdepth handles an option of another program differently ([codes](remarks.md))";
     BelowExpected = "below-expected", REMARK, Point,
         ["share", "io_per_s", "expected_io_per_s"],
         ["medium"],
@@ -242,13 +243,13 @@ codes! {
     BackgroundWork = "background-work", INVALID, Point, [], ["device"],
         "an array below the target was rebuilt, scrubbed or checked";
     FarDrive = "far-drive", REMARK, Run, [], ["device", "node", "cpus"],
-        "a drive is on another NUMA node than the CPUs of its workers: all CPUs that they are \
-         pinned to (`--cpus`, or near the drive), or all that they may run on";
+        "a pinned worker has a CPU on another NUMA node than its drive; without pinning: all \
+         CPUs that the workers may use are on other nodes";
     RecordDamaged = "record-damaged", INVALID, Run, ["point", "row"], ["record", "parts"],
         "a record of the logbook does not match its checksum: a damaged point is omitted, a \
          damaged record of the run is unreliable";
     Unknown = "unknown", EITHER, Both, [], ["code"],
-        "a finding of a newer version; JSON and CSV keep its code";
+        "the finding is of a newer version; JSON and CSV keep its code";
 }
 
 impl fmt::Display for Code {

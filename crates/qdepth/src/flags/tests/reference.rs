@@ -36,11 +36,15 @@ fn assert_page(name: &str, wanted: &str) {
 
 /// A text in a cell of a table, with no letter that means something in Markdown.
 fn cell(text: &str) -> String {
-    let mut quoted = false;
-    let mut cell = String::new();
-    for letter in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+    let (mut quoted, mut cell) = (false, String::new());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (at, letter) in text.char_indices() {
         quoted ^= letter == '`';
-        if letter == '|' || (!quoted && matches!(letter, '<' | '*' | '_' | '[')) {
+        // Within a word, an underscore means nothing.
+        let is_inside = text[..at].ends_with(char::is_alphanumeric)
+            && text[at + letter.len_utf8()..].starts_with(char::is_alphanumeric);
+        let is_mark = matches!(letter, '<' | '*' | '[') || (letter == '_' && !is_inside);
+        if letter == '|' || (!quoted && is_mark) {
             cell.push('\\');
         }
         cell.push(letter);
@@ -192,35 +196,51 @@ fn the_reference_of_options_is_what_the_program_takes() {
 
 #[test]
 fn the_reference_of_findings_is_what_reports_say() {
-    let mut page = "# Findings\n\nThis page lists the problems that qdepth detects: code, grade, \
-                    condition, remedy, and the names of the values that reports and \
-                    [JSON](../json.md) contain. Grade B: valid with warnings; C: invalid. A \
-                    finding concerns a point, unless it says \"run\". The meaning of a code never \
-                    changes. `qdepth show --findings` explains each finding of a run with its \
-                    figures.\n\n"
+    let mut page = "# Findings\n\nqdepth detects these problems. Each entry has a code, whose \
+                    meaning never changes, the title that reports print, the condition, the names \
+                    of its values in [JSON](../json.md), and a remedy. A finding is about a point \
+                    unless its entry says *run*. `qdepth show --findings` explains those of a \
+                    run.\n"
         .to_owned();
-    for code in Code::ALL.iter().copied() {
-        let meaning = code.meaning();
+    let grades = |code: Code| -> Vec<String> {
         let grade = |severity: &Severity| {
             Grade::from_findings([&Finding::new(code, *severity)]).to_string()
         };
-        let mut about: Vec<String> = meaning.severities.iter().map(grade).collect();
-        match meaning.subject {
-            Subject::Point => {}
-            Subject::Run => about.push("run".to_owned()),
-            Subject::Both => about.push("point or run".to_owned()),
+        code.meaning().severities.iter().map(grade).collect()
+    };
+    for (heading, group) in [
+        ("Grade C: invalid", &["C"][..]),
+        ("Grade B or C, by size", &["B", "C"]),
+        ("Grade B: valid with a warning", &["B"]),
+    ] {
+        let _ = write!(page, "\n## {heading}\n");
+        let mut codes: Vec<Code> =
+            Code::ALL.iter().copied().filter(|code| grades(*code) == group).collect();
+        codes.sort_by_key(|code| code.as_str());
+        for code in codes {
+            let meaning = code.meaning();
+            let about = match meaning.subject {
+                Subject::Point => "",
+                Subject::Run => " *Run.*",
+                Subject::Both => " *Point or run.*",
+            };
+            let names: Vec<&str> = meaning.values.iter().chain(meaning.labels).copied().collect();
+            let text = finding_template(code, Lang::En);
+            let mut law = meaning.law.to_owned();
+            // Most conditions begin with a small letter, after a colon.
+            if let Some(first) = law.get_mut(..1) {
+                first.make_ascii_uppercase();
+            }
+            let _ = write!(
+                page,
+                "\n### `{code}`\n**{}.**{about} {law}{}. *Remedy:* {}\n",
+                cell(&text.title),
+                of_values(&names),
+                cell(&text.advice),
+            );
         }
-        let names = meaning.values.iter().chain(meaning.labels).map(|name| format!("`{name}`"));
-        let names: Vec<String> = names.collect();
-        let has = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-        let _ = writeln!(
-            page,
-            "- **`{code}`** ({}): {}{has}. *Remedy:* {}",
-            about.join(", "),
-            meaning.law,
-            cell(&finding_template(code, Lang::En).advice),
-        );
     }
+    assert_eq!(page.matches("\n### ").count(), Code::ALL.len());
     assert_page("findings.md", &page);
 }
 
