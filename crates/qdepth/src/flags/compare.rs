@@ -45,4 +45,4 @@ pub(crate) struct CompareOptions {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 B is not slower; 1 B is slower in at least one figure; \
-5 some figures are inconclusive, and B is slower in no other.";
+5 B is not slower, but some figures are inconclusive.";

@@ -81,7 +81,7 @@ pub(crate) struct Load {
     pub(crate) warm_up: Option<Nanos>,
     /// Measurement file size, for example 8GiB
     ///
-    /// In a comparison of areas, an area above half of the file becomes 50 % of it.
+    /// In a comparison of areas, an area larger than half of this file is measured as 50 %.
     #[arg(long, value_name = "SIZE", value_parser = some_bytes, help_heading = "Workload")]
     pub(crate) file_size: Option<Bytes>,
     /// End a point at a 95 % CI of ±N %, or when steady

@@ -22,5 +22,5 @@ pub(crate) struct SteadyOptions {
     pub(crate) lang: Lang,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 every point is steady, or cyclic around a level; 1 a \
-point is not steady; 5 some points are too short to decide, none is unsteady.";
+const EXIT_STATUS: &str = "Exit status: 0 every point is steady or cyclic; 1 at least one point is \
+not steady; 5 some points are too short to decide, and all others are steady.";

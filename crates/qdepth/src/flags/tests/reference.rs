@@ -154,10 +154,14 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
             .map(|((spelled, _), _)| format!("`{spelled}`"))
             .filter(|spelled| !names.contains(spelled) && !spelled.starts_with("`--logbook "))
             .collect();
-        let _ = match (names.len() > MOST, lacks.is_empty()) {
+        let _ = match (names.len() > MOST, lacks.len()) {
             (false, _) => write!(page, "\nSee `{first}`: {}.\n", names.join(", ")),
-            (true, true) => write!(page, "\nAll arguments and options of `{first}`.\n"),
-            (true, false) => write!(
+            (true, 0) => write!(page, "\nAll arguments and options of `{first}`.\n"),
+            (true, MOST..) => write!(
+                page,
+                "\nAlso the options of `{first}` that describe the load (`{name} --help`).\n"
+            ),
+            (true, _) => write!(
                 page,
                 "\nAll arguments and options of `{first}`, except {}.\n",
                 lacks.join(", ")
@@ -183,11 +187,13 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
 fn the_reference_of_options_is_what_the_program_takes() {
     let mut root = with_examples();
     root.build();
-    let mut page = "# Options\n\nThis page lists the options of all commands, each where it comes \
-                    first. `qdepth COMMAND --help` prints them with examples, and the \
-                    [cookbook](../cookbook.md) has more. `--replace` applies to every command, \
-                    and `--logbook FILE` to every command that uses a logbook.\n"
-        .to_owned();
+    let mut page =
+        "# Options\n\nThe first command that has an option describes it; later commands \
+                    refer to that description. `qdepth COMMAND --help` also prints examples, and \
+                    the [cookbook](../cookbook.md) has a command for each task. Every command \
+                    accepts `--replace`, and every command that uses a logbook accepts \
+                    `--logbook FILE`.\n"
+            .to_owned();
     command_page(&root, "qdepth", &mut Listed::new(), &mut page);
     let options = page.matches("- `--").count();
     assert!(options >= 100, "{options}");
