@@ -259,10 +259,10 @@ fn of_values(names: &[&str]) -> String {
 #[test]
 fn the_reference_of_reasons_is_what_is_told() {
     let mut page =
-        "# Reasons for unknown facts\n\n`unknown_because` in [JSON](../json.md), in the \
-                    [logbook](../schema.md) and in [CSV](csv.md) is one of these codes with \
-                    values by name. The meaning of a code never changes; new codes may be added. \
-                    All values are texts, and empty ones are omitted.\n\n"
+        "# Reasons for unknown facts\n\n`unknown_because` in [JSON](../json.md) and in the \
+                    [logbook](../schema.md) is one of these codes, with values by name. The \
+                    meaning of a code never changes. All values are texts; empty ones are \
+                    omitted.\n\n"
             .to_owned();
     for (code, values, when) in Reason::ALL {
         let _ = writeln!(page, "- `{code}`{}: {when}", of_values(values));
@@ -279,7 +279,7 @@ fn the_reference_of_remarks_is_what_is_told() {
                     `remarks` of the finding `imported`, separated by `; `. The \
                     [finding](findings.md) contains the values, and reports show the sentence. \
                     For Iometer's configurations, comments in the plan show the sentences. The \
-                    meaning of a code never changes; new codes may be added.\n\n"
+                    meaning of a code never changes.\n\n"
             .to_owned();
     for remark in Remark::ALL.iter().copied() {
         let values = remark.values();
