@@ -1,4 +1,4 @@
-//! Checks that every test that the table of threats names exists.
+//! Checks that every test that the tables of threats name exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,20 +7,22 @@ use anyhow::{Context, Result};
 
 use crate::command::root;
 
-/// Page with the table.
-const PAGE: &str = "xtask/threats.md";
+/// Pages with a table.
+const PAGES: [&str; 2] = ["SECURITY.md", "xtask/threats.md"];
 
-/// Reports missing tests of the table's last column.
+/// Reports missing tests of the tables' last columns.
 pub(super) fn check(sources: &[String], broken: &mut Vec<String>) -> Result<()> {
-    let text = fs::read_to_string(root().join(PAGE)).context(PAGE)?;
-    let named = named(&text);
-    if named.is_empty() {
-        broken.push(format!("{PAGE}: the table names no test"));
-    }
-    for name in named {
-        let test = format!("fn {name}(");
-        if !sources.iter().any(|source| source.contains(&test)) {
-            broken.push(format!("{PAGE}: there is no test `{name}`"));
+    for page in PAGES {
+        let text = fs::read_to_string(root().join(page)).context(page)?;
+        let named = named(&text);
+        if named.is_empty() {
+            broken.push(format!("{page}: the table names no test"));
+        }
+        for name in named {
+            let test = format!("fn {name}(");
+            if !sources.iter().any(|source| source.contains(&test)) {
+                broken.push(format!("{page}: there is no test `{name}`"));
+            }
         }
     }
     Ok(())
