@@ -13,6 +13,7 @@ mod alone;
 mod bandwidth;
 mod certify;
 mod compare;
+pub(crate) mod completed;
 mod examples;
 mod export;
 mod fio;

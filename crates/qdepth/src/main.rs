@@ -29,6 +29,7 @@ const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
     qdepth_linux::explain_aborts();
+    flags::completed::complete();
     let words: Vec<OsString> = std::env::args_os().collect();
     // A process that waits for an unresponsive server cannot be killed, so a supervisor runs it as
     // a child that it can leave behind.

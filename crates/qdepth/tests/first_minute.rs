@@ -384,7 +384,30 @@ fn the_program_says_what_it_is_and_documents_itself() {
     }
     for shell in ["bash", "zsh", "fish"] {
         let text = workspace.run(&format!("completions {shell}")).expect(0).out;
-        assert!(text.contains("disk") || text.contains("serve-medium"), "{shell}");
+        assert!(text.contains("QDEPTH_COMPLETE"), "{shell}");
+    }
+    workspace.run("run latency media:null -q --no-report").expect_finished();
+    let run = workspace.run("list --json").json()["runs"][0]["id"].as_str().unwrap().to_owned();
+    for (line, offered) in [
+        ("run sta", "standard"),
+        ("run standard media:p3700-8", "media:p3700-800gb"),
+        ("run standard qdep", "qdepth.db"),
+        ("run --profile data", "database"),
+        ("media p3700-8", "p3700-800gb"),
+        ("show 0", &run[..13]),
+        ("report --lang j", "ja"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let asked = Command::new(env!("CARGO_BIN_EXE_qdepth"))
+            .args(["--", "qdepth"])
+            .args(&words)
+            .current_dir(workspace.path())
+            .env("QDEPTH_COMPLETE", "bash")
+            .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+            .output()
+            .unwrap();
+        let answer = String::from_utf8(asked.stdout).unwrap();
+        assert!(answer.split_whitespace().any(|word| word == offered), "{line}: {answer}");
     }
     let plans = workspace.run("plans").expect(0).out;
     for text in ["disk-mark", "write-pressure", "A first number in five seconds"] {

@@ -2,7 +2,6 @@
 //! description of the command line.
 
 use anyhow::Result;
-use clap_complete::generate;
 use clap_mangen::Man;
 use qdepth_report::Align;
 use qdepth_workload::{
@@ -12,6 +11,7 @@ use qdepth_workload::{
 
 use crate::commands::read::table;
 use crate::exit_status::Status;
+use crate::flags::completed;
 use crate::flags::{CatalogueOptions, CompletionsOptions, ManOptions, with_examples};
 use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::failure::Usage;
@@ -62,9 +62,8 @@ fn catalogue<'a>(
 }
 
 pub(crate) fn completions(options: CompletionsOptions) -> Result<Status> {
-    let mut text = Vec::new();
-    generate(options.shell, &mut with_examples(), "qdepth", &mut text);
-    print_raw(String::from_utf8_lossy(&text).trim_end())?;
+    let script = completed::script(&options.shell.to_string()).unwrap_or_default();
+    print_raw(script.trim_end())?;
     Ok(Status::Valid)
 }
 
