@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: builds packages in `target/dist` (`.deb`, `.rpm`, `.whl`, tar archive) with
-//! manual pages, completions, licences, a bill of materials and checksums. Each package that can be
+//! `cargo xtask dist`: builds packages in `target/dist` (`.deb`, `.rpm`, `.whl`, and a tar archive
+//! with a static program) with manual pages, completions, licences, a bill of materials and checksums. Each package that can be
 //! installed here is installed in an empty root and run. `--pdf` includes qdepth-pdf, and builds
 //! its packages in `target/dist-pdf`. `--quick` packs the debug build to test the packing itself;
 //! its packages are named `debug-…`.
@@ -40,6 +40,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("binutils", "objdump"),
     ("cpio", "cpio"),
     ("debootstrap", "debootstrap"),
+    ("musl-tools", "musl-gcc"),
     ("python3-venv", "/usr/lib/python3.11/ensurepip/__init__.py"),
     ("rpm", "rpmbuild"),
 ];
@@ -68,7 +69,15 @@ pub fn dist(words: &[&str]) -> Result<()> {
     if !quick && bytes > most {
         bail!("{bytes} bytes are installed, and {most} are the most");
     }
-    let mut made = vec![archive(&to, &stage, &version)?];
+    let mut made = vec![if quick || pdf {
+        archive(&to, &stage, &version, "linux")?
+    } else {
+        let installed = stage.join(BIN).join("qdepth");
+        fs::copy(build_static()?, &installed)?;
+        let made = archive(&to, &stage, &version, "linux-static")?;
+        fs::copy(&programs[0], &installed)?;
+        made
+    }];
     made.extend(deb(&to, &stage, &version)?);
     made.extend(wheel(&to, &stage, &version)?);
     made.extend(rpm(&to, &stage, &version)?);
@@ -101,6 +110,21 @@ fn build(quick: bool) -> Result<PathBuf> {
     let folded = ["-C", "link-arg=-Wl,--icf=all", "-C", "link-arg=-Wl,-O2"];
     cargo(&["--package", "qdepth", "--bin", "qdepth"], "dist", &folded)?;
     Ok(root().join("target/dist/qdepth"))
+}
+
+/// Builds the program without shared libraries, for any Linux system; returns its path.
+fn build_static() -> Result<PathBuf> {
+    const TARGET: &str = "x86_64-unknown-linux-musl";
+    if there_is("rustup") {
+        show("rustup", &["target", "add", TARGET])?;
+    }
+    cargo(&["--package", "qdepth", "--bin", "qdepth", "--target", TARGET], "dist", &[])?;
+    let program = root().join("target").join(TARGET).join("dist/qdepth");
+    let needed = output("objdump", &["-p", &program.display().to_string()], &[0])?;
+    if needed.contains("NEEDED") {
+        bail!("the static program needs shared libraries: {needed}");
+    }
+    Ok(program)
 }
 
 /// Builds the PDF program; returns its path.
