@@ -1,8 +1,8 @@
 //! The storage below a target: the byte ranges of all devices and files that it maps to.
 //!
-//! A stack ends at a file, because its file system keeps files apart. For the same reason it ends
-//! at the devices below a volume manager: two volumes on one disk do not overlap, but each overlaps
-//! any direct use of that disk.
+//! A stack ends at a file, because its file system keeps files apart. Below a volume manager it
+//! continues, but two ranges there never meet: two volumes on one disk do not overlap, but each
+//! overlaps any direct use of that disk.
 
 use std::path::Path;
 
