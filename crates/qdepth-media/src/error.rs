@@ -1,24 +1,20 @@
 //! Errors of this crate. Each names the field, its value, the valid values and the nearest name.
 
+use qdepth_workload::meant;
 use thiserror::Error;
 
 /// Error of a device model or a target expression.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MediaError {
     /// Unknown name.
-    #[error(
-        "there is no {what} `{name}`{}; there are: {known}",
-        nearest_words(.nearest.as_deref())
-    )]
+    #[error("there is no {what} `{name}`{meant}")]
     Unknown {
         /// `medium`, `format of ioDrive 320 GB`, `parameter`, …
         what: String,
         /// Name as written.
         name: String,
-        /// Nearest known name, if any.
-        nearest: Option<String>,
-        /// All known names.
-        known: String,
+        /// Sentences on similar and known names.
+        meant: String,
     },
     /// Value outside its range.
     #[error("{field} = {value}: must be {low} to {high} {unit}")]
@@ -52,24 +48,24 @@ pub enum MediaError {
     },
 }
 
-fn nearest_words(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
-}
-
 impl MediaError {
     pub(crate) fn unknown<'a>(
         what: impl Into<String>,
         name: &str,
         known: impl Iterator<Item = &'a str>,
     ) -> Self {
-        let known: Vec<&str> = known.collect();
-        let near = |candidate: &&&str| strsim::jaro_winkler(name, candidate);
-        let nearest = known
-            .iter()
-            .max_by(|a, b| near(a).total_cmp(&near(b)))
-            .filter(|candidate| near(candidate) > 0.7)
-            .map(|candidate| (*candidate).to_owned());
-        Self::Unknown { what: what.into(), name: name.to_owned(), nearest, known: known.join(", ") }
+        Self::unknown_of(what, name, known, "`qdepth media` lists them")
+    }
+
+    /// The same for names that another command lists.
+    pub(crate) fn unknown_of<'a>(
+        what: impl Into<String>,
+        name: &str,
+        known: impl Iterator<Item = &'a str>,
+        listed_by: &str,
+    ) -> Self {
+        let meant = meant(name, &known.collect::<Vec<_>>(), listed_by);
+        Self::Unknown { what: what.into(), name: name.to_owned(), meant }
     }
 
     pub(crate) fn range(

@@ -202,8 +202,8 @@ impl TargetExpression {
         Ok((bytes, block_bytes))
     }
 
-    fn values(&self, name: &str, format: Option<&str>) -> Result<(String, Values), MediaError> {
-        let description = described(name, &self.own)?;
+    fn values(&self, medium: &str, format: Option<&str>) -> Result<(String, Values), MediaError> {
+        let description = described(medium, &self.own)?;
         let error_models = parameters(&description.kind).unwrap_or_default();
         let given = &self.overrides.parameters;
         // A name after `@` may also be a parameter of the host.
@@ -213,14 +213,15 @@ impl TargetExpression {
         if let Some(name) = unknown {
             let names =
                 setting_names().chain(error_models.iter().chain(of_hosts()).map(|p| p.name));
-            return Err(MediaError::unknown("setting or parameter", name, names));
+            let listed_by = format!("`qdepth media {medium}` lists the parameters");
+            return Err(MediaError::unknown_of("setting or parameter", name, names, &listed_by));
         }
         let own = given
             .iter()
             .filter(|(name, _)| error_models.iter().any(|p| p.name == name.as_str()))
             .map(|(name, value)| (name.clone(), *value))
             .collect();
-        Ok((description.kind.clone(), description.numbers(name, format, &own)?))
+        Ok((description.kind.clone(), description.numbers(medium, format, &own)?))
     }
 
     /// Opens the target for a load.

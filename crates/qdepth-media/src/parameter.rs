@@ -65,7 +65,9 @@ impl Values {
         for name in given.keys() {
             if !parameters.iter().any(|p| p.name == name) {
                 let known = parameters.iter().map(|p| p.name);
-                return Err(MediaError::unknown(format!("parameter of {owner}"), name, known));
+                let what = format!("parameter of {owner}");
+                let listed_by = "`qdepth media p3700-800gb` lists those of a drive";
+                return Err(MediaError::unknown_of(what, name, known, listed_by));
             }
         }
         let mut values = BTreeMap::new();

@@ -15,15 +15,15 @@ fn refusal(expression: &str) -> String {
 #[test]
 fn each_refusal_says_what_would_be_right() {
     for (expression, words) in [
-        ("media:p3700-80gb", &["emulated device `p3700-80gb`", "did you mean `p3700-800gb`"][..]),
-        ("media:iodrive-320gb/improved", &["did you mean `improved-write`"]),
+        ("media:p3700-80gb", &["emulated device `p3700-80gb`", "Did you mean `p3700-800gb`"][..]),
+        ("media:iodrive-320gb/improved", &["Did you mean `improved-write`"]),
         ("media:p3700-800gb/improved", &["no formatting options"]),
-        ("media:p3700-800gb @die=3", &["`die`", "did you mean `dies`"]),
+        ("media:p3700-800gb @die=3", &["`die`", "Did you mean `dies`"]),
         ("media:p3700-800gb @dies=0", &["dies = 0", "1 to 65536"]),
         ("media:p3700-800gb @cpu=99GHz", &["@cpu = 99", "0.1 to 10 GHz"]),
         ("media:p3700-800gb @area=900GiB", &["@area", "to 799"]),
         ("media:p3700-800gb @state=old", &["`old`", "fresh, preconditioned, steady"]),
-        ("media:p3700-800gb @host=rx2530", &["did you mean `rx2530-m1`"]),
+        ("media:p3700-800gb @host=rx2530", &["Did you mean `rx2530-m1`"]),
         ("media:p3700-800gb @cooling", &["name=value"]),
         ("raid1(media:p3700-800gb)", &["but has 1", "2 to 64"]),
         ("raid10(media:p3700-800gb*5)", &["but has 5", "even number"]),

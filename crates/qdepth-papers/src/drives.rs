@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::{PointName, Quantity, Reference};
 use qdepth_record::RunRecord;
 use qdepth_report::{PublishedDrive, PublishedQuantity, PublishedValue};
+use qdepth_workload::meant;
 
 /// Prefix of a device on the command line.
 const MEDIUM: &str = "media:";
@@ -14,14 +15,12 @@ const TABLE: &str = "table";
 
 /// Error: no results were published for this drive.
 #[derive(Debug, thiserror::Error)]
-#[error("no results of `{name}` were published (did you mean `{nearest}`?); there are: {known}")]
+#[error("no results of `{name}` were published{meant}")]
 pub struct NoSuchDrive {
     /// Requested name.
     name: String,
-    /// Most similar known name.
-    nearest: String,
-    /// All known names.
-    known: String,
+    /// Sentences on similar and known names.
+    meant: String,
 }
 
 /// All single drives with published maxima, in the order of the documents.
@@ -70,13 +69,9 @@ pub fn drive(reference: &Reference, name: &str) -> Result<PublishedDrive, NoSuch
     if let Some(drive) = drives.iter().find(|drive| drive.name == name) {
         return Ok(drive.clone());
     }
-    let likeness = |drive: &&PublishedDrive| strsim::jaro_winkler(name, &drive.name);
-    let nearest = drives.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    Err(NoSuchDrive {
-        name: name.to_owned(),
-        nearest: nearest.map_or_else(String::new, |drive| drive.name.clone()),
-        known: drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "),
-    })
+    let known: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
+    let meant = meant(name, &known, "`qdepth reproduce --all` prints the published figures");
+    Err(NoSuchDrive { name: name.to_owned(), meant })
 }
 
 /// Published drives that runs name as comparison columns. Names that this version does not know are
@@ -133,6 +128,6 @@ mod tests {
     #[test]
     fn an_unknown_drive_is_refused_with_the_nearest() {
         let why = drive(&Reference::shipped().unwrap(), "p3700-80gb").unwrap_err().to_string();
-        assert!(why.contains("did you mean `p3700-800gb`?"), "{why}");
+        assert!(why.contains("Did you mean `p3700-800gb`?"), "{why}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use qdepth_measure::{Limit, Nanos, Part, RequiredPercentile, Requirement, Seed, Statistic};
 
-use crate::alike::alike;
+use crate::alike::{alike, meant};
 use crate::arrival::Arrivals;
 use crate::plan::{Plan, Point};
 use crate::profile::{PlanFile, Profile, TargetsSpec};
@@ -263,8 +263,12 @@ const WORDS: [(&str, &str); 8] = [
 
 /// The load profile that a word of fio's means, or the known name that is spelled most like it.
 pub fn alike_profile<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = WORDS.iter().find(|(word, _)| *word == name).map(|(_, profile)| *profile);
-    word.or_else(|| alike(name, known))
+    alike(profile_of_word(name), known)
+}
+
+/// The load profile that a word of fio's means; any other word as it is.
+fn profile_of_word(name: &str) -> &str {
+    WORDS.iter().find(|(word, _)| *word == name).map_or(name, |(_, profile)| *profile)
 }
 
 fn names(profiles: &[Profile]) -> impl Iterator<Item = &str> {
@@ -272,9 +276,8 @@ fn names(profiles: &[Profile]) -> impl Iterator<Item = &str> {
 }
 
 fn no_such(name: &str, known: &[&str]) -> ResolveError {
-    let meant = alike_profile(name, known.iter().copied());
-    let meant = meant.map_or_else(String::new, |profile| format!(" (did you mean `{profile}`?)"));
-    ResolveError::NoSuchProfile { name: name.to_owned(), meant, known: known.join(", ") }
+    let meant = meant(profile_of_word(name), known, "`qdepth profiles` lists them");
+    ResolveError::NoSuchProfile { name: name.to_owned(), meant }
 }
 
 /// Makes the plan for these targets.

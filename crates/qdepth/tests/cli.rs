@@ -22,7 +22,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
          request_size = \"8KiB\"\n",
     );
     let cases: &[(&str, &[&str])] = &[
-        ("run nosuch", &["nosuch", "`qdepth plans` lists the plans", "directory or device"]),
+        ("run nosuch", &["`nosuch`", "`qdepth plans` lists the plans", "directory or device"]),
         ("run nosuch.toml", &["nosuch.toml", "No such file"]),
         ("run unknown.toml", &["unknown.toml", "line 3, column 1", "warmup", "`warm_up`"]),
         ("run time.toml", &["line 3, column 12", "3 parsecs", "500ms"]),
@@ -33,12 +33,12 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run --duration 5", &["`5` is not a duration", "500ms"]),
         ("run --duration 0s", &["between 10ms and 168h"]),
         ("run --area banana", &["`banana` is not a size", "8KiB"]),
-        ("run --profile nosuch", &["no profile `nosuch`", "database, file-server"]),
+        ("run --profile nosuch", &["no profile `nosuch`", "`qdepth profiles` lists them"]),
         ("run --engine foo", &["'foo'", "io_uring, linux-aio, threads"]),
         ("run --resume", &["nothing to resume"]),
         ("run --resume .", &["cannot be used with"]),
         ("run --nosuch", &["--nosuch"]),
-        ("plan --show nosuch", &["no plan or profile `nosuch`", "standard, quick, latency"]),
+        ("plan --show nosuch", &["no plan or profile `nosuch`", "`qdepth plans` and"]),
         ("measure", &["measure"]),
         ("run --runtime 4", &["--runtime", "--duration", "qdepth fio"]),
         ("run --ramp_time=3", &["--warm-up", "qdepth fio"]),

@@ -134,7 +134,7 @@ fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
     for (words, says) in [
         ("devices media:p3700-800gb", "one drive is named"),
         ("devices media:p3700-800gb*65", "between 1 and 64"),
-        ("media-comparison published:p3700-80gb .", "did you mean `p3700-800gb`"),
+        ("media-comparison published:p3700-80gb .", "Did you mean `p3700-800gb`"),
         ("arrays . --variants a,b", "names 2 variants"),
         ("standard media:p3700-800gb --processes 1,4", "needs a plan with a comparison"),
         ("processes media:p3700-800gb --processes 1,999", "between 1 and 64"),

@@ -64,7 +64,7 @@ fn wrong_words_are_wrong_usage_with_the_nearest_name() {
     let folder = tempfile::tempdir().unwrap();
     let output = qdepth(folder.path(), &["run", "quick", "media:p3700-80gb"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("did you mean `p3700-800gb`"));
+    assert!(text(&output.stderr).contains("Did you mean `p3700-800gb`"));
     let output = qdepth(folder.path(), &["run", "quick", ".", "media:p3700-800gb"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert!(!folder.path().join("qdepth.db").exists());
@@ -123,9 +123,9 @@ fn a_drive_of_ones_own_is_a_file() {
     let shown = text(&qdepth(folder.path(), &["media", "./mine.toml"]).stdout);
     assert!(shown.contains("My drive (EMULATED)") && shown.contains("[its label]"), "{shown}");
     for (wrong, says) in [
-        (MINE.replace("die_read_us", "die_reed_us"), "did you mean `die_read_us`"),
+        (MINE.replace("die_read_us", "die_reed_us"), "Did you mean `die_read_us`"),
         (MINE.replace("= 100", "= -1"), "capacity_gb"),
-        (MINE.replace("p3700-800gb", "p3700-80gb"), "did you mean `p3700-800gb`"),
+        (MINE.replace("p3700-800gb", "p3700-80gb"), "Did you mean `p3700-800gb`"),
         (MINE.replace("title", "titel"), "titel"),
     ] {
         write(&wrong);

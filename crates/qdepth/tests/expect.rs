@@ -80,7 +80,7 @@ mod tests {
     fn a_medium_that_cannot_stand_beside_is_wrong_usage() {
         let workspace = Workspace::new();
         for (medium, says) in [
-            ("media:p3700", "did you mean"),
+            ("media:p3700", "Did you mean"),
             ("independent(media:p3700-800gb*2)", "a target is a single device"),
         ] {
             let ended = run(&workspace, "media:p3700-800gb", medium, "").expect(2);

@@ -228,7 +228,7 @@ changes = { en = "Second series", ja = "第二の計測" }
             (vec!["report", "--paper", "wrong.toml"], "titel"),
             (vec!["report", "--paper", "none.toml"], "none.toml"),
             (vec!["report", "--paper", "nologo.toml"], "none.png"),
-            (vec!["report", "--published", "p3700-80gb"], "did you mean `p3700-800gb`?"),
+            (vec!["report", "--published", "p3700-80gb"], "Did you mean `p3700-800gb`?"),
         ];
         for (words, named) in cases {
             let output = qdepth(folder, &words);

@@ -78,7 +78,7 @@ mod tests {
         let workspace = Workspace::new();
         std::fs::write(workspace.dir.path().join("taken"), "mine").unwrap();
         for (medium, socket, says, status) in [
-            ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`", 2),
+            ("media:p3700-80gb", "socket", "Did you mean `p3700-800gb`", 2),
             ("independent(media:null*2)", "socket", "Serve each drive separately", 2),
             ("media:null", "taken", "Choose another path", 3),
             ("media:null --cpu 999", "socket", "--cpu 999", 2),

@@ -6,14 +6,12 @@ use thiserror::Error;
 #[derive(Debug, Error, PartialEq)]
 pub enum ResolveError {
     /// A name that is no profile.
-    #[error("there is no profile `{name}`{meant}; there are: {known}")]
+    #[error("there is no profile `{name}`{meant}")]
     NoSuchProfile {
         /// Name as written.
         name: String,
-        /// A question after the one that is spelled alike, or nothing.
+        /// Sentences on similar and known names.
         meant: String,
-        /// Alternatives.
-        known: String,
     },
     /// A value outside its limits.
     #[error("profile `{profile}`: {what}")]

@@ -33,9 +33,8 @@ pub(crate) fn shown(name: &str) -> Result<Status> {
     let text = shipped_plan_text(name).or_else(|| shipped_profile_text(name));
     let names: Vec<&str> = shipped_plan_names().chain(shipped_profile_names()).collect();
     let text = text.ok_or_else(|| {
-        let meant = meant(name, names.iter().copied());
-        let known = names.join(", ");
-        Usage(format!("there is no plan or profile `{name}`{meant}; there are: {known}"))
+        let meant = meant(name, &names, "`qdepth plans` and `qdepth profiles` list them");
+        Usage(format!("there is no plan or profile `{name}`{meant}"))
     })?;
     print_raw(text.trim_end())?;
     Ok(Status::Valid)
@@ -78,8 +77,8 @@ pub(crate) fn man(options: &ManOptions) -> Result<Status> {
     for word in &options.command {
         let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         command = command.find_subcommand(word).ok_or_else(|| {
-            let meant = meant(word, known.iter().copied());
-            Usage(format!("there is no page `{word}`{meant}; there are: {}", known.join(", ")))
+            let meant = meant(word, &known, "`qdepth man --names` lists them");
+            Usage(format!("there is no page `{word}`{meant}"))
         })?;
     }
     let page = std::iter::once("qdepth").chain(options.command.iter().map(String::as_str));

@@ -172,7 +172,10 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
     let name = target.display().to_string();
     // A plan's name has no folder.
     let what = if name.contains('/') {
-        format!("there is no file, directory or device {name}")
+        format!(
+            "there is no file, directory or device {name}. Name one that exists, for example \
+             qdepth run quick /tmp; `lsblk` lists the devices"
+        )
     } else {
         if shipped_plan_names().any(|plan| plan == name) {
             if let Some(first) = words.first().filter(|first| shipped_plan_text(first).is_some()) {
@@ -190,12 +193,12 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         }
         let medium = qdepth_media::catalogue().find(|medium| *medium == name);
         let meant = match medium {
-            Some(medium) => format!(" (did you mean `media:{medium}`?)"),
+            Some(medium) => format!(" Did you mean `media:{medium}`?"),
             None => meant_plan_or_profile(&name),
         };
         format!(
-            "{name} is neither a plan{meant} nor a file, directory or device that exists; \
-             `qdepth plans` lists the plans, `qdepth media` the emulated devices (media:NAME)"
+            "there is no plan, file, directory or device `{name}`.{meant} `qdepth plans` lists \
+             the plans, `qdepth media` the emulated devices (media:NAME)"
         )
     };
     Err(Usage(what)).context("cannot start")
@@ -206,8 +209,8 @@ fn meant_plan_or_profile(word: &str) -> String {
     match alike_profile(word, shipped_plan_names().chain(shipped_profile_names())) {
         None => String::new(),
         Some(name) if shipped_plan_names().any(|plan| plan == name) => {
-            format!(" (did you mean `{name}`?)")
+            format!(" Did you mean `{name}`?")
         }
-        Some(profile) => format!(" (did you mean `--profile {profile}`?)"),
+        Some(profile) => format!(" Did you mean `--profile {profile}`?"),
     }
 }
