@@ -150,6 +150,7 @@ pub fn is_emulated(word: &str) -> bool {
 /// If the count is out of range.
 pub fn several(word: &str) -> Result<Option<Vec<String>>, MediaError> {
     let many = word.rsplit_once('*').is_some_and(|(_, count)| !count.contains(')'));
+    let many = many && unclosed(word) == 0;
     // A star after `@` would be part of a value.
     if !many || word.contains('@') || !is_emulated(word) {
         return Ok(None);
@@ -185,8 +186,14 @@ fn form(text: &str, depth: usize) -> Result<Expression, MediaError> {
             "an emulated target is `media:NAME`, or an array such as `raid0(media:NAME*2)`",
         ));
     };
-    let inner = rest.strip_suffix(')').ok_or_else(|| {
-        MediaError::expression(text, "the last character must be the closing parenthesis")
+    let inner = rest.strip_suffix(')').filter(|_| unclosed(text) == 0).ok_or_else(|| {
+        let why = match unclosed(text) {
+            0 => "only settings such as @area=full may follow the last `)`".to_owned(),
+            lacking => {
+                format!("a closing parenthesis is missing. Write '{text}{}'", ")".repeat(lacking))
+            }
+        };
+        MediaError::expression(text, why)
     })?;
     let arguments = arguments(inner);
     match word.trim() {
@@ -194,6 +201,11 @@ fn form(text: &str, depth: usize) -> Result<Expression, MediaError> {
         word if WRAPPERS.contains(&word) => array(text, word, &arguments, depth),
         word => Err(MediaError::unknown("arrangement", word, WRAPPERS.into_iter())),
     }
+}
+
+/// Number of closing parentheses that a text lacks.
+fn unclosed(text: &str) -> usize {
+    text.matches('(').count().saturating_sub(text.matches(')').count())
 }
 
 /// Splits a device name, which may be the path of a model file, from its format.
@@ -252,10 +264,16 @@ fn array(
     };
     let count = members.len();
     if count < least || count > MEMBERS_MAX || (even && count % 2 == 1) {
-        let even = if even { "an even number of " } else { "" };
+        let even = if even { ", an even number," } else { "" };
+        let valid =
+            count.clamp(least, MEMBERS_MAX).next_multiple_of(if least == 4 { 2 } else { 1 });
+        let (member, _) = counted(arguments.first().unwrap_or(&"media:NAME"))?;
         return Err(MediaError::expression(
             text,
-            format!("{word} needs {even}{least} to {MEMBERS_MAX} members, but has {count}"),
+            format!(
+                "{word} needs at least {least}{even} and at most {MEMBERS_MAX} drives, but has \
+                 {count}. Write '{word}({member}*{valid})'"
+            ),
         ));
     }
     let kind = match word {

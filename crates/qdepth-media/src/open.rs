@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::Seed;
+use qdepth_measure::{Bytes, Seed};
 use qdepth_workload::{Extent, STANDARD_AREA, TargetShape};
 
 use crate::catalogue;
@@ -174,8 +174,11 @@ impl TargetExpression {
             Area::Full => each,
             Area::Of(bytes) if bytes <= each => bytes,
             Area::Of(bytes) => {
-                let range = [f64::from(1 << 20), each as f64];
-                return Err(MediaError::range("@area", bytes.to_string(), range, "B"));
+                let why = format!(
+                    "the target has only {}. Use a smaller area, or @area=full",
+                    Bytes(each).for_people()
+                );
+                return Err(MediaError::expression(&format!("@area={}", Bytes(bytes)), why));
             }
         };
         let usable = Extent { offset_bytes: 0, length_bytes: each * u64::from(parts) };
