@@ -145,8 +145,8 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
             steps.push(Step { title: String::new(), loads: vec![load] });
         }
     }
-    let bad = |what| ResolveError::Value { profile: "staircase".to_owned(), what };
-    let staircase = staircase(file, choices)?.map(|s| s.steps().map_err(bad)).transpose()?;
+    let staircase = staircase(file, choices)?;
+    let staircase = staircase.map(|s| s.steps().map_err(ResolveError::Staircase)).transpose()?;
     let mut all = Vec::new();
     for step in &file.steps {
         let bad = |what| ResolveError::Value { profile: step.title.clone(), what };

@@ -156,11 +156,15 @@ impl StaircaseSpec {
     /// # Errors
     /// If it has no steps, or too many.
     pub(crate) fn steps(&self) -> Result<Vec<StepSpec>, String> {
-        if self.by.0 == 0 || self.to < self.from {
+        let Self { from, to, by, .. } = self;
+        if by.0 == 0 {
+            return Err(format!("--step-by {by}: must be above 0. Try --step-by 100MiB"));
+        }
+        if to < from {
             return Err(format!(
-                "a staircase from {} to {} by {}: the last step must not be below the first, and \
-                 the increment must be above 0",
-                self.from, self.to, self.by
+                "--step-to {to}: the last step is below the first, --step-from {from}. Try \
+                 --step-to {}",
+                Bytes(from.0.saturating_mul(2))
             ));
         }
         let count = (self.to.0 - self.from.0) / self.by.0 + 1;

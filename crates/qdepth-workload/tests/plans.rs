@@ -124,6 +124,22 @@ fn wrong_profiles_say_what_would_be_right() {
 }
 
 #[test]
+fn staircase_that_falls_is_refused_with_options() {
+    let file: PlanFile = shipped_plan_text("write-pressure").unwrap().parse().unwrap();
+    let refused = |from: u64, to: u64, by: u64| {
+        let [from, to, by] = [from, to, by].map(|mib| Some(Bytes::mib(mib)));
+        let stairs = Stairs { from, to, by, ..Stairs::default() };
+        let choices = Choices { stairs, ..Choices::default() };
+        resolve(&file, &choices, &[SHAPE]).unwrap_err().to_string()
+    };
+    let falling = refused(300, 100, 50);
+    assert!(falling.starts_with("--step-to 100MiB: the last step is below"), "{falling}");
+    assert!(falling.contains("--step-from 300MiB. Try --step-to 600MiB"), "{falling}");
+    let level = refused(1, 100, 0);
+    assert!(level.starts_with("--step-by 0B: must be above 0. Try --step-by"), "{level}");
+}
+
+#[test]
 fn everything_of_the_method_can_be_written() {
     let point = resolve_profile(
         "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\

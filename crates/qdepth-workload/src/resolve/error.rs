@@ -30,6 +30,9 @@ pub enum ResolveError {
     /// Invalid comparison.
     #[error("{0}")]
     Comparison(String),
+    /// Invalid steps of a staircase.
+    #[error("{0}")]
+    Staircase(String),
     /// Steps for a plan that has no staircase.
     #[error(
         "plan `{0}` has no write-load steps, so --step-from, --step-to, --step-by and \
