@@ -15,8 +15,8 @@ use crate::written_targets::WrittenTargets;
 pub use self::choices::{Choices, Preconditioning, STANDARD_AREA, Stairs, TargetShape, Wear};
 pub use self::error::ResolveError;
 use self::load::{Load, Step};
-use self::point::point;
 pub(crate) use self::point::{FLOW_WEIGHT_MAX, VISITS};
+use self::point::{chosen_sizes, point};
 pub use self::precondition::Method;
 pub use self::variants::side_by_side;
 use self::ways::ways;
@@ -293,6 +293,7 @@ pub fn resolve(
     let seed = choices.seed.or(file.seed).unwrap_or(1);
     let precondition = precondition::points(file, choices, targets, seed)?;
     let steps = steps(file, choices, targets.len())?;
+    supported_sizes(file, choices, targets, &steps)?;
     let (comparison, ways) = ways(file, choices, targets)?;
     not_too_many(file, steps.len().saturating_mul(ways.len()))?;
     // What is compared is measured close together in time; else each target goes through all steps.
@@ -342,6 +343,37 @@ pub fn resolve(
     let unfit = |what| ResolveError::Value { profile: file.name.clone(), what };
     plan.check().map_err(unfit)?;
     Ok(plan)
+}
+
+/// Most profiles that a refusal names.
+const NAMES_MAX: usize = 9;
+
+/// Refuses a sweep of profiles if the targets support the block sizes of some but not of all, and
+/// names those that they support. Other refusals are left to the point.
+fn supported_sizes(
+    file: &PlanFile,
+    choices: &Choices,
+    targets: &[TargetShape],
+    steps: &[Step],
+) -> Result<(), ResolveError> {
+    let block = targets.iter().map(|target| u64::from(target.block_bytes)).max().unwrap_or(1);
+    let (mut supported, mut refused) = (Vec::new(), None);
+    for profile in steps.iter().flat_map(|step| &step.loads).map(|load| &load.profile) {
+        match chosen_sizes(profile, choices, block) {
+            Ok(_) if !supported.contains(&profile.name) => supported.push(profile.name.clone()),
+            Ok(_) => {}
+            Err(what) => {
+                refused = what.starts_with("block size").then(|| (profile.name.clone(), what))
+            }
+        }
+    }
+    let Some((profile, what)) = refused else { return Ok(()) };
+    if file.outstanding.is_empty() || supported.is_empty() || supported.len() > NAMES_MAX {
+        return Ok(());
+    }
+    let why = what.split(". Try ").next().unwrap_or_default();
+    let what = format!("{why}. Try --profile {}", supported.join(","));
+    Err(ResolveError::Value { profile, what })
 }
 
 /// Values of a plan that depend only on its file, and the seed.

@@ -140,6 +140,32 @@ fn staircase_that_falls_is_refused_with_options() {
 }
 
 #[test]
+fn shipped_plan_on_large_sectors_is_refused_with_options() {
+    let shape = TargetShape { block_bytes: 4096, ..SHAPE };
+    for name in shipped_plan_names().filter(|name| *name != "bandwidth") {
+        let file: PlanFile = shipped_plan_text(name).unwrap().parse().unwrap();
+        let resolved = |choices: &Choices| resolve(&file, choices, &[shape; 2]);
+        let Err(error) = resolved(&Choices::default()) else { continue };
+        let text = error.to_string();
+        // Comparisons need other targets.
+        let Some((_, words)) = text.rsplit_once("Try --") else {
+            assert!(!text.contains("block size"), "{name}: {text}");
+            continue;
+        };
+        let (option, value) = words.split_once(' ').unwrap();
+        let chosen = match option {
+            "block-size" => Choices { request_size: value.parse().ok(), ..Choices::default() },
+            "profile" => {
+                let names = value.split(',').map(str::to_owned).collect();
+                Choices { profiles: Some(names), ..Choices::default() }
+            }
+            _ => panic!("{name}: {text}"),
+        };
+        assert!(resolved(&chosen).is_ok(), "{name}: {text}");
+    }
+}
+
+#[test]
 fn everything_of_the_method_can_be_written() {
     let point = resolve_profile(
         "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\

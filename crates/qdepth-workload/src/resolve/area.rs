@@ -155,30 +155,35 @@ fn area_of_part(
         Some("full") => rest,
         Some(text) => match text.strip_suffix('%') {
             Some(share) => {
-                let share: f64 = share.trim().parse().map_err(|_| {
-                    format!("area `{text}` is not a percentage: use for example 10%")
-                })?;
+                let share: f64 = share
+                    .trim()
+                    .parse()
+                    .map_err(|_| format!("area `{text}` is not a percentage. Try --area 10%"))?;
                 if !(share > 0.0 && share <= 100.0) {
-                    return Err(format!("area `{text}`: must be above 0% and at most 100%"));
+                    return Err(format!(
+                        "area `{text}`: must be above 0% and at most 100%. Try --area 50%"
+                    ));
                 }
                 (usable.length_bytes as f64 * share / 100.0) as u64
             }
-            None => text.parse::<Bytes>().map_err(|e| e.to_string())?.0,
+            None => {
+                let size = text.parse::<Bytes>();
+                size.map_err(|e| format!("area: {e}. Try --area 50%"))?.0
+            }
         },
     };
     if asked > rest {
         return Err(format!(
-            "an area of {} does not fit: the target has {} from that offset. Use a smaller --area, \
-             or a larger file",
+            "an area of {} does not fit: the target has {} from that offset. Try --area full, or \
+             use a larger file",
             Bytes(asked),
-            Bytes(rest)
+            Bytes(rest).for_people()
         ));
     }
     let length_bytes = asked - asked % alignment;
     if length_bytes == 0 && asked > 0 && spec.size.is_some() {
         return Err(format!(
-            "an area of {} is too small: I/Os begin at multiples of {}. Use for example --area \
-             1GiB or --area 10%",
+            "an area of {} is too small: I/Os begin at multiples of {}. Try --area full",
             Bytes(asked),
             Bytes(alignment)
         ));

@@ -122,7 +122,7 @@ fn sized(
     block: u64,
 ) -> Result<(u64, SizeMix, Option<OwnWrites>), String> {
     let reads = chosen_sizes(profile, choices, block)?;
-    let alignment_bytes = alignment(profile, &reads, block)?;
+    let alignment_bytes = alignment(profile, choices, &reads, block)?;
     let (sizes, own) = own_writes(profile, choices, reads, alignment_bytes, block)?;
     Ok((alignment_bytes, sizes, own))
 }
@@ -142,7 +142,11 @@ fn arrivals_of(load: &Load, mean_bytes: f64, streams: u32) -> Result<Arrivals, S
 }
 
 /// The request sizes of the profile, or the one that is chosen over it.
-fn chosen_sizes(profile: &Profile, choices: &Choices, block: u64) -> Result<SizeMix, String> {
+pub(super) fn chosen_sizes(
+    profile: &Profile,
+    choices: &Choices,
+    block: u64,
+) -> Result<SizeMix, String> {
     let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
     sizes(chosen.as_ref().unwrap_or(&profile.request_size), block)
 }
@@ -198,7 +202,9 @@ fn warm_up(
     let default = Nanos((stop.duration_ns / 10).max(200_000_000));
     let warm_up = choices.warm_up.or(load.warm_up).or(file.warm_up).unwrap_or(default);
     if warm_up > DELAY_MAX {
-        return Err(format!("a warm-up of {warm_up}: must be at most {DELAY_MAX}"));
+        return Err(format!(
+            "a warm-up of {warm_up}: must be at most {DELAY_MAX}. Try --warm-up 5s"
+        ));
     }
     Ok(warm_up.0)
 }
@@ -359,7 +365,9 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
     let duration =
         choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
     if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
-        return Err(format!("a duration of {duration}: must be between 10ms and 168h"));
+        return Err(format!(
+            "a duration of {duration}: must be between 10ms and 168h. Try --duration 30s"
+        ));
     }
     let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
     let early = choices.until.or(file.until);
@@ -522,8 +530,9 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
             let hint = if decimal { "; 1 KB is 1,000 bytes, 1 KiB is 1,024" } else { "" };
             let valid = Bytes((size.0.max(1).div_ceil(block) * block).min(SIZE_MAX));
             return Err(format!(
-                "block size {size}: must be a multiple of {block} B on this target, and at most \
-                 {}{hint}. Try --block-size {valid}",
+                "block size {size}: must be a multiple of {} on this target, and at most {}{hint}. \
+                 Try --block-size {valid}",
+                Bytes(block),
                 Bytes(SIZE_MAX)
             ));
         }
@@ -534,13 +543,21 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
     Ok(SizeMix { sizes: list.iter().map(|(size, weight)| (size.0 as u32, *weight)).collect() })
 }
 
-fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, String> {
+fn alignment(
+    profile: &Profile,
+    choices: &Choices,
+    sizes: &SizeMix,
+    block: u64,
+) -> Result<u64, String> {
     let standard = STANDARD_ALIGNMENT.min(u64::from(sizes.max()));
-    let alignment = profile.alignment.map_or(standard.max(block), |a| a.0);
+    // The alignment of a profile belongs to its own block size, which another one may replace.
+    let least = if choices.request_size.is_some() { block } else { 0 };
+    let alignment = profile.alignment.map_or(standard.max(block), |a| a.0.max(least));
     if alignment == 0 || alignment > 1 << 30 || !alignment.is_multiple_of(block) {
         return Err(format!(
-            "alignment {}: must be a multiple of {block} B on this target, and at most 1GiB",
-            Bytes(alignment)
+            "alignment {}: must be a multiple of {} on this target, and at most 1GiB",
+            Bytes(alignment),
+            Bytes(block)
         ));
     }
     Ok(alignment)
