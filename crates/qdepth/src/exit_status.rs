@@ -15,6 +15,7 @@ use qdepth_record::{PointRecord, RunRecord, all_met, answers, required};
 use qdepth_workload::{alike, shipped_plan_names};
 
 use crate::flags::Flags;
+use crate::remedy;
 use crate::terminal::print_line;
 use qdepth_lab::failure::{FAILED, THREAD_LIMIT, exit_status, file_error};
 
@@ -122,6 +123,7 @@ pub(crate) fn report_usage_error(mut error: clap::Error) -> u8 {
         // Removes the hint that the word could be a target: a mistyped option is not.
         error.remove(ContextKind::Suggested);
     }
+    let remedy = instead.is_none().then(|| remedy::of_usage(&error, &command_line())).flatten();
     instead = instead.or(negative_number_tip(&error));
     let error = &error;
     let asked = [
@@ -135,8 +137,13 @@ pub(crate) fn report_usage_error(mut error: clap::Error) -> u8 {
     } else {
         print_line(in_words(&error.render().to_string()).trim_end());
         instead.iter().for_each(|instead| print_line(&format!("\n  tip: {instead}")));
+        remedy.iter().for_each(|line| print_line(&format!("for example: {line}")));
     }
     error.exit_code() as u8
+}
+
+fn command_line() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Tip for a negative number as an option's value, which clap takes for an option.
@@ -208,7 +215,13 @@ pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     if let Some(next) = with_consent(error, std::env::args_os()) {
         print_line(&format!("for example: {next}"));
     }
-    exit_status(error)
+    let status = exit_status(error);
+    if status == 2
+        && let Some(next) = remedy::of_text(&format!("{error:#}"), &command_line())
+    {
+        print_line(&format!("for example: {next}"));
+    }
+    status
 }
 
 /// Like [`explain`], for a command that cannot be resumed: without space, the message names the

@@ -38,7 +38,7 @@ pub(crate) use alone::{CompletionsOptions, FirstOptions, ManOptions};
 pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use certify::CertifyOptions;
 pub(crate) use compare::CompareOptions;
-pub(crate) use examples::with_examples;
+pub(crate) use examples::{example, with_examples};
 pub(crate) use export::ExportOptions;
 pub(crate) use fio::{FioRun, SortedWords, own_options};
 pub(crate) use host::{

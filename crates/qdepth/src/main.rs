@@ -5,6 +5,7 @@ mod commands;
 mod exit_status;
 mod flags;
 mod layout;
+mod remedy;
 mod result_file;
 mod screen;
 mod terminal;

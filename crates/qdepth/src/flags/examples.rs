@@ -16,6 +16,15 @@ fn examples() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static
     })
 }
 
+/// An example of the command of these words: of its subcommand if there is one.
+pub(crate) fn example(words: &[String]) -> Option<&'static str> {
+    let examples_of = |command: &str| examples().find(|(name, _)| *name == command);
+    let (_, all) = words.get(1).and_then(|word| examples_of(word)).or_else(|| examples_of(""))?;
+    let lines = || all.iter().map(|(line, _)| *line);
+    let sub = words.get(2).map(String::as_str);
+    lines().find(|line| sub.is_some() && line.split(' ').nth(2) == sub).or_else(|| lines().next())
+}
+
 fn shown(examples: &[(&str, &str)]) -> String {
     let lines =
         examples.iter().map(|(line, says)| match line.chars().count() + says.chars().count() {

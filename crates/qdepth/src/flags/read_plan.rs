@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Parser;
 use qdepth_files::{Input, limit, shell_word};
-use qdepth_media::{is_emulated, several};
+use qdepth_measure::Nanos;
+use qdepth_media::{TargetExpression, is_emulated, several};
 use qdepth_papers::Reference;
 use qdepth_papers::drive;
 use qdepth_workload::{
@@ -48,9 +49,13 @@ fn answer_at(load: &Load, file: &mut PlanFile) -> Result<(), Usage> {
     if file.answer.is_empty() && (load.at.is_some() || load.within.is_some()) {
         return Err(Usage(format!(
             "--at and --within apply only to plans that search for the highest rate, and `{}` does \
-             not. Try `qdepth answer TARGET --at p99.9=1ms`",
-            file.name
+             not. Try `qdepth answer {} --at p99.9=1ms`",
+            file.name,
+            plan_word(load).1.first().map_or(".".to_owned(), |target| shell_word(target))
         )));
+    }
+    if load.within == Some(Nanos::ZERO) {
+        return Err(Usage("--within 0s: must be above 0. Try --within 30min".to_owned()));
     }
     if let Some(limits) = &load.at {
         file.answer.clone_from(limits);
@@ -194,6 +199,9 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         let medium = qdepth_media::catalogue().find(|medium| *medium == name);
         let meant = match medium {
             Some(medium) => format!(" Did you mean `media:{medium}`?"),
+            None if !name.is_empty() && Path::new("/dev").join(&name).exists() => {
+                format!(" Did you mean `/dev/{name}`?")
+            }
             None => meant_plan_or_profile(&name),
         };
         format!(

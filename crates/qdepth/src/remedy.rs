@@ -1,0 +1,178 @@
+//! Complete command lines for error messages: the user's own with the suggested change.
+
+use clap::error::{ContextKind, ContextValue};
+use qdepth_files::shell_word;
+
+use crate::flags::{Flags, example, with_examples};
+
+/// The command line with the change that an error's text suggests: `Did you mean `NAME`?` and
+/// `Write 'EXPRESSION'` replace what is quoted before, `Try --OPTION VALUE` sets options. `None` if
+/// the result is not accepted.
+pub(crate) fn of_text(text: &str, words: &[String]) -> Option<String> {
+    let changed = renamed(text, words).or_else(|| {
+        let (_, suggested) = text.split_once("Try --")?;
+        let mut changed = words.to_vec();
+        let mut rest = suggested.split_whitespace().peekable();
+        let mut name = rest.next()?;
+        loop {
+            let value = rest.next_if(|word| !name.ends_with(['.', ',']) && !word.starts_with('-'));
+            let end: &[char] = &['.', ',', ';'];
+            set(&mut changed, name.trim_end_matches(end), value.map(|v| v.trim_end_matches(end)));
+            match rest.next_if(|word| word.starts_with("--")) {
+                Some(next) => name = &next[2..],
+                None => return Some(changed),
+            }
+        }
+    })?;
+    accepted(&changed)
+}
+
+/// The command line that a usage error suggests: with a valid value or option in place of the
+/// wrong one, or else the first example of the command.
+pub(crate) fn of_usage(error: &clap::Error, words: &[String]) -> Option<String> {
+    corrected(error, words)
+        .and_then(|changed| accepted(&changed))
+        .or_else(|| example(words).map(str::to_owned))
+}
+
+fn corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
+    let text = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(all) => all.first().cloned(),
+        _ => None,
+    };
+    let given = text(ContextKind::InvalidArg)?;
+    let name = given.split([' ', '=']).next()?;
+    let mut changed = words.to_vec();
+    if let Some(other) = text(ContextKind::SuggestedArg) {
+        let word = changed.iter_mut().find(|word| word.split('=').next() == Some(name))?;
+        *word = word.replacen(name, &other, 1);
+        return Some(changed);
+    }
+    let wrong = text(ContextKind::InvalidValue)?;
+    let message = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let example = message.split_once("for example ").or_else(|| message.split_once("Try "));
+    let example = example.map(|(_, rest)| rest).and_then(|rest| rest.split([' ', ';']).next());
+    let valid = text(ContextKind::SuggestedValue)
+        .or_else(|| text(ContextKind::ValidValue))
+        .or_else(|| Some(example?.trim_end_matches(',').to_owned()))?;
+    match name.strip_prefix("--") {
+        Some(name) => set(&mut changed, name, Some(&valid)),
+        None => *changed.iter_mut().skip(1).find(|word| **word == wrong)? = valid,
+    }
+    Some(changed)
+}
+
+/// The words with the suggested name in place of the one that is named before it.
+fn renamed(text: &str, words: &[String]) -> Option<Vec<String>> {
+    let (before, after) =
+        text.split_once("Did you mean `").or_else(|| text.split_once("Write '"))?;
+    let (right, wrong) = (after.split(['`', '\'']).next()?, before.rsplit('`').nth(1)?);
+    let whole = words.iter().rposition(|word| word == wrong);
+    let index = whole.or_else(|| words.iter().rposition(|word| word.contains(wrong)))?;
+    let mut changed = words.to_vec();
+    let word = changed.remove(index).replace(wrong, right);
+    let parts = if right.starts_with("--") { 2 } else { 1 };
+    for (place, part) in word.splitn(parts, ' ').enumerate() {
+        changed.insert(index + place, part.to_owned());
+    }
+    Some(changed)
+}
+
+/// Sets an option, under the name that was typed if it is there.
+fn set(words: &mut Vec<String>, name: &str, value: Option<&str>) {
+    let command = with_examples();
+    let sub = words.get(1).and_then(|word| command.find_subcommand(word));
+    let known = sub.and_then(|sub| sub.get_arguments().find(|arg| arg.get_long() == Some(name)));
+    let aliases = known.and_then(clap::Arg::get_all_aliases).unwrap_or_default();
+    for name in aliases.into_iter().chain([name]).map(|name| format!("--{name}")) {
+        let joined = format!("{name}=");
+        if let Some(word) = words.iter_mut().find(|word| word.starts_with(&joined)) {
+            *word = format!("{joined}{}", value.unwrap_or_default());
+            return;
+        }
+        if let Some(index) = words.iter().position(|word| *word == name) {
+            let old = (index + 1).min(words.len());
+            words.splice(old..(old + 1).min(words.len()), value.map(str::to_owned));
+            return;
+        }
+    }
+    words.push(format!("--{name}"));
+    words.extend(value.map(str::to_owned));
+}
+
+/// The words as a line for a shell, if they can be parsed.
+fn accepted(words: &[String]) -> Option<String> {
+    Flags::read_from(words).ok()?;
+    Some(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        shlex::split(line).unwrap()
+    }
+
+    #[test]
+    fn suggestion_in_a_text_becomes_a_command() {
+        for (line, text, wanted) in [
+            (
+                "qdepth run quik .",
+                "there is no plan `quik`. Did you mean `quick`? `qdepth plans` lists them",
+                Some("qdepth run quick ."),
+            ),
+            (
+                "qdepth run --profile=databse,restore .",
+                "no profile `databse`. Did you mean `database`, `restore` or `x`?",
+                Some("qdepth run --profile=database,restore ."),
+            ),
+            (
+                "qdepth run databse",
+                "no `databse`. Did you mean `--profile database`?",
+                Some("qdepth run --profile database"),
+            ),
+            (
+                "qdepth run . --bs 3k --seed 1",
+                "block size 3KiB: wrong. Try --block-size 4KiB.",
+                Some("qdepth run . --bs 4KiB --seed 1"),
+            ),
+            (
+                "qdepth run . --round 1s",
+                "no rounds. Try --precondition until-steady --round 10s",
+                Some("qdepth run . --round 10s --precondition until-steady"),
+            ),
+            (
+                "qdepth run 'raid0(media:null'",
+                "`raid0(media:null`: not closed. Write 'raid0(media:null)'",
+                Some("qdepth run 'raid0(media:null)'"),
+            ),
+            ("qdepth run .", "wrong. Try --nonsense 1", None),
+            ("qdepth run .", "wrong", None),
+        ] {
+            assert_eq!(of_text(text, &words(line)).as_deref(), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn usage_error_ends_with_a_command() {
+        for (line, wanted) in [
+            ("qdepth run . --block-size 4x", "qdepth run . --block-size 8KiB"),
+            ("qdepth run . --qd=1,,2", "qdepth run . --qd=1,8,64"),
+            ("qdepth run . --qd 5-1", "qdepth run . --qd 1-5"),
+            ("qdepth run . --duration ''", "qdepth run . --duration 500ms"),
+            ("qdepth run . --engine iouring", "qdepth run . --engine io_uring"),
+            ("qdepth run . --read-onyl", "qdepth run . --read-only"),
+            ("qdepth run . --seed x", "qdepth run"),
+            ("qdepth schema rnu", "qdepth schema runs"),
+            ("qdepth compare latest", "qdepth compare latest~1 latest"),
+            ("qdepth host check zzz", "qdepth host check"),
+            ("qdepth zzz", "qdepth"),
+        ] {
+            let words = words(line);
+            let error = Flags::read_from(&words).unwrap_err();
+            assert_eq!(of_usage(&error, &words).as_deref(), Some(wanted), "{line}");
+        }
+    }
+}
