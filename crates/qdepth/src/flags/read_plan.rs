@@ -14,6 +14,7 @@ use qdepth_workload::{
     shipped_plan_text, shipped_profile_names,
 };
 
+use crate::flags::needed::is_plan;
 use crate::flags::{Load, Numbers, WearFlag};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::PlanRequest;
@@ -21,9 +22,7 @@ use qdepth_lab::request::PlanRequest;
 /// The word that names the plan, and the words behind it.
 pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
     match load.words.split_first() {
-        Some((first, rest)) if shipped_plan_text(first).is_some() || is_toml(first) => {
-            (first, rest)
-        }
+        Some((first, rest)) if is_plan(first) => (first, rest),
         _ => (load.needed.default_plan(), &load.words),
     }
 }
@@ -70,7 +69,7 @@ fn plan_file(load: &Load, origin: &str) -> Result<PlanFile> {
         None => Input::file(origin, limit::PLAN).text()?,
     };
     let mut file: PlanFile = text.parse().map_err(|error| Usage(format!("{origin}: {error}")))?;
-    load.needed.check(&file)?;
+    load.needed.check(&file, &load.words)?;
     load.bandwidth.decide(&mut file)?;
     answer_at(load, &mut file)?;
     if load.round.is_some() && !load.precondition.is_some_and(WearFlag::has_rounds) {
@@ -165,16 +164,15 @@ fn own_targets(file: &PlanFile, origin: &str) -> Result<Vec<PathBuf>> {
     spelled.collect()
 }
 
-fn is_toml(word: &str) -> bool {
-    !is_emulated(word) && Path::new(word).extension().is_some_and(|ending| ending == "toml")
-}
-
 fn must_exist(target: &Path, words: &[String]) -> Result<()> {
     let emulated = target.to_str().is_some_and(is_emulated);
     if emulated || std::fs::symlink_metadata(target).is_ok() {
         return Ok(());
     }
     let name = target.display().to_string();
+    if name.contains("(media:") {
+        TargetExpression::read(&name)?;
+    }
     // A plan's name has no folder.
     let what = if name.contains('/') {
         format!(
