@@ -109,10 +109,11 @@ pub(crate) enum Command {
     Answer(Box<RunOptions>),
     /// Check whether storage is fast enough for an application
     ///
-    /// The plan names the application: etcd, postgres-wal, mysql-redo, kafka, redis-aof, rocksdb,
-    /// sqlite, or a plan file with requirements. Exit status: 0 PASS, 1 FAIL, 5 INCONCLUSIVE.
+    /// Exit status: 0 PASS, 1 FAIL, 5 INCONCLUSIVE.
     FitFor(Box<RunOptions>),
     /// Preview a run: time, bytes written, guards; touches nothing
+    ///
+    /// Accepts every option of `qdepth run`.
     Plan(Box<PlanOptions>),
     /// List the test plans, or print one
     Plans(CatalogueOptions),
@@ -216,14 +217,15 @@ pub(crate) struct RunOptions {
     /// Show the result of this emulated device next to each point, for example media:p3700-800gb
     #[arg(long, value_name = "DEVICE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<String>,
-    /// Repeat the run N times, and compare the targets if there are several
+    /// Repeat the run N times, and compare several targets
     ///
+    /// N is a number, until=N% or until-steady.
     /// Runs are interleaved in blocks of random order. until=2%: until every difference is resolved
     /// to 2 % (at most 30 times). until-steady: on one target, until the last five runs are steady
     /// by SNIA's rule (at most 25 times).
-    #[arg(long, value_name = "N | until=N% | until-steady", help_heading = "Measurement")]
+    #[arg(long, value_name = "N", help_heading = "Measurement")]
     pub(crate) repeat: Option<Repeat>,
-    /// Resume the last run or campaign that was interrupted, failed or killed
+    /// Resume the last run or campaign that did not finish
     #[arg(long, help_heading = "Measurement")]
     pub(crate) resume: bool,
     #[command(flatten)]
@@ -233,7 +235,8 @@ pub(crate) struct RunOptions {
         long,
         default_value = "auto",
         value_parser = engines(),
-        help_heading = "Measurement"
+        help_heading = "Measurement",
+        hide_short_help = true
     )]
     pub(crate) engine: EngineChoice,
     /// Do not pin workers to CPUs

@@ -66,6 +66,6 @@ pub(crate) fn dispatch(command: Command) -> Result<Status> {
         Command::Reproduce(options) => reproduce::reproduce(&options),
         Command::Serve(options) => serve::serve(&options),
         Command::ServeMedium(options) => serve_medium::serve_medium(&options),
-        Command::Schema(options) => print_raw(options.of).map(|()| Status::Valid),
+        Command::Schema(options) => print_raw(options.kind).map(|()| Status::Valid),
     }
 }

@@ -3,7 +3,11 @@
 
 use clap::{Command, CommandFactory};
 
+use crate::flags::needed::Needed;
 use crate::flags::{Flags, own_options};
+
+/// Width of the help, in columns.
+const COLUMNS: usize = 80;
 
 /// By command: command lines, each with what it does.
 const EXAMPLES: &str = include_str!("examples.txt");
@@ -73,15 +77,36 @@ fn template(command: &Command) -> String {
     format!("{usage}\n\n{commands}\nOptions:\n{{options}}{{after-help}}")
 }
 
+/// Options of `qdepth run` that `qdepth plan` accepts, so that a command line can be previewed,
+/// but that do not change what it prints.
+const RUN_ONLY: &str = "logbook events plain quiet verbose no_report report limit lang keep \
+                        stop_on_throttle expect repeat resume engine no_pin cpus";
+
 /// The command with texts that differ from those of another command with the same options.
 fn reworded(command: Command) -> Command {
     match command.get_name() {
         "answer" => command
-            .mut_arg("at", |at| at.hide_short_help(false).display_order(0))
-            .mut_arg("within", |within| within.hide_short_help(false).display_order(0)),
-        "fit-for" => {
-            command.mut_arg("at", |at| at.hide(true)).mut_arg("within", |within| within.hide(true))
-        }
+            .mut_arg("at", |at| at.hide_short_help(false).help_heading(None::<&str>))
+            .mut_arg("within", |within| within.hide_short_help(false).help_heading(None::<&str>))
+            .mut_arg("words", |words| {
+                words.help("Targets [default: .]; a plan file with `answer` may come first")
+            }),
+        "fit-for" => command
+            .mut_arg("at", |at| at.hide(true))
+            .mut_arg("within", |within| within.hide(true))
+            .mut_arg("words", |words| {
+                let names = Needed::Requirements.plans().join(", ");
+                words.value_name("APPLICATION | TARGET").help(format!(
+                    "Application ({names}) or a plan file with requirements, then targets"
+                ))
+            }),
+        "plan" => command.mut_args(|arg| {
+            let hidden = RUN_ONLY.split(' ').any(|id| arg.get_id() == id);
+            if hidden { arg.hide(true) } else { arg }
+        }),
+        "logbook" => command.mut_subcommand("prune", |prune| {
+            prune.override_usage("qdepth logbook prune [OPTIONS] <RULES>")
+        }),
         "retract" => command.mut_arg("text", |text| text.help("Reason for the retraction")),
         _ => command,
     }
@@ -89,7 +114,7 @@ fn reworded(command: Command) -> Command {
 
 /// The command line with its examples.
 pub(crate) fn with_examples() -> Command {
-    let mut command = Flags::command().mut_subcommands(reworded);
+    let mut command = Flags::command().mut_subcommands(reworded).term_width(COLUMNS);
     let template = template(&command);
     command = command.help_template(template);
     for (name, examples) in examples() {
@@ -131,11 +156,19 @@ mod tests {
         }
     }
 
+    fn assert_fits(command: &mut Command) {
+        let help = command.render_help().to_string();
+        assert!(help.lines().count() <= 50, "{} lines: {help}", help.lines().count());
+        let wide = help.lines().find(|line| line.chars().count() > COLUMNS);
+        assert!(wide.is_none(), "{wide:?} is too wide: {help}");
+        command.get_subcommands_mut().for_each(assert_fits);
+    }
+
     #[test]
-    fn short_help_of_the_program_fits_one_screen() {
-        let help = with_examples().render_help().to_string();
-        assert!(help.lines().count() <= 50, "{help}");
-        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    fn short_help_of_every_command_fits_one_screen() {
+        let mut command = with_examples();
+        command.build();
+        assert_fits(&mut command);
     }
 
     #[test]

@@ -113,12 +113,17 @@ pub(crate) struct Load {
         long,
         value_delimiter = ',',
         value_name = "LIMIT,…",
-        help_heading = "Workload",
+        help_heading = "Search for the highest IOPS",
         hide_short_help = true
     )]
     pub(crate) at: Option<Vec<Limit>>,
     /// Maximum measured time of `answer` [default: 30min]
-    #[arg(long, value_name = "TIME", help_heading = "Workload", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        help_heading = "Search for the highest IOPS",
+        hide_short_help = true
+    )]
     pub(crate) within: Option<Nanos>,
     /// Write load of the first step, per second, for example 100MiB
     #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]

@@ -7,8 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct SchemaOptions {
     /// Schema to print
-    #[arg(value_parser = schemas())]
-    pub(crate) of: &'static str,
+    #[arg(value_name = "KIND", value_parser = schemas())]
+    pub(crate) kind: &'static str,
 }
 
 /// Names of the schemas, with their help and their text.
