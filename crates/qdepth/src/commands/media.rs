@@ -1,16 +1,18 @@
 //! `qdepth media`: lists the emulated devices, and describes a device model.
 
-use anyhow::Result;
-use qdepth_files::{Input, limit};
-use qdepth_media::{Checked, Description, is_file, name_and_format, parameters};
+use anyhow::{Result, bail};
+use qdepth_files::{Input, limit, shell_word};
+use qdepth_media::{Checked, Description, TargetExpression, is_file, name_and_format, parameters};
 use qdepth_papers::{Reference, Use, compare};
 
 use crate::commands::fit::fit_medium;
 use crate::exit_status::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{MediaCommand, MediaOptions};
+use crate::layout::wrapped;
 use crate::terminal::print;
 use qdepth_lab::events::signals::Signals;
+use qdepth_lab::failure::Usage;
 use qdepth_papers::emulate;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
@@ -24,48 +26,58 @@ pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-fn list() -> Result<String> {
-    let mut lines =
-        vec!["EMULATED devices, for example `qdepth run standard media:NAME`".to_owned()];
-    for (name, description) in Description::all()? {
-        let (standing, checked) = (standing(&description), description.checked().words());
-        let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
-        let formats = if formats.is_empty() {
-            String::new()
-        } else {
-            format!("; formats {}", formats.join(", "))
-        };
-        lines.push(format!(
-            "  {name:<24} {} ({standing}; checked: {checked}{formats})",
-            description.title
-        ));
+/// Headings of the list: by the data that the emulation was compared with.
+fn heading(checked: Checked) -> &'static str {
+    match checked {
+        Checked::OwnRuns => "Fitted to measured runs, with a known error:",
+        Checked::Published => "Compared with published measurements:",
+        Checked::Reproduced => {
+            "Fitted to published measurements, of which none was left to compare with:"
+        }
+        Checked::DataSheetOnly => "From data sheets; never compared with a measurement:",
+        Checked::Class => "A class of drives instead of a particular one:",
+        Checked::Definition => "Exact by definition:",
+        Checked::Not => "Not compared with anything:",
     }
-    lines.push(
-        "Arrays: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), independent(media:NAME*4). \
-         Wrappers: delay(…, 100us), fault(…, errors=1000), pressure(…, 500MB/s). Settings after \
-         the target: @area=full, @cpu=1.6GHz, @settings=default, @processes=4, @state=fresh, \
-         @PARAMETER=NUMBER."
-            .to_owned(),
-    );
+}
+
+/// Syntax of target expressions, below the list.
+const EXPRESSIONS: &str = "
+Formats of a device: media:NAME/FORMAT
+Arrays:    raid0(media:NAME*2), raid1, raid5, raid10, independent(media:NAME*4)
+Volumes:   xfs(media:NAME), md, imsm, xvm, gpfs-1m, gpfs-4m
+Wrappers:  delay(…, 100us), fault(…, errors=1000), pressure(…, 500MB/s)
+Settings:  'media:NAME @area=full', @cpu=1.6GHz, @settings=default, @host=NAME,
+           @processes=4, @state=fresh, @cooling=restricted, @PARAMETER=NUMBER
+
+qdepth run quick media:NAME measures one; qdepth media NAME describes one";
+
+fn list() -> Result<String> {
+    let mut lines = vec!["EMULATED devices".to_owned()];
+    let mut group = None;
+    for (name, description) in Description::all()? {
+        if group.replace(description.checked()) != Some(description.checked()) {
+            lines.extend([String::new(), heading(description.checked()).to_owned()]);
+        }
+        lines.extend(wrapped(&format!("  {name:<25}{}", description.title), 80, &" ".repeat(27)));
+        let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
+        if !formats.is_empty() {
+            lines.push(format!("    formats: {}", formats.join(", ")));
+        }
+    }
+    lines.push(EXPRESSIONS.to_owned());
     Ok(lines.join("\n"))
 }
 
-/// Basis of the parameters of a device model.
-fn standing(description: &Description) -> &'static str {
-    let of_formats = description.formats.values().flat_map(|format| format.parameters.values());
-    let mut all = description.parameters.values().chain(of_formats);
-    if description.checked() == Checked::Class {
-        "generic: represents a class"
-    } else if description.fit.is_some() {
-        "fitted to measured runs"
-    } else if all.any(|number| number.from == "calibrated") {
-        "calibrated"
-    } else {
-        "from data sheets, priors and definitions"
-    }
-}
-
 fn describe_medium(name: &str) -> Result<String> {
+    if name.contains('(') {
+        TargetExpression::read(name)?;
+        bail!(Usage(format!(
+            "{name} is a target expression, not a device model. Preview it with `qdepth plan quick \
+             {}`, or describe one device, for example `qdepth media p3700-800gb`",
+            shell_word(name)
+        )));
+    }
     let (name, format) = name_and_format(name);
     let description = if is_file(name) {
         let text = Input::file(name, limit::DESCRIPTION).text()?;
