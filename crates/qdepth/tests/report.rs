@@ -354,8 +354,12 @@ changes = { en = "Second series", ja = "第二の計測" }
             assert!(begins(name).starts_with(beginning), "{name}: {}", begins(name));
         }
         std::fs::remove_file(folder.path().join("qdepth.db")).unwrap();
-        let refused =
-            [("a.zip", "zip"), ("nowhere/a.html", "nowhere"), ("-", "a file"), ("a.csv", "folder")];
+        let refused = [
+            ("a.zip", ".html, .pdf, .md or .json"),
+            ("nowhere/a.html", "nowhere"),
+            ("-", "a file"),
+            ("a.csv", "--report a.html"),
+        ];
         for (name, lacks) in refused {
             let told = run(name);
             assert!((2..=3).contains(&status(&told)), "{name}: {}", stderr(&told));

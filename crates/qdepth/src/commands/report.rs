@@ -103,15 +103,20 @@ pub(crate) fn page(output: &Path, lang: Lang) -> Result<OutputFiles> {
             "`-`: standard output is used for the text. Name a file for the page".to_owned()
         ));
     }
-    let (formats, privacy) = (formats(&[], Some(output))?, Privacy::Private);
-    let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
-    // The name is used as given, even without an extension.
-    let sheet = |format: Format| {
-        let file = (!format.is_a_folder()).then(|| ResultFile::file(output, privacy));
-        anyhow::Ok(Sheet { format, file: file.transpose()?, path: output.to_owned() })
+    let found = formats(&[], Some(output)).unwrap_or_default();
+    let Some(format) = found.into_iter().find(|format| !format.is_a_folder()) else {
+        bail!(Usage(format!(
+            "{}: must end in .html, .pdf, .md or .json. Folders of CSV or Typst files are written \
+             by `qdepth report` after the run. Try --report {}",
+            output.display(),
+            output.with_extension("html").display()
+        )));
     };
-    let sheets = formats.into_iter().map(sheet).collect::<Result<_>>()?;
-    Ok(OutputFiles { languages: vec![(lang, sheets)], privacy, typesetter })
+    let typesetter = (format == Format::Pdf).then(typesetter).transpose()?;
+    // The name is used as given, even without an extension.
+    let (privacy, path) = (Privacy::Private, output.to_owned());
+    let sheet = Sheet { format, file: Some(ResultFile::file(output, privacy)?), path };
+    Ok(OutputFiles { languages: vec![(lang, vec![sheet])], privacy, typesetter })
 }
 
 /// Output files of a document, one for each format and language.
@@ -156,11 +161,6 @@ impl OutputFiles {
             all.push((lang, sheets.collect::<Result<_>>()?));
         }
         Ok(Self { languages: all, privacy, typesetter })
-    }
-
-    /// True if an output is a folder, which cannot be checked before the measurement.
-    pub(crate) fn has_a_folder(&self) -> bool {
-        self.languages.iter().flat_map(|(_, sheets)| sheets).any(|sheet| sheet.file.is_none())
     }
 
     /// Writes the document in every format, and prints the paths.

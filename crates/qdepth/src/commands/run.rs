@@ -101,17 +101,7 @@ pub(crate) fn measure_on(
 /// Output file of the report, if one is wanted.
 fn sheets(wanted: &RunReport) -> Result<Option<OutputFiles>> {
     let report = (!wanted.no_report).then_some(&wanted.report);
-    let opened = |path: &PathBuf| {
-        let sheets = page(path, wanted.presentation.lang)?;
-        if sheets.has_a_folder() {
-            let words = format!(
-                "{}: this format is a folder. Run with --no-report, then use `qdepth report -o`",
-                path.display()
-            );
-            bail!(Usage(words));
-        }
-        Ok(sheets)
-    };
+    let opened = |path: &PathBuf| page(path, wanted.presentation.lang);
     report
         .map(opened)
         .transpose()
