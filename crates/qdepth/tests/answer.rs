@@ -53,7 +53,7 @@ fn other_plans_and_limits_are_refused_with_a_command_that_works() {
             format!("answer standard {DRIVE}"),
             "plan `standard` does not search for the highest rate",
         ),
-        (format!("run quick {DRIVE} --at p99=1ms"), " answer TARGET --at p99.9=1ms"),
+        (format!("run quick {DRIVE} --at p99=1ms"), " answer media:p3700-800gb --at p99.9=1ms`"),
         (format!("answer {DRIVE} --at mean=1ms"), "a limit of a percentile, for example p99.9=1ms"),
         (format!("answer {DRIVE} --profile database,restore"), "one load profile"),
         (format!("answer {DRIVE} --at soon"), "is not a limit"),

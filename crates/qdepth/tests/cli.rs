@@ -49,6 +49,18 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run . quick", &["quick is a plan, and must come before the targets: qdepth run quick ."]),
         ("predict quick --profile database", &["no device model", "`qdepth predict quick mydrive"]),
         ("predict", &["no device model", "`qdepth predict mydrive.toml`"]),
+        ("run quik .", &["Did you mean `quick`?", "for example: ", "run quick ."]),
+        ("run raid9(media:null*2)", &["arrangement `raid9`", "run 'raid0(media:null*2)'"]),
+        ("plan raid5(media:null*2)", &["at least 3", "for example: ", "raid5(media:null*3)"]),
+        ("media raid5(media:null*2)", &["at least 3", "Write 'raid5(media:null*3)'"]),
+        ("media raid1(media:null*2)", &["a target expression", "qdepth plan quick"]),
+        ("fit-for etdc .", &["Did you mean `etcd`?", "fit-for etcd ."]),
+        ("fit-for media:null", &["qdepth fit-for etcd media:null`"]),
+        ("run media:null --json --events -", &["--json --events events.jsonl"]),
+        ("run media:null --destroy X", &["--destroy X", "Remove this option"]),
+        ("plan media:null --destroy X", &["--destroy X", "Remove this option"]),
+        ("run media:null --report x.docx", &["must end in .html", "--report x.html"]),
+        ("answer media:null --within 0s", &["above 0", "answer media:null --within 30min"]),
     ];
     for (words, says) in cases {
         let ended = workspace.run(words).expect(2);

@@ -31,6 +31,7 @@ const PAGES: [(&str, usize, usize); 15] = [
 
 /// Placeholders for the reader's storage and files, with their replacements.
 const STANDS_FOR: &[(&str, &str)] = &[
+    ("--overwrite-signature ext4", ""),
     ("--destroy SERIAL2", ""),
     ("--destroy SERIAL", ""),
     ("--destroy S4EWNX0M123456", ""),

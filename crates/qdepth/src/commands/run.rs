@@ -19,6 +19,12 @@ use qdepth_lab::request::{FinishedRun, RunRequest};
 use qdepth_lab::run;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
+    if options.json && options.prints_events_alone() {
+        bail!(Usage(
+            "--json and --events - both write to standard output. Try --events events.jsonl"
+                .to_owned()
+        ));
+    }
     if let Some(repeat) = options.repeat {
         return repeat::measure(options, repeat);
     }

@@ -1,14 +1,16 @@
 //! Request of `qdepth run` to the lab.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use qdepth_linux::EngineChoice;
+use qdepth_media::is_emulated;
 use qdepth_workload::PlanFile;
 
 use crate::flags::needed::Needed;
 use crate::flags::read_plan::{self, plan_word};
 use crate::flags::{ConsentOptions, RunOptions, must_have_no_limit};
+use qdepth_lab::failure::Usage;
 use qdepth_lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
 impl RunOptions {
@@ -24,6 +26,9 @@ impl RunOptions {
         {
             let limits = &self.report.presentation.limit;
             must_have_no_limit(limits, &format!("plan `{}`", file.name))?;
+        }
+        if let Some(PlanRequest { targets, .. }) = &plan {
+            self.consent.must_apply(targets)?;
         }
         Ok(self.request_for(plan))
     }
@@ -86,6 +91,21 @@ impl RunOptions {
 }
 
 impl ConsentOptions {
+    /// Refuses consent if all targets are emulated.
+    fn must_apply(&self, targets: &[PathBuf]) -> Result<(), Usage> {
+        let emulated = |target: &PathBuf| target.to_str().is_some_and(is_emulated);
+        let file = self.consent.iter().map(|file| format!("--consent {}", file.display()));
+        let serials = self.destroy.iter().map(|serial| format!("--destroy {serial}"));
+        let names = self.overwrite_signature.iter();
+        let names = names.map(|name| format!("--overwrite-signature {name}"));
+        match file.chain(serials).chain(names).next() {
+            Some(given) if !targets.is_empty() && targets.iter().all(emulated) => Err(Usage(
+                format!("{given}: an emulated device holds no data to destroy. Remove this option"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Words for the lab.
     pub(crate) fn words(&self) -> ConsentWords {
         ConsentWords {
