@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: builds packages in `target/dist` (`.deb`, `.rpm`, `.whl`, and a tar archive
-//! with a static program) with manual pages, completions, licences, a bill of materials and checksums. Each package that can be
-//! installed here is installed in an empty root and run. `--pdf` includes qdepth-pdf, and builds
-//! its packages in `target/dist-pdf`. `--quick` packs the debug build to test the packing itself;
-//! its packages are named `debug-…`.
+//! with a static program) with manual pages, completions, licences, a bill of materials and
+//! checksums. Each package that can be installed here is installed in an empty root and run.
+//! `--pdf` includes qdepth-pdf, and builds its packages in `target/dist-pdf`. `--quick` packs the
+//! debug build to test the packing itself; its packages are named `debug-…`.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 

@@ -15,9 +15,10 @@ use crate::written_targets::WrittenTargets;
 pub use self::choices::{Choices, Preconditioning, STANDARD_AREA, Stairs, TargetShape, Wear};
 pub use self::error::ResolveError;
 use self::load::{Load, Step};
+use self::point::point;
 pub(crate) use self::point::{FLOW_WEIGHT_MAX, VISITS};
-use self::point::{chosen_sizes, point};
 pub use self::precondition::Method;
+use self::sizes::unsupported_sizes;
 pub use self::variants::side_by_side;
 use self::ways::ways;
 
@@ -29,6 +30,7 @@ mod fsync;
 mod load;
 mod point;
 mod precondition;
+mod sizes;
 mod variants;
 mod ways;
 
@@ -359,19 +361,16 @@ fn supported_sizes(
     let block = targets.iter().map(|target| u64::from(target.block_bytes)).max().unwrap_or(1);
     let (mut supported, mut refused) = (Vec::new(), None);
     for profile in steps.iter().flat_map(|step| &step.loads).map(|load| &load.profile) {
-        match chosen_sizes(profile, choices, block) {
-            Ok(_) if !supported.contains(&profile.name) => supported.push(profile.name.clone()),
-            Ok(_) => {}
-            Err(what) => {
-                refused = what.starts_with("block size").then(|| (profile.name.clone(), what))
-            }
+        match unsupported_sizes(profile, choices, block) {
+            Some(why) => refused = Some((profile.name.clone(), why)),
+            None if !supported.contains(&profile.name) => supported.push(profile.name.clone()),
+            None => {}
         }
     }
-    let Some((profile, what)) = refused else { return Ok(()) };
+    let Some((profile, why)) = refused else { return Ok(()) };
     if file.outstanding.is_empty() || supported.is_empty() || supported.len() > NAMES_MAX {
         return Ok(());
     }
-    let why = what.split(". Try ").next().unwrap_or_default();
     let what = format!("{why}. Try --profile {}", supported.join(","));
     Err(ResolveError::Value { profile, what })
 }

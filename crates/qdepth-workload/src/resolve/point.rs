@@ -9,6 +9,7 @@ use super::choices::Choices;
 use super::error::ResolveError;
 use super::fsync::fsync;
 use super::load::Load;
+use super::sizes::{chosen_sizes, sizes};
 use super::ways::Destination;
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
@@ -26,8 +27,6 @@ use crate::trace::Trace;
 /// Most requests in flight over all streams of a point, for each part of its target: what one ring
 /// holds.
 const IN_FLIGHT_MAX: u32 = 4096;
-/// Largest request.
-const SIZE_MAX: u64 = 1 << 30;
 /// A point that ends by its precision lasts so long at least: a slow change that has not shown
 /// itself yet cannot widen an interval.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
@@ -139,16 +138,6 @@ fn arrivals_of(load: &Load, mean_bytes: f64, streams: u32) -> Result<Arrivals, S
         None => load.profile.arrivals,
         Some(rate) => Some(Arrivals::Fixed { rate: rate / f64::from(streams) }),
     })
-}
-
-/// The request sizes of the profile, or the one that is chosen over it.
-pub(super) fn chosen_sizes(
-    profile: &Profile,
-    choices: &Choices,
-    block: u64,
-) -> Result<SizeMix, String> {
-    let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
-    sizes(chosen.as_ref().unwrap_or(&profile.request_size), block)
 }
 
 /// All sizes, and which of them are of writes, where these have their own.
@@ -514,33 +503,6 @@ fn title(profile: &Profile, chosen: Option<Bytes>) -> String {
         Some(own) if title.contains(&spaced(own)) => title.replace(&spaced(own), &spaced(chosen)),
         _ => format!("{title}, {}", spaced(chosen)),
     }
-}
-
-fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
-    let list: Vec<(Bytes, u32)> = match spec {
-        SizeSpec::One(text) => vec![(text.parse::<Bytes>().map_err(|e| e.to_string())?, 1)],
-        SizeSpec::Mix(mix) => mix.iter().map(|m| (m.size, m.weight)).collect(),
-    };
-    if list.is_empty() {
-        return Err("request_size must not be an empty list".to_owned());
-    }
-    for (size, weight) in &list {
-        if size.0 == 0 || size.0 > SIZE_MAX || !size.0.is_multiple_of(block) {
-            let decimal = size.0 > 0 && size.0.is_multiple_of(1000);
-            let hint = if decimal { "; 1 KB is 1,000 bytes, 1 KiB is 1,024" } else { "" };
-            let valid = Bytes((size.0.max(1).div_ceil(block) * block).min(SIZE_MAX));
-            return Err(format!(
-                "block size {size}: must be a multiple of {} on this target, and at most {}{hint}. \
-                 Try --block-size {valid}",
-                Bytes(block),
-                Bytes(SIZE_MAX)
-            ));
-        }
-        if *weight == 0 || *weight > 1_000_000 {
-            return Err(format!("weight {weight}: must be between 1 and 1000000"));
-        }
-    }
-    Ok(SizeMix { sizes: list.iter().map(|(size, weight)| (size.0 as u32, *weight)).collect() })
 }
 
 fn alignment(
