@@ -38,9 +38,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outstanding: u64 = words.next().unwrap_or_default().parse()?;
     let milliseconds: u64 = words.next().unwrap_or_default().parse()?;
     let text = format!(
-        "name = \"echo\"\noutstanding = [{outstanding}]\nwarm_up = \"1us\"\n\
+        "name = \"echo\"\nqueue_depth = [{outstanding}]\nwarm_up = \"1us\"\n\
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"echo\"\nrandom = 100\nread = 67\n\
-         request_size = \"4KiB\"\n"
+         block_size = \"4KiB\"\n"
     );
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
     let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;

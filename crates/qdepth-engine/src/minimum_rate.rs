@@ -79,8 +79,8 @@ mod tests {
     fn measured(text: &str, target: ScriptedTarget) -> Outcome {
         let text = format!(
             "name = \"t\"\n[[profile]]\nname = \"p\"\ntitle = \"p\"\nrandom = 100\nread = 67\n\
-             request_size = \"8KiB\"\n[[step]]\ntitle = \"s\"\n[[step.load]]\nprofile = \"p\"\n\
-             outstanding = 1\nwarm_up = \"0ms\"\n{text}"
+             block_size = \"8KiB\"\n[[step]]\ntitle = \"s\"\n[[step.load]]\nprofile = \"p\"\n\
+             queue_depth = 1\nwarm_up = \"0ms\"\n{text}"
         );
         let file: PlanFile = text.parse().unwrap();
         let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);

@@ -55,9 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let file = open.open(&path)?;
     let text = format!(
-        "name = \"bench\"\noutstanding = [{outstanding}]\nwarm_up = \"200ms\"\n\
+        "name = \"bench\"\nqueue_depth = [{outstanding}]\nwarm_up = \"200ms\"\n\
          duration = \"{}ms\"\n[[profile]]\nname = \"bench\"\nrandom = 100\nread = 100\n\
-         request_size = \"{size}B\"\nstreams = {streams}\n{arrivals}",
+         block_size = \"{size}B\"\nstreams = {streams}\n{arrivals}",
         (seconds * 1e3) as u64
     );
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: area }, 512);

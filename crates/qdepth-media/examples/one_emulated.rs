@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: one_emulated MEDIA PROFILE OUTSTANDING MILLISECONDS".into());
     };
     let text = format!(
-        "name = \"speed\"\nprofiles = [\"{profile}\"]\noutstanding = [{outstanding}]\n\
+        "name = \"speed\"\nprofiles = [\"{profile}\"]\nqueue_depth = [{outstanding}]\n\
          warm_up = \"10ms\"\nduration = \"{milliseconds}ms\""
     );
     let file: PlanFile = toml::from_str(&text)?;

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             continue;
         }
         let text = format!(
-            "name = \"speed\"\nprofiles = [\"{profile}\"]\noutstanding = [{outstanding}]\n\
+            "name = \"speed\"\nprofiles = [\"{profile}\"]\nqueue_depth = [{outstanding}]\n\
              warm_up = \"10ms\"\nduration = \"{seconds}s\""
         );
         let file: PlanFile = toml::from_str(&text)?;
@@ -75,7 +75,7 @@ fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
 /// time.
 fn ns_per_request(seconds: u64) -> Result<f64, Box<dyn std::error::Error>> {
     let text = format!(
-        "name = \"linear\"\nprofiles = [\"database\"]\noutstanding = [512]\n\
+        "name = \"linear\"\nprofiles = [\"database\"]\nqueue_depth = [512]\n\
          duration = \"{seconds}s\""
     );
     let medium = TargetExpression::read("media:p3700-2tb @area=full")?;

@@ -66,7 +66,7 @@ fn near(what: &str, found: f64, promised: f64, share: f64) {
 #[cfg(test)]
 fn profile(random: u32, read: u32, size: &str, full: bool) -> String {
     let area = if full { "area = { size = \"full\" }\n" } else { "" };
-    format!("random = {random}\nread = {read}\nrequest_size = \"{size}\"\n{area}")
+    format!("random = {random}\nread = {read}\nblock_size = \"{size}\"\n{area}")
 }
 
 /// Emulated value of a promise, in its unit.

@@ -7,7 +7,7 @@ use qdepth_engine::Outcome;
 use qdepth_media::{OpenMedia, TargetExpression};
 use sha2::{Digest, Sha256};
 
-const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, \
+const MIX: &str = "random = 70\nread = 67\nblock_size = [{ size = \"8KiB\", weight = 3 }, \
                    { size = \"64KiB\", weight = 1 }]\n";
 
 /// Complete outcome as text: the histograms with each occupied bucket.
@@ -54,10 +54,10 @@ fn another_seed_gives_other_bytes() {
 /// A device gives the same results as a concrete type and behind the common interface.
 #[test]
 fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
-    let trims = "random = 100\nread = 60\ntrim = 10\nrequest_size = \"8KiB\"\n";
-    let paced = "random = 100\nread = 67\nrequest_size = \"4KiB\"\n\
+    let trims = "random = 100\nread = 60\ntrim = 10\nblock_size = \"8KiB\"\n";
+    let paced = "random = 100\nread = 67\nblock_size = \"4KiB\"\n\
                  arrivals = { kind = \"poisson\", rate = 20000.0 }\n";
-    let syncs = "random = 100\nread = 50\nrequest_size = \"8KiB\"\n\
+    let syncs = "random = 100\nread = 50\nblock_size = \"8KiB\"\n\
                  fsync = { kind = \"every\", writes = 3 }\n";
     for expression in
         ["media:p3700-800gb", "raid0(media:p3700-800gb*3)", "raid1(media:iodrive-320gb*2)"]

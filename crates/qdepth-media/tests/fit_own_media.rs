@@ -220,7 +220,7 @@ mod truth {
     /// Profiles that are not in the plan.
     const ELSEWHERE: &str = r#"
     name = "elsewhere"
-    outstanding = [2, 24, 128]
+    queue_depth = [2, 24, 128]
     warm_up = "500ms"
     duration = "2s"
     file_size = "4GiB"
@@ -229,12 +229,12 @@ mod truth {
     name = "sequential-32k"
     random = 0
     read = 100
-    request_size = "32KiB"
+    block_size = "32KiB"
     [[profile]]
     name = "random-16k-even"
     random = 100
     read = 50
-    request_size = "16KiB"
+    block_size = "16KiB"
     "#;
 
     #[derive(Default)]

@@ -54,12 +54,12 @@ mod published {
     fn point(load: &str, outstanding: u32, shape: TargetShape, aligned: bool) -> Point {
         let mut text = shipped_profile_text(load).unwrap().to_owned();
         if aligned && !text.contains("alignment") {
-            let size = text.lines().find_map(|l| l.strip_prefix("request_size = ")).unwrap();
+            let size = text.lines().find_map(|l| l.strip_prefix("block_size = ")).unwrap();
             text = text.replacen("request_size", &format!("alignment = {size}\nrequest_size"), 1);
         }
         let body: Vec<&str> = text.lines().filter(|l| !l.starts_with('#')).collect();
         let plan = format!(
-            "name = \"published\"\noutstanding = [{outstanding}]\n[[profile]]\n{}",
+            "name = \"published\"\nqueue_depth = [{outstanding}]\n[[profile]]\n{}",
             body.join("\n")
         );
         let file: PlanFile = toml::from_str(&plan).unwrap();

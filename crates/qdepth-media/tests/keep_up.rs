@@ -88,7 +88,7 @@ mod tests {
     fn a_fine_clock_gives_the_rate_of_virtual_time() {
         let expression = "media:p3700-800gb";
         let found = served(expression, 300, 200, Nanos::ZERO) as f64 / 0.3;
-        let profile = "random = 100\nread = 67\nrequest_size = \"8KiB\"\n";
+        let profile = "random = 100\nread = 67\nblock_size = \"8KiB\"\n";
         let truth = rate(expression, SLOTS, 2000, profile);
         assert!((found / truth - 1.0).abs() < 0.02, "{found} instead of {truth}");
     }

@@ -7,7 +7,7 @@ use qdepth_engine::{Shard, Target, measure_together};
 use qdepth_media::{OpenMedia, TargetExpression, several};
 use qdepth_workload::Point;
 
-const DATABASE: &str = "random = 100\nread = 67\nrequest_size = \"8KiB\"";
+const DATABASE: &str = "random = 100\nread = 67\nblock_size = \"8KiB\"";
 
 /// Point that is long enough for a share of reads within 0.5 %.
 #[cfg(test)]
@@ -90,7 +90,7 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
 /// read-ahead.
 #[test]
 fn where_a_file_begins_can_be_said() {
-    let streaming = "random = 0\nread = 100\nrequest_size = \"64KiB\"";
+    let streaming = "random = 0\nread = 100\nblock_size = \"64KiB\"";
     let rate = |start: &str| {
         let expression = format!("raid0(media:p3700-800gb*2) @file_start_bytes={start}");
         let point = point(&expression, 2, 100, streaming);

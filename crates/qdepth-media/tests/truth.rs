@@ -3,7 +3,7 @@
 use crate::common::{measured, point, rate};
 use qdepth_engine::Outcome;
 
-const READS_8K: &str = "random = 100\nread = 100\nrequest_size = \"8KiB\"\n";
+const READS_8K: &str = "random = 100\nread = 100\nblock_size = \"8KiB\"\n";
 
 #[cfg(test)]
 fn within(what: &str, found: f64, truth: f64, share: f64) {
@@ -74,7 +74,7 @@ fn mean_access_of_a_disk() {
         "media:sas-2-hdd-600gb @host=none @area=full @write_settle_us=0",
         1,
         4_000_000,
-        "random = 100\nread = 100\nrequest_size = \"4KiB\"\n",
+        "random = 100\nread = 100\nblock_size = \"4KiB\"\n",
     );
     let get = |name: &str| {
         let text = qdepth_media::Description::shipped("sas-2-hdd-600gb").unwrap();
@@ -97,7 +97,7 @@ fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
     let sheet = qdepth_media::Description::shipped("p3700-800gb").unwrap().data_sheet;
     let mut promises = sheet.promises();
     let promised = promises.find(|(key, ..)| *key == "random_write_4k_io_s").unwrap().1.value;
-    let writes = "random = 100\nread = 0\nrequest_size = \"4KiB\"\narea = { size = \"full\" }\n";
+    let writes = "random = 100\nread = 0\nblock_size = \"4KiB\"\narea = { size = \"full\" }\n";
     let full = |limit: &str| rate(&format!("media:p3700-800gb {limit}"), 128, 2000, writes);
     let found = full("");
     within("4 kB writes over all", found, promised, 0.1);
@@ -117,7 +117,7 @@ fn littles_law() {
         "pressure(media:p3700-1600gb, 300MB/s)",
     ] {
         for outstanding in [1, 32] {
-            let profile = "random = 100\nread = 67\nrequest_size = \"8KiB\"\n";
+            let profile = "random = 100\nread = 67\nblock_size = \"8KiB\"\n";
             let outcome = measured(expression, &point(expression, outstanding, 1000, profile));
             let duration = outcome.duration.0 as f64;
             let counted = outcome.in_flight_integral / duration;

@@ -79,7 +79,7 @@ pub fn emulate_point(
 
 fn plan_text(outstanding: u32) -> String {
     format!(
-        "name = \"reproduce\"\noutstanding = [{outstanding}]\nwarm_up = \"{WARM_UP}\"\n\
+        "name = \"reproduce\"\nqueue_depth = [{outstanding}]\nwarm_up = \"{WARM_UP}\"\n\
          duration = \"{WINDOW}\"\n"
     )
 }

@@ -52,7 +52,7 @@ impl Distribution {
     pub(crate) fn check(&self, sizes: usize) -> Result<(), String> {
         match self {
             Self::EachOnce if sizes > 1 => {
-                Err("distribution each-once needs a single request_size".to_owned())
+                Err("distribution each-once needs a single block_size".to_owned())
             }
             Self::Zipf { exponent } if !(*exponent > 0.0 && *exponent < 10.0) => {
                 Err(format!("zipf exponent {exponent}: must be above 0 and below 10"))

@@ -159,6 +159,7 @@ pub struct Profile {
     /// times.
     pub trace: Option<String>,
     /// Block size in bytes.
+    #[serde(rename = "block_size", alias = "request_size")]
     pub request_size: SizeSpec,
     /// Block size of writes, if different.
     pub write_size: Option<SizeSpec>,
@@ -279,7 +280,7 @@ pub struct PlanFile {
     #[serde(default, rename = "profile")]
     pub own_profiles: Vec<Profile>,
     /// Queue depths per stream, one point each.
-    #[serde(default)]
+    #[serde(default, rename = "queue_depth", alias = "outstanding")]
     pub outstanding: Vec<u32>,
     /// Profiles with their own queue depths.
     #[serde(default, rename = "sweep")]

@@ -394,7 +394,7 @@ fn not_empty(points: &[Point], choices: &Choices) -> Result<(), ResolveError> {
     let why = match choices.read_only {
         _ if !points.is_empty() => return Ok(()),
         true => "every profile of this plan writes, and --read-only allows only reads",
-        false => "the plan has no profile, or neither queue depths (`outstanding`) nor steps",
+        false => "the plan has no profile, or neither queue depths (`queue_depth`) nor steps",
     };
     Err(ResolveError::Empty(why.to_owned()))
 }

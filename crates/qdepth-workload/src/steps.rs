@@ -35,6 +35,7 @@ pub struct LoadSpec {
     /// Short name of the profile.
     pub profile: String,
     /// Queue depth per stream.
+    #[serde(rename = "queue_depth", alias = "outstanding")]
     pub outstanding: u32,
     /// Bytes per second over all streams, for example `"100MiB"`: an open loop on an exact
     /// schedule.
@@ -89,6 +90,7 @@ pub struct SweepSpec {
     /// Short name of a profile, shipped or defined in the plan.
     pub profile: String,
     /// Queue depths per stream.
+    #[serde(rename = "queue_depth", alias = "outstanding")]
     pub outstanding: Vec<u32>,
 }
 

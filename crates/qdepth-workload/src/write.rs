@@ -66,11 +66,11 @@ mod tests {
     fn sections_stand_apart_and_what_they_hold_on_a_line() {
         let text = "name = \"a\"\ntargets = \"in-turn\"\nseed = 7\n\n\
                     [[profile]]\nname = \"p\"\nrandom = 100.0\nread = 50.0\n\
-                    request_size = [{ size = \"4KiB\", weight = 1 }, { size = \"8KiB\", \
+                    block_size = [{ size = \"4KiB\", weight = 1 }, { size = \"8KiB\", \
                     weight = 3 }]\n\
                     area = { size = \"50%\", offset = \"1MiB\" }\n\n\
                     [[step]]\ntitle = \"a step\"\n\n\
-                    [[step.load]]\nprofile = \"p\"\noutstanding = 8\nduration = \"1500ms\"\n";
+                    [[step.load]]\nprofile = \"p\"\nqueue_depth = 8\nduration = \"1500ms\"\n";
         let file: PlanFile = text.parse().unwrap();
         let written = file.to_toml().unwrap();
         assert_eq!(written.parse::<PlanFile>().unwrap(), file);

@@ -13,7 +13,7 @@ fn plan(text: &str) -> Result<Plan, String> {
 }
 
 fn resolve_profile(profile: &str) -> Result<Point, String> {
-    let text = format!("name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"p\"\n{profile}");
+    let text = format!("name=\"t\"\nqueue_depth=[4]\n[[profile]]\nname=\"p\"\n{profile}");
     plan(&text).map(|plan| plan.points[0].clone())
 }
 
@@ -46,7 +46,7 @@ fn every_shipped_plan_resolves_and_reads_back() {
 fn another_block_size_is_part_of_the_title() {
     let titled = |profile: &str, size: &str| {
         let file: PlanFile =
-            toml::from_str(&format!("name=\"t\"\noutstanding=[1]\nprofiles=[\"{profile}\"]"))
+            toml::from_str(&format!("name=\"t\"\nqueue_depth=[1]\nprofiles=[\"{profile}\"]"))
                 .unwrap();
         let choices = Choices { request_size: Some(size.parse().unwrap()), ..Choices::default() };
         resolve(&file, &choices, &[SHAPE]).unwrap().points[0].profile_title.clone()
@@ -62,15 +62,15 @@ fn a_plan_of_too_many_points_is_refused_before_they_are_made() {
     let refused = |text: String| plan(&text).unwrap_err();
     let many = "at most 100000 are allowed";
     let sweep =
-        format!("name=\"t\"\nprofiles=[\"database\",\"streaming\"]\noutstanding=[{depths}]");
+        format!("name=\"t\"\nprofiles=[\"database\",\"streaming\"]\nqueue_depth=[{depths}]");
     assert!(refused(sweep).contains(many));
     let own = format!(
-        "name=\"t\"\n[[sweep]]\nprofile=\"database\"\noutstanding=[{depths}]\n[[sweep]]\n\
-         profile=\"streaming\"\noutstanding=[{depths}]"
+        "name=\"t\"\n[[sweep]]\nprofile=\"database\"\nqueue_depth=[{depths}]\n[[sweep]]\n\
+         profile=\"streaming\"\nqueue_depth=[{depths}]"
     );
     assert!(refused(own).contains(many));
     let steps = "[[step]]\ntitle=\"s\"\ntimes=1000\n[[step.load]]\nprofile=\"database\"\n\
-                 outstanding=1\n";
+                 queue_depth=1\n";
     assert!(refused(format!("name=\"t\"\n{}", steps.repeat(200))).contains(many));
 }
 
@@ -100,16 +100,16 @@ fn the_five_profiles_are_those_of_the_papers() {
 #[test]
 fn wrong_profiles_say_what_would_be_right() {
     for (profile, says) in [
-        ("random=101\nread=0\nrequest_size=\"4KiB\"", "between 0 and 100"),
-        ("random=0\nread=0\nrequest_size=\"5000\"", "512"),
-        ("random=0\nread=0\nrequest_size=\"8 cows\"", "not a size"),
-        ("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=0", "between 1 and 512"),
-        ("random=0\nread=0\nrequest_size=\"4KiB\"\narea={size=\"2GiB\"}", "does not fit"),
-        ("random=0\nread=0\nrequest_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),
-        ("random=0\nread=0\nrequest_size=\"4KiB\"\niodepth=4", "unknown field"),
-        ("random=0\nread=0\nrequest_size=\"4KiB\"\nwriters=4", "writers share syncs"),
+        ("random=101\nread=0\nblock_size=\"4KiB\"", "between 0 and 100"),
+        ("random=0\nread=0\nblock_size=\"5000\"", "512"),
+        ("random=0\nread=0\nblock_size=\"8 cows\"", "not a size"),
+        ("random=0\nread=0\nblock_size=\"4KiB\"\nstreams=0", "between 1 and 512"),
+        ("random=0\nread=0\nblock_size=\"4KiB\"\narea={size=\"2GiB\"}", "does not fit"),
+        ("random=0\nread=0\nblock_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),
+        ("random=0\nread=0\nblock_size=\"4KiB\"\niodepth=4", "unknown field"),
+        ("random=0\nread=0\nblock_size=\"4KiB\"\nwriters=4", "writers share syncs"),
         (
-            "random=0\nread=0\nrequest_size=\"4KiB\"\ndurability=\"fsync\"\nfsync={kind=\"end\"}",
+            "random=0\nread=0\nblock_size=\"4KiB\"\ndurability=\"fsync\"\nfsync={kind=\"end\"}",
             "remove fsync",
         ),
     ] {
@@ -117,7 +117,7 @@ fn wrong_profiles_say_what_would_be_right() {
         assert!(error.contains(says), "{profile}: {error}");
     }
     assert!(
-        plan("name=\"t\"\noutstanding=[1]\nprofiles=[\"databse\"]")
+        plan("name=\"t\"\nqueue_depth=[1]\nprofiles=[\"databse\"]")
             .unwrap_err()
             .contains("database")
     );
@@ -169,7 +169,7 @@ fn shipped_plan_on_large_sectors_is_refused_with_options() {
 fn everything_of_the_method_can_be_written() {
     let point = resolve_profile(
         "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\
-         request_size=[{size=\"4KiB\",weight=3},{size=\"64KiB\",weight=1}]\nalignment=\"4KiB\"\n\
+         block_size=[{size=\"4KiB\",weight=3},{size=\"64KiB\",weight=1}]\nalignment=\"4KiB\"\n\
          area={size=\"50%\",offset=\"1MiB\"}\nstreams=4\narrivals={kind=\"poisson\",rate=100.0}\n\
          compressible=25\ndirect=false\nfsync={kind=\"every\",writes=8}\n\
          reported_as=\"throughput\"",
@@ -183,8 +183,8 @@ fn everything_of_the_method_can_be_written() {
 
 #[test]
 fn writers_that_share_syncs_stand_in_place_of_the_queue_depth() {
-    let text = "name=\"t\"\noutstanding=[1,2,4]\n[[profile]]\nname=\"log\"\nrandom=0\nread=0\n\
-                request_size=\"4KiB\"\ndurability=\"fdatasync\"\nwriters=16";
+    let text = "name=\"t\"\nqueue_depth=[1,2,4]\n[[profile]]\nname=\"log\"\nrandom=0\nread=0\n\
+                block_size=\"4KiB\"\ndurability=\"fdatasync\"\nwriters=16";
     let resolved = plan(text).expect("resolves");
     let [point] = resolved.points.as_slice() else { panic!("{} points", resolved.points.len()) };
     assert_eq!((point.outstanding, point.fsync.data_only), (16, true));
@@ -255,7 +255,7 @@ fn short_visits_take_turns_over_the_plan() {
 #[test]
 fn a_point_without_time_for_visits_is_measured_in_one_go() {
     let with = |words: &str, choices: &Choices| {
-        let text = format!("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[1,8]\n{words}");
+        let text = format!("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[1,8]\n{words}");
         let file: PlanFile = toml::from_str(&text).expect("a plan");
         resolve(&file, choices, &[SHAPE])
     };
@@ -303,7 +303,7 @@ proptest! {
     ) {
         let mut point = resolve_profile(&format!(
             "random={random}\nread={read}\nstreams={streams}\nalignment=\"{align_kib}KiB\"\n\
-             request_size=[{{size=\"4KiB\",weight=3}},{{size=\"64KiB\",weight=1}}]\n\
+             block_size=[{{size=\"4KiB\",weight=3}},{{size=\"64KiB\",weight=1}}]\n\
              area={{size=\"4MiB\",offset=\"{}KiB\"}}", offset_mib * align_kib * 64,
         )).expect("resolves");
         point.seed = seed;
@@ -328,7 +328,7 @@ proptest! {
 
     #[test]
     fn shares_are_kept(read in 0.0f64..=1.0, seed in any::<u64>()) {
-        let profile = "random=100\nread=0\nrequest_size=\"4KiB\"";
+        let profile = "random=100\nread=0\nblock_size=\"4KiB\"";
         let mut point = resolve_profile(profile).expect("resolves");
         (point.read_share, point.seed) = (read, seed);
         let mut stream = RequestStream::new(&point, 0);
@@ -347,8 +347,7 @@ proptest! {
 
 #[test]
 fn sequential_covers_the_area_in_order_and_starts_again() {
-    let mut point =
-        resolve_profile("random=0\nread=100\nrequest_size=\"64KiB\"").expect("resolves");
+    let mut point = resolve_profile("random=0\nread=100\nblock_size=\"64KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 1 << 20, length_bytes: 256 << 10 };
     let mut stream = RequestStream::new(&point, 0);
     let offsets: Vec<u64> = (0..6).map(|_| (stream.draw().offset - (1 << 20)) >> 16).collect();
@@ -357,8 +356,7 @@ fn sequential_covers_the_area_in_order_and_starts_again() {
 
 #[test]
 fn random_offsets_are_even() {
-    let mut point =
-        resolve_profile("random=100\nread=100\nrequest_size=\"4KiB\"").expect("resolves");
+    let mut point = resolve_profile("random=100\nread=100\nblock_size=\"4KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 0, length_bytes: 64 * 4096 };
     let mut stream = RequestStream::new(&point, 0);
     let mut hits = [0f64; 64];
@@ -415,15 +413,15 @@ fn payload_is_as_compressible_as_asked() {
     assert!(buffer[..4096] != buffer[4096..8192], "no two blocks alike");
 }
 
-const TWO: &str = "[[profile]]\nname=\"reader\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
-                   [[profile]]\nname=\"writers\"\nrandom=100\nread=0\nrequest_size=\"8KiB\"\n\
+const TWO: &str = "[[profile]]\nname=\"reader\"\nrandom=100\nread=100\nblock_size=\"4KiB\"\n\
+                   [[profile]]\nname=\"writers\"\nrandom=100\nread=0\nblock_size=\"8KiB\"\n\
                    streams=8\n";
 
 #[test]
 fn a_staircase_is_steps_of_loads_that_run_at_the_same_time() {
     let plan = plan(&format!(
-        "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"writers\",outstanding=8}}\n\
-         beside=[{{profile=\"reader\",outstanding=1}}]\nfrom=\"0B\"\nto=\"200MiB\"\nby=\"100MiB\""
+        "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"writers\",queue_depth=8}}\n\
+         beside=[{{profile=\"reader\",queue_depth=1}}]\nfrom=\"0B\"\nto=\"200MiB\"\nby=\"100MiB\""
     ))
     .expect("resolves");
     let rows: Vec<_> =
@@ -448,7 +446,7 @@ fn a_staircase_is_steps_of_loads_that_run_at_the_same_time() {
 #[test]
 fn targets_together_share_a_group_and_in_turn_do_not() {
     let text =
-        |targets: &str| format!("name=\"t\"\noutstanding=[1,2]\ntargets=\"{targets}\"\n{TWO}");
+        |targets: &str| format!("name=\"t\"\nqueue_depth=[1,2]\ntargets=\"{targets}\"\n{TWO}");
     let groups = |targets: &str| {
         let file: PlanFile = toml::from_str(&text(targets)).expect("reads");
         let plan = resolve(&file, &Choices::default(), &[SHAPE, SHAPE]).expect("resolves");
@@ -462,10 +460,20 @@ fn targets_together_share_a_group_and_in_turn_do_not() {
 }
 
 #[test]
+fn plans_with_the_old_names_of_keys_are_the_same_plans() {
+    let new = "name=\"t\"\nqueue_depth=[4]\n[[profile]]\nname=\"p\"\nrandom=100\nread=100\n\
+               block_size=\"4KiB\"\n[[step]]\ntitle=\"s\"\nload=[{profile=\"p\",queue_depth=2}]";
+    let old = new.replace("queue_depth", "outstanding").replace("block_size", "request_size");
+    let [new, old] = [new, &old].map(|text| plan(text).map(|plan| plan.hash()));
+    assert!(new.is_ok(), "{new:?}");
+    assert_eq!(new, old);
+}
+
+#[test]
 fn wrong_steps_say_what_would_be_right() {
     let stairs = |from: &str, to: &str, by: &str, profile: &str| {
         plan(&format!(
-            "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"{profile}\",outstanding=8}}\n\
+            "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"{profile}\",queue_depth=8}}\n\
              from=\"{from}\"\nto=\"{to}\"\nby=\"{by}\""
         ))
         .unwrap_err()
@@ -480,10 +488,10 @@ fn wrong_steps_say_what_would_be_right() {
     let error = resolve(&file, &outstanding, &[SHAPE]).unwrap_err().to_string();
     assert!(error.contains("the steps of plan"), "{error}");
     assert!(
-        resolve_profile("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err()
+        resolve_profile("random=0\nread=0\nblock_size=\"4KiB\"\nstreams=2\nworkers=3").is_err()
     );
     // Shares by weight and equal amounts contradict each other.
-    let load = "profile=\"reader\",outstanding=2,bytes_per_stream=\"1GiB\",catches_up=true";
+    let load = "profile=\"reader\",queue_depth=2,bytes_per_stream=\"1GiB\",catches_up=true";
     let step = |more: &str| {
         plan(&format!("name=\"t\"\n{TWO}[[step]]\ntitle=\"s\"\nload=[{{{load}{more}}}]"))
     };
@@ -496,8 +504,8 @@ fn wrong_steps_say_what_would_be_right() {
 fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
     let text = |more: &str| {
         format!(
-            "name=\"s\"\noutstanding=[1]\nwarm_up=\"1s\"\nduration=\"50s\"\n{more}\n[[profile]]\n\
-             name=\"mine\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n"
+            "name=\"s\"\nqueue_depth=[1]\nwarm_up=\"1s\"\nduration=\"50s\"\n{more}\n[[profile]]\n\
+             name=\"mine\"\nrandom=100\nread=100\nblock_size=\"4KiB\"\n"
         )
     };
     let plan = |more: &str, choices: &Choices| {
@@ -541,13 +549,13 @@ fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
 fn precision_ends_points_that_end_alone() {
     let text = r#"
         name = "precise"
-        outstanding = [1]
+        queue_depth = [1]
         until = "±2%"
         [[profile]]
         name = "mine"
         random = 100
         read = 100
-        request_size = "4KiB"
+        block_size = "4KiB"
     "#;
     let file = |text: &str| toml::from_str::<PlanFile>(text).expect("reads");
     let plan = |text: &str, choices: &Choices| resolve(&file(text), choices, &[SHAPE]);
@@ -601,11 +609,11 @@ fn poisson_gaps_pass_a_kolmogorov_smirnov_test() {
 fn loads_at_the_same_time_on_one_target_agree_on_the_cache() {
     let two = |direct: &str, target: u32| {
         plan(&format!(
-            "name=\"x\"\n[[profile]]\nname=\"a\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
-             [[profile]]\nname=\"b\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
+            "name=\"x\"\n[[profile]]\nname=\"a\"\nrandom=100\nread=100\nblock_size=\"4KiB\"\n\
+             [[profile]]\nname=\"b\"\nrandom=100\nread=100\nblock_size=\"4KiB\"\n\
              direct={direct}\n\
-             [[step]]\ntitle=\"one\"\nload=[{{profile=\"a\",outstanding=1}},\
-             {{profile=\"b\",outstanding=1,target={target}}}]\n"
+             [[step]]\ntitle=\"one\"\nload=[{{profile=\"a\",queue_depth=1}},\
+             {{profile=\"b\",queue_depth=1,target={target}}}]\n"
         ))
     };
     assert!(two("true", 1).is_ok());
@@ -651,7 +659,7 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
 #[test]
 fn preconditioning_writes_all_of_each_target_before_the_points() {
     let file: PlanFile =
-        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]").expect("a plan");
+        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]").expect("a plan");
     let steady =
         Choices { precondition: Some(Preconditioning::State(Wear::Steady)), ..Choices::default() };
     let plan = resolve(&file, &steady, &[SHAPE, SHAPE]).expect("resolves");
@@ -671,8 +679,8 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
     };
     let plan = resolve(&file, &half, &[SHAPE]).expect("resolves");
     assert_eq!((precondition_bytes(&plan, 0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
-    let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\n\
-                   request_size=\"4KiB\"";
+    let reading = "name=\"t\"\nqueue_depth=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\n\
+                   block_size=\"4KiB\"";
     let reading: PlanFile = toml::from_str(reading).expect("a plan");
     assert_eq!(needs_writing(&reading, &Choices::default()), Ok(WrittenTargets::Only([].into())));
     assert_eq!(
@@ -686,7 +694,7 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
 fn a_step_is_taken_so_many_times() {
     let steps = |times: &str| {
         let step =
-            format!("[[step]]\ntitle=\"s\"\n{times}load=[{{profile=\"database\",outstanding=2}}]");
+            format!("[[step]]\ntitle=\"s\"\n{times}load=[{{profile=\"database\",queue_depth=2}}]");
         plan(&format!("name=\"t\"\nprofiles=[\"database\"]\n{step}"))
     };
     let three = steps("times=3\n").expect("resolves");
@@ -740,7 +748,7 @@ fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
 #[test]
 fn rounds_until_steady_follow_what_is_written_in_sequence() {
     let file: PlanFile =
-        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]").expect("a plan");
+        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]").expect("a plan");
     let until = |rule, round| Choices {
         precondition: Some(Preconditioning::UntilSteady { rule, round }),
         // Duration of the points, not of the preconditioning before them.
@@ -766,7 +774,7 @@ fn rounds_until_steady_follow_what_is_written_in_sequence() {
 #[test]
 fn steps_of_preconditioning_stand_last_and_are_whole() {
     let with = |steps: &str| {
-        plan(&format!("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]\n{steps}"))
+        plan(&format!("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]\n{steps}"))
     };
     let prepared =
         with("[[prepare]]\nstep=\"precondition\"\nmethod=\"one-pass\"").expect("resolves");
@@ -789,7 +797,7 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
         assert!(refused.contains(says), "{steps}: {refused}");
     }
     let file: PlanFile =
-        toml::from_str(&format!("name=\"t\"\nprofiles=[\"streaming\"]\noutstanding=[4]\n{step}"))
+        toml::from_str(&format!("name=\"t\"\nprofiles=[\"streaming\"]\nqueue_depth=[4]\n{step}"))
             .expect("a plan");
     let read_only = Choices { read_only: true, ..Choices::default() };
     let refused = resolve(&file, &read_only, &[SHAPE]).expect_err("refused").to_string();

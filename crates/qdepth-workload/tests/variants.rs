@@ -8,7 +8,7 @@ const SHAPE: TargetShape =
 const PLAN: &str = r#"
 name = "forms"
 profiles = ["database"]
-outstanding = [1, 8]
+queue_depth = [1, 8]
 [[prepare]]
 step = "setting"
 path = "/sys/x"
@@ -64,7 +64,7 @@ fn each_variant_is_a_plan_of_its_own_and_all_are_one_comparison() {
 #[test]
 fn preconditioning_of_variants_keeps_its_order() {
     let step = "prepare = [{ step = \"precondition\", method = \"random\" }]";
-    let text = "name=\"t\"\nprofiles=[\"database\"]\noutstanding=[1]\n[[variant]]\nname=\"a\"\n\
+    let text = "name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[1]\n[[variant]]\nname=\"a\"\n\
                 target=\"a\"\nSTEP\n[[variant]]\nname=\"b\"\ntarget=\"b\"\nSTEP\n";
     let text = text.replace("STEP", step);
     let file: PlanFile = toml::from_str(&text).unwrap();

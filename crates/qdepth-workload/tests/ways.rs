@@ -8,7 +8,7 @@ const SHAPE: TargetShape =
 #[cfg(test)]
 fn point(profile: &str) -> Result<Point, String> {
     let text = format!(
-        "name = \"ways\"\noutstanding = [1]\n[[profile]]\nname = \"a\"\n\
+        "name = \"ways\"\nqueue_depth = [1]\n[[profile]]\nname = \"a\"\n\
          area = {{ size = \"64MiB\" }}\n{profile}"
     );
     let file: PlanFile = toml::from_str(&text).map_err(|error| error.to_string())?;
@@ -19,7 +19,7 @@ fn point(profile: &str) -> Result<Point, String> {
 #[test]
 fn each_way_draws_its_sizes_and_begins_where_they_may() {
     let point = point(
-        "random = 100\nread = 70\nrequest_size = \"4KiB\"\nwrite_alignment = \"64KiB\"\n\
+        "random = 100\nread = 70\nblock_size = \"4KiB\"\nwrite_alignment = \"64KiB\"\n\
          write_size = [{ size = \"64KiB\", weight = 3 }, { size = \"128KiB\", weight = 1 }]\n",
     )
     .unwrap();
@@ -46,7 +46,7 @@ fn each_way_draws_its_sizes_and_begins_where_they_may() {
 #[test]
 fn each_way_follows_itself() {
     let point =
-        point("random = 0\nread = 50\nrequest_size = \"4KiB\"\nwrite_size = \"16KiB\"\n").unwrap();
+        point("random = 0\nread = 50\nblock_size = \"4KiB\"\nwrite_size = \"16KiB\"\n").unwrap();
     let mut stream = RequestStream::new(&point, 0);
     let mut next = [0, 0];
     for _ in 0..1000 {
@@ -59,7 +59,7 @@ fn each_way_follows_itself() {
 #[test]
 fn own_sizes_are_of_plain_mixes() {
     let refusal =
-        |more: &str| point(&format!("random = 100\nrequest_size = \"4KiB\"\n{more}")).unwrap_err();
+        |more: &str| point(&format!("random = 100\nblock_size = \"4KiB\"\n{more}")).unwrap_err();
     for (more, why) in [
         ("read = 100\nwrite_size = \"8KiB\"\n", "needs a mix"),
         ("read = 50\nwrite_size = \"8KiB\"\nsegments = 2\n", "without strides"),
@@ -68,7 +68,7 @@ fn own_sizes_are_of_plain_mixes() {
         ("read = 50\nwrite_alignment = \"8KiB\"\n", "need a write_size"),
         (
             "read = 50\nwrite_size = \"8KiB\"\ndistribution = { kind = \"each-once\" }\n",
-            "a single request_size",
+            "a single block_size",
         ),
     ] {
         let told = refusal(more);
@@ -78,7 +78,7 @@ fn own_sizes_are_of_plain_mixes() {
 
 #[test]
 fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
-    let mixed = point("random = 100\nread = 50\ntrim = 20\nrequest_size = \"4KiB\"\n").unwrap();
+    let mixed = point("random = 100\nread = 50\ntrim = 20\nblock_size = \"4KiB\"\n").unwrap();
     assert!(mixed.writes() && mixed.trims() && (mixed.write_share() - 0.3).abs() < 1e-12);
     let mut stream = RequestStream::new(&mixed, 0);
     let mut counts = [0_i32; 4];
@@ -87,7 +87,7 @@ fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
         assert!(count.abs_diff(share) < 600, "{counts:?}");
     }
     let once = "random = 100\ndistribution = { kind = \"each-once\" }\nread = 0\n\
-                trim_first = true\nrequest_size = \"64KiB\"\n";
+                trim_first = true\nblock_size = \"64KiB\"\n";
     let first = point(once).unwrap();
     let mut stream = RequestStream::new(&first, 0);
     let mut seen = std::collections::BTreeSet::new();
@@ -113,7 +113,7 @@ fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
 #[test]
 fn trims_that_nothing_can_mean_are_refused() {
     let refused = |more: &str| {
-        point(&format!("random = 100\nrequest_size = \"4KiB\"\n{more}")).expect_err(more)
+        point(&format!("random = 100\nblock_size = \"4KiB\"\n{more}")).expect_err(more)
     };
     assert!(refused("read = 70\ntrim = 40\n").contains("at most 100 %"));
     assert!(refused("read = 50\ntrim_first = true\n").contains("read = 0"));

@@ -142,7 +142,7 @@ mod tests {
     /// Plan of a single point that only reads, for this duration without a pause.
     fn reads_for(workspace: &Workspace, duration: &str) -> &'static str {
         let plan = format!(
-            "name = \"steadily\"\nprofiles = [\"random-4k-read\"]\noutstanding = [1]\n\
+            "name = \"steadily\"\nprofiles = [\"random-4k-read\"]\nqueue_depth = [1]\n\
              warm_up = \"0s\"\nduration = \"{duration}\"\n"
         );
         workspace.write("steadily.toml", &plan);

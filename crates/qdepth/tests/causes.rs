@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use crate::common::{Workspace, codes, exclusive_turn, has_tools, points, sh};
 
-const PLAN: &str = "name = \"causes\"\noutstanding = [2]\nwarm_up = \"50ms\"\n\
+const PLAN: &str = "name = \"causes\"\nqueue_depth = [2]\nwarm_up = \"50ms\"\n\
     duration = \"400ms\"\nfile_size = \"8MiB\"\n[[profile]]\nname = \"load\"\nrandom = 100\n\
-    read = 100\nrequest_size = \"4KiB\"\n";
+    read = 100\nblock_size = \"4KiB\"\n";
 
 #[cfg(test)]
 fn workspace() -> Workspace {

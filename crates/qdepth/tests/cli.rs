@@ -14,12 +14,12 @@ const SHORT: &str = "--area 8MiB --duration 200ms --profile database";
 #[test]
 fn wrong_usage_is_explained_and_leaves_nothing_behind() {
     let workspace = Workspace::new();
-    workspace.write("unknown.toml", "name = \"x\"\noutstanding = [1]\nwarmup = \"3s\"\n");
-    workspace.write("time.toml", "name = \"x\"\noutstanding = [1]\nduration = \"3 parsecs\"\n");
+    workspace.write("unknown.toml", "name = \"x\"\nqueue_depth = [1]\nwarmup = \"3s\"\n");
+    workspace.write("time.toml", "name = \"x\"\nqueue_depth = [1]\nduration = \"3 parsecs\"\n");
     workspace.write(
         "share.toml",
-        "name = \"x\"\noutstanding = [1]\n[[profile]]\nname = \"a\"\nrandom = 140\nread = 100\n\
-         request_size = \"8KiB\"\n",
+        "name = \"x\"\nqueue_depth = [1]\n[[profile]]\nname = \"a\"\nrandom = 140\nread = 100\n\
+         block_size = \"8KiB\"\n",
     );
     let cases: &[(&str, &[&str])] = &[
         ("run nosuch", &["`nosuch`", "`qdepth plans` lists the plans", "directory or device"]),
@@ -190,7 +190,7 @@ fn shipped_plans_and_profiles_print_as_files_that_are_accepted() {
     for name in ["database", "file-server", "file-copy", "streaming", "restore"] {
         let shown = workspace.run(&format!("plan --show {name}")).expect(0).out;
         // A profile goes into a plan under [[profile]].
-        let plan = format!("name = \"own\"\noutstanding = [1]\n[[profile]]\n{shown}");
+        let plan = format!("name = \"own\"\nqueue_depth = [1]\n[[profile]]\n{shown}");
         workspace.write("own.toml", &plan);
         workspace.run("plan own.toml . --area 64MiB").expect(0);
     }
@@ -362,7 +362,7 @@ fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
 /// One profile for each thing that a load may be.
 const LOADS: &str = r#"
 name = "loads"
-outstanding = [4]
+queue_depth = [4]
 warm_up = "100ms"
 duration = "500ms"
 file_size = "16MiB"
@@ -371,34 +371,34 @@ file_size = "16MiB"
 name = "fixed"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 arrivals = { kind = "fixed", rate = 500 }
 
 [[profile]]
 name = "poisson"
 random = 100
 read = 50
-request_size = "4KiB"
+block_size = "4KiB"
 arrivals = { kind = "poisson", rate = 500 }
 
 [[profile]]
 name = "paced"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 arrivals = { kind = "paced", rate = 300 }
 
 [[profile]]
 name = "mixed"
 random = 50
 read = 50
-request_size = [{ size = "4KiB", weight = 3 }, { size = "64KiB", weight = 1 }]
+block_size = [{ size = "4KiB", weight = 3 }, { size = "64KiB", weight = 1 }]
 
 [[profile]]
 name = "streams"
 random = 0
 read = 50
-request_size = "64KiB"
+block_size = "64KiB"
 streams = 4
 area = { size = "50%", offset = "4MiB" }
 
@@ -406,21 +406,21 @@ area = { size = "50%", offset = "4MiB" }
 name = "small"
 random = 100
 read = 100
-request_size = "512"
+block_size = "512"
 alignment = "512"
 
 [[profile]]
 name = "flushed"
 random = 100
 read = 0
-request_size = "4KiB"
+block_size = "4KiB"
 fsync = { kind = "every", writes = 8 }
 
 [[profile]]
 name = "buffered"
 random = 0
 read = 0
-request_size = "64KiB"
+block_size = "64KiB"
 direct = false
 compressible = 50
 fsync = { kind = "end" }
@@ -429,7 +429,7 @@ fsync = { kind = "end" }
 name = "cached"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 direct = false
 "#;
 

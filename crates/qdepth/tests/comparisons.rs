@@ -158,9 +158,9 @@ fn served(bits_per_s: u32) -> (Workspace, String) {
 #[cfg(test)]
 fn plan(end: &str) -> String {
     format!(
-        "name = \"served\"\noutstanding = [8]\nwarm_up = \"3s\"\n{end}\n[comparison]\n\
+        "name = \"served\"\nqueue_depth = [8]\nwarm_up = \"3s\"\n{end}\n[comparison]\n\
          of = \"drives\"\n\
-         [[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\nrequest_size = \"8KiB\"\n"
+         [[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\nblock_size = \"8KiB\"\n"
     )
 }
 

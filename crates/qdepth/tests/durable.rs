@@ -4,7 +4,7 @@ use crate::common::{Workspace, codes, points};
 
 const PLAN: &str = r#"
 name = "log"
-outstanding = [1]
+queue_depth = [1]
 warm_up = "100ms"
 duration = "700ms"
 file_size = "8MiB"
@@ -13,14 +13,14 @@ file_size = "8MiB"
 name = "alone"
 random = 0
 read = 0
-request_size = "4KiB"
+block_size = "4KiB"
 durability = "fdatasync"
 
 [[profile]]
 name = "plain"
 random = 0
 read = 0
-request_size = "4KiB"
+block_size = "4KiB"
 "#;
 
 const GROUP: &str = r#"
@@ -29,7 +29,7 @@ const GROUP: &str = r#"
 name = "shared"
 random = 0
 read = 0
-request_size = "4KiB"
+block_size = "4KiB"
 durability = "fsync"
 writers = 8
 "#;

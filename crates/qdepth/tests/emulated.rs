@@ -144,7 +144,7 @@ fn a_drive_of_ones_own_is_a_file() {
 #[test]
 fn a_plan_may_name_its_targets() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = "name = \"mine\"\nprofiles = [\"database\"]\noutstanding = [1]\n\
+    let plan = "name = \"mine\"\nprofiles = [\"database\"]\nqueue_depth = [1]\n\
                 duration = \"50ms\"\n\
                 [[target]]\nmedium = \"p3700-800gb\"\narray = \"raid0\"\nmembers = 2\n\
                 [[target]]\nmedium = \"p4800x-375gb\"\narea = \"16GiB\"\n";

@@ -15,9 +15,9 @@ use serde_json::Value;
 #[cfg(test)]
 fn plan(read: u32, outstanding: &str, warm_up: &str, duration: &str) -> String {
     format!(
-        "name = \"faults\"\noutstanding = [{outstanding}]\nwarm_up = \"{warm_up}\"\n\
+        "name = \"faults\"\nqueue_depth = [{outstanding}]\nwarm_up = \"{warm_up}\"\n\
          duration = \"{duration}\"\n[[profile]]\nname = \"load\"\nrandom = 100\nread = {read}\n\
-         request_size = \"4KiB\"\n"
+         block_size = \"4KiB\"\n"
     )
 }
 

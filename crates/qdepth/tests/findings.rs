@@ -4,7 +4,7 @@ use crate::common::{Workspace, codes, exclusive_turn, figure, points};
 
 const PLAN: &str = r#"
 name = "doubtful"
-outstanding = [2]
+queue_depth = [2]
 warm_up = "50ms"
 duration = "400ms"
 file_size = "8MiB"
@@ -13,34 +13,34 @@ file_size = "8MiB"
 name = "clean"
 random = 100
 read = 50
-request_size = "4KiB"
+block_size = "4KiB"
 
 [[profile]]
 name = "zeros"
 random = 100
 read = 0
-request_size = "4KiB"
+block_size = "4KiB"
 compressible = 75
 
 [[profile]]
 name = "durable"
 random = 100
 read = 0
-request_size = "4KiB"
+block_size = "4KiB"
 fsync = { kind = "every", writes = 1 }
 
 [[profile]]
 name = "few"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 arrivals = { kind = "paced", rate = 200 }
 
 [[profile]]
 name = "reads-zeros"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 compressible = 75
 "#;
 

@@ -244,7 +244,7 @@ fn no_table_is_wider_than_the_terminal() {
 fn what_a_newcomer_types_wrong_is_answered() {
     let workspace = Workspace::new();
     workspace
-        .write("own.toml", "name = \"x\"\nprofiles = [\"mail\", \"databse\"]\noutstanding = [1]\n");
+        .write("own.toml", "name = \"x\"\nprofiles = [\"mail\", \"databse\"]\nqueue_depth = [1]\n");
     let cases: &[(&str, i32, &[&str])] = &[
         ("quick", 2, &["`quick` is a plan: qdepth run quick"]),
         ("standart /tmp", 2, &["`standard` is a plan: qdepth run standard /tmp"]),
@@ -318,9 +318,9 @@ fn plans_fit_a_small_space_and_own_profiles_have_names() {
         let ended = workspace.run(words).expect(0);
         assert!(ended.out.contains(says), "{words}: no `{says}` in {}", ended.out);
     }
-    let own = "name = \"own\"\nprofiles = [\"mail\", \"streaming\"]\noutstanding = [1]\n\
+    let own = "name = \"own\"\nprofiles = [\"mail\", \"streaming\"]\nqueue_depth = [1]\n\
                duration = \"50ms\"\n[[profile]]\nname = \"mail\"\nrandom = 100\nread = 100\n\
-               request_size = \"4KiB\"\n";
+               block_size = \"4KiB\"\n";
     workspace.write("own.toml", own);
     let words = "run own.toml media:p3700-800gb --json --no-report --warm-up 20ms";
     let document = workspace.run(words).expect_finished().json();

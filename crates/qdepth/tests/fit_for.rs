@@ -4,9 +4,9 @@ use crate::common::Workspace;
 
 fn plan(limit: &str) -> String {
     format!(
-        "name = \"own\"\noutstanding = [1]\nwarm_up = \"100ms\"\nduration = \"1s\"\n\
+        "name = \"own\"\nqueue_depth = [1]\nwarm_up = \"100ms\"\nduration = \"1s\"\n\
          file_size = \"8MiB\"\n[[profile]]\nname = \"log\"\nrandom = 0\nread = 0\n\
-         request_size = \"4KiB\"\ndurability = \"fdatasync\"\n[[requirement]]\nprofile = \"log\"\n\
+         block_size = \"4KiB\"\ndurability = \"fdatasync\"\n[[requirement]]\nprofile = \"log\"\n\
          {limit}\nsource = \"https://example.org/limit\"\n"
     )
 }

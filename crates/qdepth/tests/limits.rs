@@ -383,7 +383,7 @@ mod tests {
         file("evil.toml", &format!("name = \"{evil}\"\nouts = \"{evil}\""));
         file(
             "named.toml",
-            "name = \"a\\u001b[2Jb\\u202ec\"\nprofiles = [\"database\"]\noutstanding = [1]\n\
+            "name = \"a\\u001b[2Jb\\u202ec\"\nprofiles = [\"database\"]\nqueue_depth = [1]\n\
              duration = \"10ms\"\n",
         );
         file("evil.fio", &format!("[{evil}]\n{evil}={evil}\n"));

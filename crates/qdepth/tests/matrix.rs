@@ -60,9 +60,9 @@ const NOT_HERE: &[(&str, &str)] = &[
 ];
 
 #[cfg(test)]
-const PLAN: &str = "name = \"matrix\"\noutstanding = [1, 2]\nwarm_up = \"0s\"\nduration = \"1s\"\n\
+const PLAN: &str = "name = \"matrix\"\nqueue_depth = [1, 2]\nwarm_up = \"0s\"\nduration = \"1s\"\n\
                     [[profile]]\nname = \"load\"\nrandom = 100\nread = 0\n\
-                    request_size = \"4KiB\"\n";
+                    block_size = \"4KiB\"\n";
 
 /// Directory of an interrupted run whose target is a link, which the cases redirect.
 #[cfg(test)]

@@ -4,14 +4,14 @@ use crate::common::{Workspace, codes, exclusive_turn, figure, has_tools, points}
 
 /// Plan of 2000 random reads a second, to which another process adds 20.
 const PLAN: &str = r#"name = "NAME"
-outstanding = [64]
+queue_depth = [64]
 duration = "DURATION"
 warm_up = "100ms"
 [[profile]]
 name = "reads"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 arrivals = { kind = "fixed", rate = RATE }
 area = { size = "full" }
 "#;
@@ -57,8 +57,8 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
 #[test]
 fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
     let workspace = Workspace::new();
-    let plan = "name = \"hot\"\noutstanding = [32, 1]\nduration = \"20s\"\n[[profile]]\n\
-                name = \"writes\"\nrandom = 0\nread = 0\nrequest_size = \"128KiB\"\n";
+    let plan = "name = \"hot\"\nqueue_depth = [32, 1]\nduration = \"20s\"\n[[profile]]\n\
+                name = \"writes\"\nrandom = 0\nread = 0\nblock_size = \"128KiB\"\n";
     workspace.write("hot.toml", plan);
     let run = |cooling: &str, more: &str| {
         let words = format!("run hot.toml media:p3700-800gb{cooling} --no-report --json {more}");
@@ -83,10 +83,10 @@ fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
 }
 
 #[cfg(test)]
-const READS: &str = "name = \"still\"\noutstanding = [4]\nduration = \"6s\"\nwarm_up = \"100ms\"\n\
+const READS: &str = "name = \"still\"\nqueue_depth = [4]\nduration = \"6s\"\nwarm_up = \"100ms\"\n\
                      file_size = \"8MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\n\
                      read = 100\n\
-                     request_size = \"4KiB\"\n";
+                     block_size = \"4KiB\"\n";
 
 /// A stopped load generator raises its own finding, not one about pauses of the storage.
 #[test]

@@ -382,9 +382,9 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
 #[cfg(test)]
 fn reading(streams: u32) -> String {
     format!(
-        "name = \"reading\"\noutstanding = [4]\nwarm_up = \"0s\"\nduration = \"60s\"\n\
+        "name = \"reading\"\nqueue_depth = [4]\nwarm_up = \"0s\"\nduration = \"60s\"\n\
          bytes_per_stream = \"4MiB\"\n[[profile]]\nname = \"load\"\nrandom = 100\nread = 100\n\
-         request_size = \"4KiB\"\nstreams = {streams}\ndirect = false\n"
+         block_size = \"4KiB\"\nstreams = {streams}\ndirect = false\n"
     )
 }
 

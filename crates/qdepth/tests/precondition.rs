@@ -11,9 +11,9 @@ const MIB: u64 = 1 << 20;
 
 /// Plan of random reads only, so that every write is preconditioning.
 #[cfg(test)]
-const READS: &str = "name = \"reads\"\noutstanding = [4]\nduration = \"200ms\"\n\
+const READS: &str = "name = \"reads\"\nqueue_depth = [4]\nduration = \"200ms\"\n\
     file_size = \"32MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\n\
-    request_size = \"4KiB\"\n";
+    block_size = \"4KiB\"\n";
 
 /// Bytes that the kernel wrote to a device.
 #[cfg(test)]

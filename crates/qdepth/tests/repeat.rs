@@ -123,7 +123,7 @@ fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
     let workspace = Workspace::new();
     let plan = |outstanding: &str| {
         let text = format!(
-            "name = \"mine\"\nprofiles = [\"database\"]\noutstanding = [{outstanding}]\n\
+            "name = \"mine\"\nprofiles = [\"database\"]\nqueue_depth = [{outstanding}]\n\
              duration = \"1s\"\n"
         );
         workspace.write("plan.toml", &text);

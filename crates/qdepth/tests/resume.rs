@@ -8,9 +8,9 @@ use crate::common::{Workspace, codes, exclusive_turn, pause, points};
 #[cfg(test)]
 fn plan(outstanding: &str, duration: &str) -> String {
     format!(
-        "name = \"resume\"\noutstanding = [{outstanding}]\nwarm_up = \"50ms\"\n\
+        "name = \"resume\"\nqueue_depth = [{outstanding}]\nwarm_up = \"50ms\"\n\
          duration = \"{duration}\"\nfile_size = \"8MiB\"\n[[profile]]\nname = \"load\"\n\
-         random = 100\nread = 100\nrequest_size = \"4KiB\"\n"
+         random = 100\nread = 100\nblock_size = \"4KiB\"\n"
     )
 }
 

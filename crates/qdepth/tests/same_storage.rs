@@ -13,9 +13,9 @@ const MIB: u64 = 1 << 20;
 fn plan(workspace: &Workspace) {
     workspace.write(
         "plan.toml",
-        "name = \"other\"\noutstanding = [1, 2]\nwarm_up = \"50ms\"\nduration = \"500ms\"\n\
+        "name = \"other\"\nqueue_depth = [1, 2]\nwarm_up = \"50ms\"\nduration = \"500ms\"\n\
          file_size = \"8MiB\"\n[[profile]]\nname = \"load\"\nrandom = 100\nread = 100\n\
-         request_size = \"4KiB\"\n",
+         block_size = \"4KiB\"\n",
     );
 }
 

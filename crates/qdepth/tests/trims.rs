@@ -109,8 +109,8 @@ fn trims_are_guarded_as_writes_are() {
             .err
             .contains("writes")
     );
-    let plan = "name = \"t\"\noutstanding = [1]\n[[profile]]\nname = \"t\"\nrandom = 100\n\
-                read = 90\ntrim = 10\nrequest_size = \"4KiB\"\n";
+    let plan = "name = \"t\"\nqueue_depth = [1]\n[[profile]]\nname = \"t\"\nrandom = 100\n\
+                read = 90\ntrim = 10\nblock_size = \"4KiB\"\n";
     workspace.write("t.toml", plan);
     workspace.run("run t.toml . --read-only --no-report --duration 100ms").expect(2);
     assert_eq!(std::fs::read(workspace.join("precious")).unwrap(), vec![7; 4 << 20]);
@@ -121,9 +121,9 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let plan = |read: u32, trim: &str| {
         format!(
-            "name = \"t\"\noutstanding = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n\
+            "name = \"t\"\nqueue_depth = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n\
              [[profile]]\nname = \"t\"\n\
-             random = 100\nread = {read}\n{trim}\nrequest_size = \"4KiB\"\n\
+             random = 100\nread = {read}\n{trim}\nblock_size = \"4KiB\"\n\
              area = {{ size = \"8MiB\" }}\n"
         )
     };

@@ -10,7 +10,7 @@ const TOLERANCE: f64 = 0.01;
 
 const PLAN: &str = r#"
 name = "truth"
-outstanding = [1, 2, 4, 8]
+queue_depth = [1, 2, 4, 8]
 warm_up = "500ms"
 duration = "5s"
 
@@ -18,7 +18,7 @@ duration = "5s"
 name = "delayed"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 "#;
 
 #[test]

@@ -51,10 +51,10 @@ fn loads_that_run_together_end_when_the_last_is_known() {
     workspace.write(
         "plan.toml",
         "name = \"pair\"\n[[profile]]\nname = \"quick\"\nrandom = 100\nread = 100\n\
-         request_size = \"4KiB\"\n\
-         [[profile]]\nname = \"slow\"\nrandom = 100\nread = 50\nrequest_size = \"64KiB\"\n\
+         block_size = \"4KiB\"\n\
+         [[profile]]\nname = \"slow\"\nrandom = 100\nread = 50\nblock_size = \"64KiB\"\n\
          [[step]]\ntitle = \"both\"\n\
-         load = [{ profile = \"quick\", outstanding = 8 }, { profile = \"slow\", outstanding = 1 \
+         load = [{ profile = \"quick\", queue_depth = 8 }, { profile = \"slow\", queue_depth = 1 \
          }]\n",
     );
     let words =

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[cfg(test)]
 const PLAN: &str = r#"name = "states"
 profiles = ["database"]
-outstanding = [1, 16]
+queue_depth = [1, 16]
 duration = "300ms"
 [[variant]]
 name = "fresh"

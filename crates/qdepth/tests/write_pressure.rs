@@ -15,7 +15,7 @@ name = "reader"
 title = "Single reader"
 random = 100
 read = 100
-request_size = "8KiB"
+block_size = "8KiB"
 area = { size = "full" }
 
 [[profile]]
@@ -23,13 +23,13 @@ name = "writers"
 title = "Eight writers"
 random = 100
 read = 0
-request_size = "8KiB"
+block_size = "8KiB"
 area = { size = "full" }
 streams = 8
 
 [staircase]
-rising = { profile = "writers", outstanding = 8 }
-beside = [{ profile = "reader", outstanding = 1 }]
+rising = { profile = "writers", queue_depth = 8 }
+beside = [{ profile = "reader", queue_depth = 1 }]
 from = "0B"
 to = "600MiB"
 by = "200MiB"

@@ -17,7 +17,7 @@ const AREAS: [(usize, &str); 2] = [(1, "48MiB"), (DRIVES, "3MiB")];
 const PLAN: &str = r#"
 name = "many"
 targets = "together"
-outstanding = [32]
+queue_depth = [32]
 warm_up = "300ms"
 duration = "2s"
 
@@ -25,7 +25,7 @@ duration = "2s"
 name = "read"
 random = 100
 read = 100
-request_size = "4KiB"
+block_size = "4KiB"
 "#;
 
 /// Loop devices, detached when the value is dropped.

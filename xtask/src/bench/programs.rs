@@ -105,8 +105,8 @@ pub(super) fn qdepth(load: &Load<'_>, folder: &Path) -> Result<Figure> {
     fs::write(
         &plan,
         format!(
-            "name = \"bench\"\noutstanding = [{}]\nwarm_up = \"500ms\"\nduration = \"{}s\"\n\
-             [[profile]]\nname = \"bench\"\nrandom = 100\nread = {}\nrequest_size = \"{}\"\n",
+            "name = \"bench\"\nqueue_depth = [{}]\nwarm_up = \"500ms\"\nduration = \"{}s\"\n\
+             [[profile]]\nname = \"bench\"\nrandom = 100\nread = {}\nblock_size = \"{}\"\n",
             load.outstanding, load.seconds, load.read_percent, load.size
         ),
     )?;

@@ -64,7 +64,7 @@ fn logbook(folder: &Path, profiles: u32) -> Result<PathBuf> {
         return Ok(logbook);
     }
     let mut plan = String::from(
-        "name = \"bench-report\"\noutstanding = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]\n\
+        "name = \"bench-report\"\nqueue_depth = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]\n\
          warm_up = \"100ms\"\nduration = \"4s\"\n",
     );
     for profile in 0..profiles {
@@ -73,7 +73,7 @@ fn logbook(folder: &Path, profiles: u32) -> Result<PathBuf> {
         let _ = write!(
             plan,
             "[[profile]]\nname = \"load-{profile}\"\ntitle = \"Load {profile}\"\nrandom = 100\n\
-             read = {read}\nrequest_size = \"8KiB\"\n"
+             read = {read}\nblock_size = \"8KiB\"\n"
         );
     }
     let file = folder.join(format!("{profiles}.toml"));

@@ -178,7 +178,7 @@ planned() {
     { cat <<EOF
 name = "prepared"
 profiles = ["database"]
-outstanding = [4]
+queue_depth = [4]
 duration = "300ms"
 file_size = "32MiB"
 EOF
@@ -196,7 +196,7 @@ variants() {
     cat <<EOF
 name = "variants"
 profiles = ["database"]
-outstanding = [4, 1]
+queue_depth = [4, 1]
 duration = "$1"
 file_size = "32MiB"
 [[variant]]
@@ -376,13 +376,13 @@ turned_away() { # ENGINE TARGET WHY
 }
 cat >large.toml <<'EOF'
 name = "large"
-outstanding = [4]
+queue_depth = [4]
 duration = "300ms"
 [[profile]]
 name = "large"
 random = 100
 read = 0
-request_size = "1MiB"
+block_size = "1MiB"
 EOF
 check "engines: polling is refused without poll queues" turned_away io_uring-polled /dev/$D 'no poll queues'
 check "engines: polled commands likewise" turned_away io_uring-passthrough-polled /dev/$D 'no poll queues'
@@ -448,7 +448,7 @@ gone() {
     cat >gone.toml <<EOF
 name = "gone"
 profiles = ["streaming"]
-outstanding = [4, 1, 2]
+queue_depth = [4, 1, 2]
 duration = "4s"
 targets = "together"
 EOF

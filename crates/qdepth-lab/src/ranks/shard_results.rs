@@ -76,7 +76,7 @@ mod tests {
 
     /// A load of four streams, changed by `change`.
     fn load(change: impl Fn(&mut Point)) -> Point {
-        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\n\
+        let text = "name = \"t\"\nprofiles = [\"database\"]\nqueue_depth = [8]\nwarm_up = \"1ms\"\n\
                     duration = \"40ms\"\n";
         let file: PlanFile = text.parse().unwrap();
         let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
@@ -180,7 +180,7 @@ mod tests {
     /// Ranks as threads, each on its own emulated drive: returns their results as merged by the
     /// leader, and merged where they were created.
     fn ranks(size: u32) -> (Outcome, Outcome) {
-        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\n\
+        let text = "name = \"t\"\nprofiles = [\"database\"]\nqueue_depth = [4]\nwarm_up = \"1ms\"\n\
                     duration = \"10ms\"\n";
         let file: PlanFile = text.parse().unwrap();
         let medium = TargetExpression::read("media:p3700-800gb").unwrap();

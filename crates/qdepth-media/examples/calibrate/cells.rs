@@ -137,13 +137,12 @@ fn point(load: &str, outstanding: u32, shape: TargetShape, aligned: bool) -> Ans
     let text = shipped_profile_text(load).map(str::to_owned).unwrap_or_else(|| own(load));
     let mut text = text;
     if aligned && !text.contains("alignment") {
-        let size =
-            text.lines().find_map(|l| l.strip_prefix("request_size = ")).unwrap_or("\"4KiB\"");
+        let size = text.lines().find_map(|l| l.strip_prefix("block_size = ")).unwrap_or("\"4KiB\"");
         text = text.replacen("request_size", &format!("alignment = {size}\nrequest_size"), 1);
     }
     let body = text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
     let file: PlanFile = toml::from_str(&format!(
-        "name = \"calibrate\"\noutstanding = [{outstanding}]\n[[profile]]\n{body}"
+        "name = \"calibrate\"\nqueue_depth = [{outstanding}]\n[[profile]]\n{body}"
     ))?;
     Ok(resolve(&file, &Choices::default(), &[shape])?.points.remove(0))
 }
@@ -159,7 +158,7 @@ fn own(load: &str) -> String {
     };
     let random = if *order == "random" { 100 } else { 0 };
     let size = size.to_uppercase();
-    format!("name = \"{load}\"\nrandom = {random}\nread = {read}\nrequest_size = \"{size}iB\"\n")
+    format!("name = \"{load}\"\nrandom = {random}\nread = {read}\nblock_size = \"{size}iB\"\n")
 }
 
 /// The emulated figures, in order, on as many threads as there are.

@@ -83,7 +83,7 @@ pub fn maximum_rates(
     let (small, large) = (SMALL.max(smallest).min(largest), LARGE.min(largest));
     let depth = QUEUE_DEPTH.min(measured.in_flight[1]);
     let mut text = format!(
-        "name = \"export\"\noutstanding = [{depth:.0}]\nwarm_up = \"1s\"\nduration = \"1s\"\n"
+        "name = \"export\"\nqueue_depth = [{depth:.0}]\nwarm_up = \"1s\"\nduration = \"1s\"\n"
     );
     for read in [100, 0] {
         for (name, random) in LOADS {
@@ -91,7 +91,7 @@ pub fn maximum_rates(
             let _ = write!(
                 text,
                 "[[profile]]\nname = \"{name}-{read}\"\nrandom = {random}\nread = {read}\n\
-                 request_size = \"{bytes:.0}\"\narea = {{ size = \"{:.0}\" }}\n",
+                 block_size = \"{bytes:.0}\"\narea = {{ size = \"{:.0}\" }}\n",
                 measured.area_bytes
             );
         }

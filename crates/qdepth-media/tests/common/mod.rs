@@ -9,7 +9,7 @@ use qdepth_workload::{Choices, PlanFile, Point, resolve};
 /// Point of a profile given as TOML lines.
 pub(crate) fn point(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
     let text = format!(
-        "name = \"test\"\noutstanding = [{outstanding}]\nwarm_up = \"{}ms\"\n\
+        "name = \"test\"\nqueue_depth = [{outstanding}]\nwarm_up = \"{}ms\"\n\
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"test\"\n{profile}",
         milliseconds / 5
     );

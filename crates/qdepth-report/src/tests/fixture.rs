@@ -82,7 +82,7 @@ pub(crate) fn run(targets: u32) -> RunRecord {
         measurement_version: 1,
         plan_name: "standard".into(),
         plan_hash: "6d1b57a0e5f3c1f5a6d94f8b4bd3c5ab2b8c21f4d8a1a0a6c7f8f3b1e9d2c4a5".into(),
-        plan_text: "[[point]]\nprofile = \"database\"\noutstanding = 1\nduration = \"3s\"\n".into(),
+        plan_text: "[[point]]\nprofile = \"database\"\nqueue_depth = 1\nduration = \"3s\"\n".into(),
         seed: 42,
         points_planned: targets * 45,
         engine_choice: "auto".into(),

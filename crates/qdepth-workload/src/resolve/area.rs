@@ -80,7 +80,7 @@ pub(super) fn strides(
 pub(super) fn backwards(profile: &Profile, sizes: &SizeMix) -> Result<bool, String> {
     let backwards = profile.backwards.unwrap_or(false);
     if backwards && sizes.single().is_none() {
-        return Err("backwards needs a single request_size".to_owned());
+        return Err("backwards needs a single block_size".to_owned());
     }
     Ok(backwards)
 }

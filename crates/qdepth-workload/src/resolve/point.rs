@@ -253,7 +253,7 @@ fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), 
             "a plan with files = \"entries\" can only have operations on entries: use a separate \
              plan for transfers"
         }
-        (true, true) if sizes.single().is_none() => "entries need a single request_size",
+        (true, true) if sizes.single().is_none() => "entries need a single block_size",
         (true, false) => {
             "operations on entries need a plan with files = \"entries\" and a directory as target"
         }

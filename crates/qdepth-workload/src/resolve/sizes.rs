@@ -57,7 +57,7 @@ fn unsupported(list: &[(Bytes, u32)], block: u64) -> Option<(String, Bytes)> {
 pub(super) fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
     let list = listed(spec)?;
     if list.is_empty() {
-        return Err("request_size must not be an empty list".to_owned());
+        return Err("block_size must not be an empty list".to_owned());
     }
     if let Some((why, valid)) = unsupported(&list, block) {
         return Err(format!("{why}. Try --block-size {valid}"));

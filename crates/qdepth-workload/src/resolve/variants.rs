@@ -48,7 +48,7 @@ fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     } else if !file.comparison.as_ref().is_none_or(of_targets) {
         "variants need a comparison with of = \"targets\""
     } else if !file.steps.is_empty() || file.staircase.is_some() || file.bandwidth.is_some() {
-        "a comparison needs profiles at queue depths (`outstanding`), without steps"
+        "a comparison needs profiles at queue depths (`queue_depth`), without steps"
     } else if !file.own_targets.is_empty() {
         "each variant names its own target: remove the plan's targets"
     } else if choices.variants.is_some() {

@@ -57,7 +57,7 @@ pub(crate) fn ways(
     };
     if !file.steps.is_empty() || file.staircase.is_some() {
         return Err(bad(
-            "a comparison needs profiles at queue depths (`outstanding`), without steps",
+            "a comparison needs profiles at queue depths (`queue_depth`), without steps",
         ));
     }
     if choices.processes.is_some() && spec.of != Compared::Processes {

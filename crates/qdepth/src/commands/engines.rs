@@ -147,7 +147,7 @@ fn rates_table(target: &Path, answers: &[(Engine, EngineResult)]) -> Table {
         let head = [engine.name().to_owned(), outstanding.to_string()];
         head.into_iter().chain(figures).chain([cpu]).collect()
     };
-    let headings = ["engine", "outstanding", "rate", "least", "most", "CPU an I/O"];
+    let headings = ["engine", "queue depth", "IOPS", "lowest", "highest", "CPU per I/O"];
     let mut table = table(&headings, found().map(row).collect());
     for (column, unit) in table.columns.iter_mut().zip(["", "", "IOPS", "IOPS", "IOPS", "ns"]) {
         unit.clone_into(&mut column.unit);

@@ -73,8 +73,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
             .value("backlog_max", outcome.backlog_max as f64)
             .value("limit", f64::from(point.outstanding)),
     );
-    let short: u64 = outcome.directions.iter().map(|d| d.short).sum();
-    found(short > 0, Finding::remark(Code::ShortTransfers).value("short", short as f64));
+    short_transfers(outcome).into_iter().for_each(|finding| found(true, finding));
     found(outcome.interrupted, Finding::invalid(Code::Interrupted));
     if let Some(finding) = not_direct(point, prepared, measured) {
         found(true, finding);
@@ -98,9 +97,18 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     let more =
         [outcome.shortfall.map(rate_not_kept), pauses.stall(outcome), pauses.finding(outcome)];
     more.into_iter().flatten().for_each(|finding| found(true, finding));
-    let share = busiest(&measured.ranks).unwrap_or_else(|| cpu_share(outcome));
-    found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));
+    busy_generator(measured).into_iter().for_each(|finding| found(true, finding));
     findings
+}
+
+fn short_transfers(outcome: &Outcome) -> Option<Finding> {
+    let short: u64 = outcome.directions.iter().map(|direction| direction.short).sum();
+    (short > 0).then(|| Finding::remark(Code::ShortTransfers).value("short", short as f64))
+}
+
+fn busy_generator(measured: &Measured) -> Option<Finding> {
+    let share = busiest(&measured.ranks).unwrap_or_else(|| cpu_share(&measured.outcome));
+    (share > WORKER_CPU).then(|| Finding::remark(Code::GeneratorCpu).value("share", share))
 }
 
 /// CPU utilisation of the worker with the most; `None` without results of single workers.
@@ -331,6 +339,34 @@ mod tests {
         assert_eq!(finding.check(false), Ok(()));
         let labels = ["engine", "refused", "operation", "why"].map(|name| &*finding.labels[name]);
         assert_eq!(labels, ["linux-aio", "io_uring", "IORING_OP_FSYNC", "no-operation"]);
+    }
+
+    #[test]
+    fn short_transfers_busy_workers_and_answers_without_storage_are_findings() {
+        let codes = |found: &[Finding]| found.iter().map(|f| f.code).collect::<Vec<_>>();
+        let gone = || Measured::nothing(&null_point().unwrap(), Absence::NotThere(String::new()));
+        let mut measured = gone();
+        assert_eq!((short_transfers(&measured.outcome), busy_generator(&measured)), (None, None));
+        measured.outcome.directions[1].short = 2;
+        let short = short_transfers(&measured.outcome).unwrap();
+        assert_eq!((short.code, short.values["short"]), (Code::ShortTransfers, 2.0));
+        let second = Nanos::from_millis(1000);
+        measured.ranks =
+            vec![WorkerResult { duration: second, cpu: second, ..WorkerResult::default() }];
+        assert_eq!(busy_generator(&measured).unwrap().code, Code::GeneratorCpu);
+        // Reads of 4 KiB in 200 ns, which no storage reaches.
+        let mut record = PointRecord { request_size_mean_bytes: 4096.0, ..PointRecord::default() };
+        (0..2000).for_each(|_| record.reads.service_time.record(Nanos(200)));
+        let of_memory = statistics(&record, &gone());
+        assert_eq!(codes(&of_memory), [Code::IntervalNotAvailable]);
+        let used = Used {
+            engine: Engine::IoUring,
+            probe: Probe::default(),
+            clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+            waited: 0.0,
+        };
+        let too_fast = statistics(&record, &Measured { engine: Some(used), ..gone() });
+        assert_eq!(codes(&too_fast), [Code::IntervalNotAvailable, Code::ImplausiblyFast]);
     }
 
     #[test]

@@ -425,6 +425,6 @@ fn the_reference_of_plan_files_is_what_is_read() {
     for (name, part) in parts.into_iter().filter(|(name, _)| !name.ends_with("Translation")) {
         definition(name, part, &mut page);
     }
-    assert!(page.contains("`request_size` ([SizeSpec](#sizespec), required)"), "{page}");
+    assert!(page.contains("`block_size` ([SizeSpec](#sizespec), required)"), "{page}");
     assert_page("plan-files.md", &page);
 }
