@@ -389,6 +389,9 @@ pub(crate) struct ShowOptions {
     /// Print every point and every finding in full
     #[arg(long)]
     pub(crate) findings: bool,
+    /// Print JSON instead, like `qdepth export`
+    #[arg(long, conflicts_with_all = ["findings", "timeline", "limit"])]
+    pub(crate) json: bool,
     /// Print the latency of one point over time
     #[arg(long, conflicts_with = "findings")]
     pub(crate) timeline: bool,

@@ -41,6 +41,12 @@ fn corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
         ContextValue::Strings(all) => all.first().cloned(),
         _ => None,
     };
+    if let Some(command) = text(ContextKind::SuggestedSubcommand) {
+        let wrong = text(ContextKind::InvalidSubcommand)?;
+        let mut changed = words.to_vec();
+        *changed.iter_mut().skip(1).find(|word| **word == wrong)? = command;
+        return Some(changed);
+    }
     let given = text(ContextKind::InvalidArg)?;
     let name = given.split([' ', '=']).next()?;
     let mut changed = words.to_vec();
@@ -169,6 +175,7 @@ mod tests {
             ("qdepth compare latest", "qdepth compare latest~1 latest"),
             ("qdepth host check zzz", "qdepth host check"),
             ("qdepth zzz", "qdepth"),
+            ("qdepth shwo latest", "qdepth show latest"),
         ] {
             let words = words(line);
             let error = Flags::read_from(&words).unwrap_err();

@@ -21,6 +21,7 @@ use qdepth_record::{Document, ObservationEntry, RunEntry, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::grouped::unique;
 use matched::{Figures, Key, figures, history};
 
 pub use alike::{TrendRequest, trend_of};
@@ -91,8 +92,10 @@ pub struct Side<'a> {
 pub struct VersusSide {
     /// Name given by the user.
     pub name: String,
-    /// Storage of its first run: products if known, otherwise names; each listed once.
+    /// Storage of its runs: products if known, otherwise names; each listed once.
     pub storage: Vec<String>,
+    /// True if its runs have different targets.
+    pub mixes: bool,
     /// IDs of its runs.
     pub runs: Vec<String>,
     /// Command that adds a run to this side, if one is known.
@@ -325,7 +328,8 @@ fn side(side: Side<'_>) -> VersusSide {
     let Side { name, runs } = side;
     VersusSide {
         name: name.to_owned(),
-        storage: runs.first().map(storage).unwrap_or_default(),
+        storage: unique(runs.iter().flat_map(storage)),
+        mixes: unique(runs.iter().map(|run| storage(run).collect::<Vec<_>>())).len() > 1,
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
         command_again: command_again(runs),
     }
@@ -377,17 +381,12 @@ fn passes(fact: &Fact) -> bool {
     measured || subject == "certificate" || PASSING.iter().any(|passing| key.contains(passing))
 }
 
-/// Storage of a run: product names if known, else names; each once.
-fn storage(document: &Document) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for target in &document.targets {
-        let known = |key: &str| target.facts.iter().find(|fact| fact.key == key)?.value.clone();
-        let name = known("product").unwrap_or_else(|| target.name.clone());
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    all
+/// Storage of a run: product names if known, else names.
+fn storage(document: &Document) -> impl Iterator<Item = String> {
+    document.targets.iter().map(|target| {
+        let product = target.facts.iter().find(|fact| fact.key == "product");
+        product.and_then(|fact| fact.value.clone()).unwrap_or_else(|| target.name.clone())
+    })
 }
 
 /// Pairs devices of the two sides if each side has equally many that the other lacks: `nvme0n1` of

@@ -240,7 +240,7 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
         })
         .column(number_in(words.level, ""), |p| Cell::plain(shown("io_per_s", p.level)))
         .column(text(words.own_rule), |point| Cell::plain(state(point)))
-        .table(format!("{}{mark}", fill_in(words.steady, &values)))
+        .table(format!("{}{mark}", fill_in(words.steady[usize::from(has_rounds)], &values)))
 }
 
 /// The number of points with each result, and a note to the table.

@@ -88,7 +88,8 @@ fn headline(lang: Lang, row: &VersusRow) -> String {
     let ratio = row.ratio.unwrap_or(f64::NAN);
     let own = vec![("share", percent((ratio - 1.0).abs())), ("ratio", format!("{ratio:.3}"))];
     let values = [own, values_of(lang, row, row.interval.unwrap_or([f64::NAN; 2]))].concat();
-    fill_in(words.headline[usize::from(row.verdict == "faster")], &values)
+    let texts = if row.is_rate() { words.headline } else { words.headline_time };
+    fill_in(texts[usize::from(row.verdict == "faster")], &values)
 }
 
 /// Values of a sentence on a row: load, queue depth, figure, and the ends of an interval.
@@ -131,7 +132,7 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
             if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }
         })
         .table(format!("{caption}{mark}"))
-        .with_note(words.note)
+        .with_note(if listed.iter().any(|row| row.interval.is_some()) { words.note } else { "" })
 }
 
 pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
@@ -315,6 +316,10 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
             ("threshold", percent(versus.threshold)),
         ],
     ));
+    for (side, name) in versus.sides.iter().zip(words.sides).filter(|(side, _)| side.mixes) {
+        let names = side.storage.join(words.clause);
+        all.push(fill_in(words.mixed, &[("side", name.to_owned()), ("names", names)]));
+    }
     if versus.sides.iter().all(|side| side.runs.len() == 1) {
         all.push(match versus.history_runs {
             0 => words.single.to_owned(),

@@ -21,7 +21,8 @@ pub fn trend_on_screen(trend: &Trend, lang: Lang, all: bool) -> (Table, Vec<Stri
     let listed: Vec<&TrendRow> =
         trend.rows.iter().filter(|row| all || !row.changes.is_empty()).collect();
     let left = trend.rows.len() - listed.len();
-    let left = (left > 0).then(|| counted(page.words.left_out_unchanged, left));
+    let left =
+        (left > 0 && trend.has_enough_runs()).then(|| counted(page.words.left_out_unchanged, left));
     (table_of_rows(trend, &listed, lang), page.summary().into_iter().chain(left).collect())
 }
 

@@ -40,9 +40,9 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     } else if options.json {
         print_raw(versus_json(&report).trim_end())?;
     } else if options.markdown {
-        print(&table_markdown(&versus_table(&report, lang)))?;
+        print_raw(&table_markdown(&versus_table(&report, lang)))?;
         let items = versus_sentences(&report, lang).into_iter().map(|text| format!("- {text}"));
-        print(&items.collect::<Vec<_>>().join("\n"))?;
+        print_raw(&items.collect::<Vec<_>>().join("\n"))?;
     } else {
         on_screen(&report, lang, options.all)?;
     }

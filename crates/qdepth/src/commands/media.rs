@@ -152,7 +152,7 @@ const USES: [(Use, &str); 4] = [
 fn achieved(name: &str) -> Result<Vec<String>> {
     let reference = Reference::shipped()?.of_medium(name);
     if reference.published.is_empty() {
-        return Ok(vec!["error: unknown, because there are no published figures".to_owned()]);
+        return Ok(vec!["model error: unknown (no published figures)".to_owned()]);
     }
     let signals = Signals::watch()?;
     let comparison = compare(&reference, emulate(&reference, &read_words, signals.stop())?);

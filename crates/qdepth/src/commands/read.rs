@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
-use qdepth_record::{Best, PointRecord, RunHeadline, RunRecord, export_runs_json};
+use qdepth_record::{Best, PointRecord, RunHeadline, RunRecord, export_json, export_runs_json};
 use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table, count};
 
 use crate::exit_status::Status;
@@ -258,6 +258,10 @@ pub(crate) fn must_have_timelines(
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
+    if options.json {
+        print_raw(export_json(&run, &points).trim_end())?;
+        return Ok(status_of_read(&run));
+    }
     if !qdepth_report::has_write_pressure(&run, &points) {
         let subject = format!("run {}", run.id.get(..13).unwrap_or(&run.id));
         must_have_no_limit(&options.presentation.limit, &subject)?;

@@ -98,17 +98,27 @@ fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<Pa
 
 /// Output file of a page, checked before anything is read.
 pub(crate) fn page(output: &Path, lang: Lang) -> Result<OutputFiles> {
+    file(output, lang, "--output", &[Format::Html, Format::Pdf, Format::Md])
+}
+
+/// The same for the report of a run, which may be a JSON document.
+pub(crate) fn run_page(output: &Path, lang: Lang) -> Result<OutputFiles> {
+    file(output, lang, "--report", &[Format::Html, Format::Pdf, Format::Md, Format::Json])
+}
+
+fn file(output: &Path, lang: Lang, option: &str, known: &[Format]) -> Result<OutputFiles> {
     if output == Path::new(STANDARD) {
         bail!(Usage(
             "`-`: standard output is used for the text. Name a file for the page".to_owned()
         ));
     }
     let found = formats(&[], Some(output)).unwrap_or_default();
-    let Some(format) = found.into_iter().find(|format| !format.is_a_folder()) else {
+    let Some(format) = found.into_iter().find(|format| known.contains(format)) else {
+        let endings: Vec<String> = known.iter().map(|kind| format!(".{}", kind.ending())).collect();
         bail!(Usage(format!(
-            "{}: must end in .html, .pdf, .md or .json. Folders of CSV or Typst files are written \
-             by `qdepth report` after the run. Try --report {}",
+            "{}: must end in {}. Try {option} {}",
             output.display(),
+            endings.join(", "),
             output.with_extension("html").display()
         )));
     };
@@ -214,10 +224,20 @@ impl OutputFiles {
 fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
     let mut formats = asked.to_vec();
     formats.dedup();
+    let ending = output.and_then(Path::extension).and_then(|e| e.to_str());
+    if let ([only], Some(output), Some(ending)) = (&*formats, output, ending)
+        && Format::from_str(ending, false).is_ok_and(|named| named != *only)
+    {
+        bail!(Usage(format!(
+            "--format {} contradicts the name {}. Try --output {}",
+            only.ending(),
+            output.display(),
+            output.with_extension(only.ending()).display()
+        )));
+    }
     if !formats.is_empty() {
         return Ok(formats);
     }
-    let ending = output.and_then(Path::extension).and_then(|e| e.to_str());
     let Some(ending) = ending else { return Ok(vec![Format::Html]) };
     Format::from_str(ending, false).map(|format| vec![format]).map_err(|_| {
         let endings = Format::value_variants().iter().map(|format| format.ending());

@@ -7,7 +7,7 @@ use qdepth_record::export_json;
 
 use crate::commands::read::{print_answer, print_details};
 use crate::commands::repeat;
-use crate::commands::report::{OutputFiles, page};
+use crate::commands::report::{OutputFiles, run_page};
 use crate::exit_status::{Status, status_of};
 use crate::flags::{RunOptions, RunReport};
 use crate::screen::Screen;
@@ -107,7 +107,7 @@ pub(crate) fn measure_on(
 /// Output file of the report, if one is wanted.
 fn sheets(wanted: &RunReport) -> Result<Option<OutputFiles>> {
     let report = (!wanted.no_report).then_some(&wanted.report);
-    let opened = |path: &PathBuf| page(path, wanted.presentation.lang);
+    let opened = |path: &PathBuf| run_page(path, wanted.presentation.lang);
     report
         .map(opened)
         .transpose()

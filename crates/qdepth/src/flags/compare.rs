@@ -30,7 +30,7 @@ pub(crate) struct CompareOptions {
     /// Print JSON instead of the table (qdepth schema compare)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also print equal figures
+    /// Print every figure, not only those that decide
     #[arg(long)]
     pub(crate) all: bool,
     /// Print Markdown, for a pull request

@@ -94,7 +94,7 @@ pub(crate) const REPORT_NAME: &str = "qdepth-report.html";
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunReport {
     /// Do not write a report
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "report", help_heading = "Output")]
     pub(crate) no_report: bool,
     /// Report file
     ///

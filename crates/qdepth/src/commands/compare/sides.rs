@@ -131,7 +131,7 @@ fn logbook_and_rest(part: &str) -> (Option<PathBuf>, &str) {
     }
     // A logbook without a selection selects all its runs.
     let path = Path::new(part);
-    if path.extension().is_some_and(|ending| ending == "db") && path.is_file() {
+    if path.extension().is_some_and(|ending| ending == "db") {
         return (Some(path.to_owned()), "all");
     }
     let with_key = part.match_indices(':').find(|(at, _)| known(&part[at + 1..]));
