@@ -37,7 +37,7 @@ mod tests {
         let quoted: Vec<String> = addresses.iter().map(|address| format!("'{address}'")).collect();
         let modules = modules();
         let line = format!(
-            "NODE_PATH={modules} timeout 300 node {script} {mode} {} 2>&1",
+            "NODE_PATH='{modules}' timeout 300 node '{script}' {mode} {} 2>&1",
             quoted.join(" ")
         );
         sh(&line).unwrap()

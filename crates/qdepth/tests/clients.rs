@@ -48,14 +48,14 @@ fn names(link: &Link, folder: &str) -> Vec<String> {
 fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
     let test = "bench_fio_runs_its_jobs_and_fio_plot_draws_them";
     let tools = format!("{}/../readers/bin", env!("CARGO_TARGET_TMPDIR"));
-    if sh(&format!("test -x {tools}/bench-fio")).is_err() {
+    if sh(&format!("test -x '{tools}'/bench-fio")).is_err() {
         println!("SKIPPED: {test}: fio-plot is not there; `cargo xtask test` fetches it");
         return;
     }
     let link = Link::new();
     link.file(16);
     link.sh(&format!(
-        "{tools}/bench-fio -d $PWD/data --type file --mode randread --iodepth 1 4 --numjobs 1 2 \
+        "'{tools}'/bench-fio -d $PWD/data --type file --mode randread --iodepth 1 4 --numjobs 1 2 \
          --size 16M --runtime 1 --time-based -o $PWD/out --loginterval 200 --quiet"
     ));
     let made = names(&link, "out/data/4k");
@@ -70,7 +70,7 @@ fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
     for graph in ["-l -n 1", "-L -t iops", "-g -t iops lat -d 1 4 -n 1", "-H -d 4 -n 1"] {
         let picture = format!("picture{}.png", graph.split(' ').next().unwrap());
         link.sh(&format!(
-            "{tools}/fio-plot -i out/data/4k -T test -r randread {graph} -o {picture} > said 2>&1"
+            "'{tools}'/fio-plot -i out/data/4k -T test -r randread {graph} -o {picture} > said 2>&1"
         ));
         let bytes = fs::read(link.0.join(&picture)).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{graph}");

@@ -18,18 +18,18 @@ mod tests {
     fn is_checked(tool: &str, files: &[&str], right: &str, wrong: &str) {
         let tools = format!("{}/../readers/bin", env!("CARGO_TARGET_TMPDIR"));
         let name = tool.split(' ').next().unwrap();
-        if sh(&format!("test -x {tools}/{name}")).is_err() {
+        if sh(&format!("test -x '{tools}'/{name}")).is_err() {
             println!("SKIPPED: {files:?}: {name} is not there; `cargo xtask test` fetches it");
             return;
         }
         let workspace = Workspace::new();
         for file in files {
-            let accepted = sh(&format!("{tools}/{tool} {ROOT}/{file} 1>&2"));
+            let accepted = sh(&format!("'{tools}'/{tool} '{ROOT}'/{file} 1>&2"));
             assert!(accepted.is_ok(), "{accepted:?}");
             assert!(text(file).contains(right), "{file}");
             workspace.write("broken.yml", &text(file).replace(right, wrong));
             let broken = workspace.join("broken.yml");
-            let refused = sh(&format!("{tools}/{tool} {} 1>&2", broken.display()));
+            let refused = sh(&format!("'{tools}'/{tool} {} 1>&2", broken.display()));
             assert!(refused.is_err(), "{name} accepts a broken {file}");
         }
     }

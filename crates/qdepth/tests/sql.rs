@@ -23,7 +23,7 @@ mod tests {
     fn other_programs_read_in_sql_and_csv_what_json_says() {
         let python = format!("{}/../readers/bin/python", env!("CARGO_TARGET_TMPDIR"));
         let modules = "import duckdb, duckdb_extension_sqlite_scanner, pandas";
-        if sh(&format!("{python} -c '{modules}'")).is_err() {
+        if sh(&format!("'{python}' -c '{modules}'")).is_err() {
             println!("SKIPPED: DuckDB and pandas read a logbook: `cargo xtask test` fetches them");
             return;
         }
@@ -37,7 +37,7 @@ mod tests {
         let manifest = env!("CARGO_MANIFEST_DIR");
         let page = format!("{manifest}/../../docs/recipes/sql.md");
         let said = sh(&format!(
-            "cd {} && {python} {manifest}/tests/sql/check.py qdepth.db points.csv {page} *.json",
+            "cd {} && '{python}' '{manifest}'/tests/sql/check.py qdepth.db points.csv '{page}' *.json",
             workspace.path().display()
         ));
         let said = said.unwrap_or_else(|why| panic!("{why}"));

@@ -367,7 +367,7 @@ pub(crate) fn shim(workspace: &Workspace, kind: &str) -> PathBuf {
     if !shim.exists() {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
         let compiler = format!("mpicc.{kind} -shared -fPIC -O2 -Wall -Werror");
-        sh(&format!("{compiler} -o {} {source}", shim.display())).unwrap();
+        sh(&format!("{compiler} -o '{}' '{source}'", shim.display())).unwrap();
     }
     shim
 }
