@@ -470,8 +470,14 @@ impl Logbook {
         let found = read::before_the_latest(&self.connection, number)
             .map_err(|error| LogbookError::sqlite(&self.path, "finding the run", error))?;
         let kept = self.runs_kept()?;
-        let plural = if kept == 1 { "" } else { "s" };
-        found.ok_or_else(|| no(format!("{} has {kept} run{plural}", self.path.display())))
+        found.ok_or_else(|| {
+            let path = self.path.display();
+            no(match kept {
+                0 => format!("{path} has no runs"),
+                1 => format!("{path} has 1 run. Use `latest`"),
+                kept => format!("{path} has {kept} runs. The oldest is `latest~{}`", kept - 1),
+            })
+        })
     }
 }
 

@@ -395,8 +395,8 @@ pub(crate) struct ShowOptions {
     /// Print the latency of one point over time
     #[arg(long, conflicts_with = "findings")]
     pub(crate) timeline: bool,
-    /// Point of --timeline, from 0 [default: the one with the longest p99.9]
-    #[arg(long, value_name = "N", requires = "timeline")]
+    /// Point for --timeline, from 0 [default: the one with the longest p99.9]
+    #[arg(long, value_name = "N", conflicts_with_all = ["findings", "json"])]
     pub(crate) point: Option<u32>,
     #[command(flatten)]
     pub(crate) presentation: PresentationOptions,

@@ -37,7 +37,8 @@ mod tests {
         let manifest = env!("CARGO_MANIFEST_DIR");
         let page = format!("{manifest}/../../docs/recipes/sql.md");
         let said = sh(&format!(
-            "cd {} && '{python}' '{manifest}'/tests/sql/check.py qdepth.db points.csv '{page}' *.json",
+            "cd {} && '{python}' '{manifest}'/tests/sql/check.py qdepth.db points.csv '{page}' \
+             *.json",
             workspace.path().display()
         ));
         let said = said.unwrap_or_else(|why| panic!("{why}"));

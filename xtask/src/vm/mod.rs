@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -53,23 +53,25 @@ pub fn vm() -> Result<Option<Counts>> {
         println!("SKIPPED: virtual machine (missing: {})", missing.join(", "));
         return Ok(None);
     }
-    let target = root().join("target");
-    let folder = target.join("vm");
+    let folder = root().join("target/vm");
     std::fs::create_dir_all(&folder)?;
     // Builds with the features of the whole workspace, as the tests do.
     let built = ["build", "--quiet", "--workspace", "--bin", "qdepth", "--example", "both_ways"];
     show("cargo", &built)?;
-    let text = |path: PathBuf| path.display().to_string();
-    let here = root().join("xtask/src/vm");
+    // The script takes lists of files apart at blanks, which the folder's name may contain.
+    let link = std::env::temp_dir().join(format!("qdepth-vm-{}", std::process::id()));
+    std::os::unix::fs::symlink(root(), &link)?;
     let image = [
-        text(here.join("image.sh")),
-        text(folder.clone()),
-        text(target.join("debug/qdepth")),
-        text(target.join("debug/examples/both_ways")),
-        text(here),
+        "xtask/src/vm/image.sh",
+        "target/vm",
+        "target/debug/qdepth",
+        "target/debug/examples/both_ways",
+        "xtask/src/vm",
     ];
-    let image: Vec<&str> = image.iter().map(String::as_str).collect();
-    output("bash", &image, &[0]).context("its image could not be made")?;
+    let image = image.map(|path| link.join(path).display().to_string());
+    let made = output("bash", &image.each_ref().map(String::as_str), &[0]);
+    std::fs::remove_file(&link)?;
+    made.context("its image could not be made")?;
     run(&folder).map(Some)
 }
 

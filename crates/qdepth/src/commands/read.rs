@@ -267,7 +267,7 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
         must_have_no_limit(&options.presentation.limit, &subject)?;
     }
     let presentation = options.presentation.presentation(&run);
-    match (options.findings, options.timeline) {
+    match (options.findings, options.timeline || options.point.is_some()) {
         (true, _) => print_details(&run, &points, &presentation)?,
         (_, true) => print_timeline(&run, &points, options.point, presentation)?,
         _ => {
