@@ -311,19 +311,21 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
         "Name: qdepth\nVersion: {version}\nRelease: 1\nSummary: Storage performance at every queue \
          depth\nLicense: Apache-2.0 OR MIT\nURL: https://github.com/qdepth/qdepth\n\
          %define _build_id_links none\n%define __os_install_post %{{nil}}\n\
-         %description\nMeasured, explained, published.\n%install\ncp -a {}/usr %{{buildroot}}/\n\
+         %description\nMeasured, explained, published.\n%install\ncp -a '{}/usr' %{{buildroot}}/\n\
          %files\n/{BIN}/*\n/{MAN}/*\n{}/{DOCS}\n",
         stage.display(),
         COMPLETIONS.map(|(path, _)| format!("/{path}\n")).concat(),
     );
     fs::write(&spec, text)?;
-    let top = to.join("rpm");
+    // Macros of rpm end at a blank, which the project's path may contain.
+    let top = std::env::temp_dir().join(format!("qdepth-rpm-{}", std::process::id()));
     let define = format!("_topdir {}", top.display());
     let date = format!("SOURCE_DATE_EPOCH={}", epoch()?);
     show("env", &[&date, "rpmbuild", "-bb", "--define", &define, &spec.display().to_string()])?;
     let name = format!("qdepth-{version}-1.x86_64.rpm");
     let made = to.join(&name);
-    fs::rename(top.join("RPMS/x86_64").join(&name), &made)?;
+    fs::copy(top.join("RPMS/x86_64").join(&name), &made)?;
+    fs::remove_dir_all(&top)?;
     Ok(Some(made))
 }
 

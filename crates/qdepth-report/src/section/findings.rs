@@ -315,7 +315,7 @@ mod tests {
         // Every fifth point has the same text, so that cases are merged out of order.
         let [case] = group_of(|n| Some(n % 5), Lang::En).cases.try_into().unwrap();
         for clause in case.location.split("; ") {
-            let (_, listed) = clause.rsplit_once(" at ").unwrap();
+            let (_, listed) = clause.rsplit_once(" at QD ").unwrap();
             let depths: Vec<u32> = listed.split(", ").map(|depth| depth.parse().unwrap()).collect();
             assert!(depths.len() > 5 && depths.is_sorted(), "{}", case.location);
         }
