@@ -44,7 +44,11 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
         println!("SKIPPED: a clean Debian {RELEASE}: {why}");
         return Ok(());
     }
-    let debian = to.join(RELEASE);
+    // debootstrap splits paths at blanks.
+    let has_blank = to.display().to_string().contains(char::is_whitespace);
+    let debian = if has_blank { std::env::temp_dir().join("qdepth-dist") } else { to.to_owned() };
+    let debian = debian.join(RELEASE);
+    fs::create_dir_all(&debian)?;
     if !debian.join("usr/bin/rpm").exists() {
         let lines = output("apt-get", &["indextargets", "--format", "$(REPO_URI)"], &[0])?;
         let mirror = lines.lines().next().unwrap_or_default();

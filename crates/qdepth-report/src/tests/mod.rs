@@ -190,7 +190,7 @@ fn figures_of_findings_carry_their_units() {
     let text = finding_text(&finding, Lang::En);
     assert!(text.explanation.contains("1 GiB instead of 32 GiB"), "{}", text.explanation);
     let finding = Finding::remark(Code::KernelSawLess).value("share", -0.034);
-    assert!(finding_text(&finding, Lang::En).explanation.contains("counted 3.4 % less"));
+    assert!(finding_text(&finding, Lang::En).explanation.contains("counted 3.4 % fewer bytes"));
 }
 
 #[test]

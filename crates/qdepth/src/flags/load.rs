@@ -68,7 +68,7 @@ pub(crate) struct Load {
         help_heading = "Workload"
     )]
     pub(crate) queue_depth: Option<Vec<Numbers>>,
-    /// Only these load profiles (`qdepth profiles`)
+    /// Load profiles instead of the plan's (`qdepth profiles`)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Workload")]
     pub(crate) profile: Option<Vec<String>>,
     /// Measured time of each point, for example 30s
