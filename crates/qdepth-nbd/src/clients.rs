@@ -36,9 +36,9 @@ pub(crate) struct Clients {
     listener: Option<UnixListener>,
     capacity: u64,
     slots: Vec<Option<(u64, Connection)>>,
-    /// Number of negotiating clients, and the channel for the results: `None` after a failed
-    /// negotiation.
+    /// Number of negotiating clients.
     negotiating: usize,
+    /// Channel for the results of negotiations; `None` after a failed one.
     negotiated: (Sender<Option<UnixStream>>, Receiver<Option<UnixStream>>),
     /// Number of clients that have connected.
     pub(crate) count: u64,

@@ -10,33 +10,33 @@ use crate::plan::Extent;
 pub(crate) struct AddressPattern {
     area: Extent,
     alignment: u64,
-    /// Random where a draw of 32 bits is below this.
+    /// An access is random if 32 drawn bits are below this.
     random_threshold: u64,
-    /// Start of a previous request with the current size: its end minus that size.
+    /// Start of the previous request, as if it had the current size: its end minus that size.
     former: u64,
-    /// Places that a request of the former size may begin at, and that size: a division a size
-    /// and not a request.
+    /// Number of start positions for the size of the previous request, and that size: one division
+    /// for each new size instead of one for each request.
     positions: u64,
     size: u64,
-    /// For each size, with the size; `None` if each place is alike.
+    /// Placement for each size, with the size; empty if all positions are equally likely.
     placements: Vec<(u64, Placement)>,
     /// Index of the previous size.
     current: usize,
-    /// True if what follows the former request lies before it. Such a pattern is not
+    /// True if sequential requests move towards the start of the area. Such a pattern is not
     /// [plain](Self::is_plain).
     pub(crate) backwards: bool,
 }
 
 impl AddressPattern {
     /// Offsets in `area` at whole multiples of `alignment` bytes, a `random_share` (0..=1) of them
-    /// random and the others following the former request.
+    /// random and the others following the previous request.
     pub(crate) fn new(area: Extent, alignment: u64, random_share: f64) -> Self {
         let random_threshold = (random_share * 4_294_967_296.0).round() as u64;
         Self { area, alignment, random_threshold, ..Self::default() }
     }
 
-    /// The same with random accesses of these sizes that fall by `distribution`. Popular places are
-    /// nearly the same for each size.
+    /// Adds a distribution of the random accesses of these sizes. Popular positions are nearly the
+    /// same for each size.
     #[must_use]
     pub(crate) fn with(
         mut self,
@@ -59,7 +59,7 @@ impl AddressPattern {
     }
 
     /// The offset of the next request of `size` bytes: always wholly inside the area. The lower 32
-    /// bits of `draw` say whether it is random.
+    /// bits of `draw` decide whether it is random.
     #[inline(always)]
     pub(crate) fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
         if size != self.size {
@@ -78,7 +78,7 @@ impl AddressPattern {
         self.next_alike(draw, random)
     }
 
-    /// From now on requests are of this size.
+    /// Sets the size of the following requests.
     pub(crate) fn settle(&mut self, size: u64) {
         self.former = self.end().wrapping_sub(size);
         self.size = size;
@@ -87,7 +87,7 @@ impl AddressPattern {
             self.placements.iter().position(|(of_size, _)| *of_size == size).unwrap_or(0);
     }
 
-    /// The first request that follows another does so at a place drawn by 64 random bits.
+    /// Starts the sequential requests at a position drawn with 64 random bits.
     pub(crate) fn begin_at(&mut self, draw: u64) {
         let positions = self.position_count(self.size);
         let position = ((u128::from(draw) * u128::from(positions)) >> 64) as u64;
@@ -99,18 +99,19 @@ impl AddressPattern {
         self.area.offset_bytes
     }
 
-    /// True if each place is alike, and what follows a request lies behind it.
+    /// True if all positions are equally likely, and sequential requests move towards the end of
+    /// the area.
     pub(crate) fn is_plain(&self) -> bool {
         self.placements.is_empty() && !self.backwards
     }
 
-    /// The offset of the next request of the size that it was [settled](Self::settle) on, where
-    /// each place is alike.
+    /// Offset of the next request of the size that [`settle`](Self::settle) has set. Random
+    /// positions are equally likely, and sequential requests move towards the end of the area.
     #[inline(always)]
     pub(crate) fn next_alike(&mut self, draw: u64, random: &mut impl Rng) -> u64 {
         let start = if (draw & 0xffff_ffff) < self.random_threshold {
             // Lemire's multiply-shift (ACM TOMACS 29:1, 2019) without the rejection step: with n
-            // places the bias is below n / 2^64, under 1e-9 for an exbibyte.
+            // positions the bias is below n / 2^64, under 1e-9 for an exbibyte.
             let product = u128::from(random.next_u64()) * u128::from(self.positions);
             (product >> 64) as u64 * self.alignment
         } else {
@@ -126,8 +127,8 @@ impl AddressPattern {
         self.former.wrapping_add(self.size)
     }
 
-    /// One alignment before the former request; the last place where there is none before it, or no
-    /// former request.
+    /// Start of the next request of a backwards pattern: one alignment before the previous request,
+    /// or the last position if nothing is before it or there was no request.
     fn preceding(&self) -> u64 {
         let last = (self.positions - 1) * self.alignment;
         let before = self.former.checked_sub(self.alignment);

@@ -6,13 +6,13 @@ use crate::plan::{Extent, Plan, Point};
 use crate::priority::Priorities;
 use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
 
-/// Largest offset that the kernel knows.
+/// Largest offset that the kernel supports.
 const OFFSET_MAX: u64 = i64::MAX as u64;
-/// Longest point, and longest plan: a year in nanoseconds is 3 × 10¹⁶, so sums do not run over.
+/// Longest point, and longest plan: 73 years, so that sums do not overflow.
 const TIME_MAX_NS: u64 = u64::MAX / 8;
 
 impl Extent {
-    /// End; `None` if it is beyond any offset.
+    /// End; `None` if it is beyond the largest offset.
     pub fn end_bytes(&self) -> Option<u64> {
         self.offset_bytes.checked_add(self.length_bytes).filter(|end| *end <= OFFSET_MAX)
     }
@@ -25,7 +25,7 @@ impl Extent {
 }
 
 impl Plan {
-    /// Checks it; the error is for the user.
+    /// Checks the plan; the error is for the user.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut total_ns = 0_u64;
         for (which, points) in [("precondition", &self.precondition), ("point", &self.points)] {
@@ -46,7 +46,7 @@ impl Plan {
     /// Checks that each of its areas is within the accessible part of its target.
     ///
     /// # Errors
-    /// The first that does not, for a person.
+    /// The first area that is not, as a message for the user.
     pub fn fits(&self, targets: &[TargetShape]) -> Result<(), String> {
         for point in self.precondition.iter().chain(&self.points) {
             let Some(target) = targets.get(point.target as usize) else {
@@ -57,7 +57,7 @@ impl Plan {
                     targets.len()
                 ));
             };
-            // Files that points make begin with themselves.
+            // Areas of files that points create are not parts of the target's bytes.
             if !point.layout.makes_files() && !point.area.is_within(&target.usable) {
                 return Err(format!(
                     "point {} uses bytes from {} (length {}) of target {}, but only bytes from {} \

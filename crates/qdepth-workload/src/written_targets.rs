@@ -10,7 +10,7 @@ use crate::plan::Plan;
 pub enum WrittenTargets {
     /// Every target.
     Each,
-    /// Those, and no other; `None` if the plan only reads.
+    /// Only these targets; empty if the plan only reads.
     Only(BTreeSet<usize>),
 }
 

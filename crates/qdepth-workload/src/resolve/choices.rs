@@ -11,16 +11,16 @@ pub const STANDARD_AREA: Bytes = Bytes::gib(32);
 /// Properties of a target that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetShape {
-    /// Bytes that may be touched, counted from the start of the area that is ours.
+    /// Part of the target that plans may access.
     pub usable: Extent,
     /// Smallest size and alignment of direct I/O.
     pub block_bytes: u32,
-    /// Equal parts that each have streams, outstanding I/Os and an area of their own: independent
-    /// drives, or partitions with a process each. 1 for everything else.
+    /// Number of equal parts, each with its own streams, queue depth and area: independent drives,
+    /// or partitions with a process each. 1 for everything else.
     pub parts: u32,
-    /// The area of each part where nobody names one.
+    /// Area of each part if neither the plan nor the command line sets one.
     pub area_bytes: u64,
-    /// True if files can be made in it: a directory.
+    /// True if files can be created in it: a directory.
     pub holds_files: bool,
 }
 
@@ -37,42 +37,43 @@ impl TargetShape {
 pub struct Choices {
     /// Only these profiles, by short name.
     pub profiles: Option<Vec<String>>,
-    /// Other intensities.
+    /// Queue depths instead of the plan's.
     pub outstanding: Option<Vec<u32>>,
-    /// Another longest time of a search.
+    /// Maximum measured time of a search, instead of the plan's.
     pub within: Option<Nanos>,
-    /// Another length of the measured window.
+    /// Length of the measured window, instead of the plan's.
     pub duration: Option<Nanos>,
-    /// Another length of the unrecorded lead-in.
+    /// Length of the unrecorded warm-up, instead of the plan's.
     pub warm_up: Option<Nanos>,
-    /// Another size of a measurement file that is made, in bytes.
+    /// Size of a new measurement file, bytes, instead of the default.
     pub file_size: Option<Bytes>,
-    /// End each point once its rate is known this well, or steady.
+    /// End of each point before its time: with this precision of its rate, or once it is steady.
     pub until: Option<EarlyEnd>,
-    /// Another area, as `32GiB`, `50%`, `full`.
+    /// Area instead of the plan's, as `32GiB`, `50%` or `full`.
     pub area: Option<String>,
-    /// One request size for every profile.
+    /// One block size for every profile.
     pub request_size: Option<Bytes>,
-    /// Another staircase.
+    /// Values of the staircase instead of the plan's.
     pub stairs: Stairs,
-    /// Lengthen points, and the steps of a staircase, until this percentile is known: of each
-    /// point of a sweep, and of the loads that stay beside the rising one.
+    /// Lengthen points, and the steps of a staircase, until this percentile is known: of each point
+    /// of a sweep, and of the loads that run next to the rising one.
     pub until_credible: Option<RequiredPercentile>,
-    /// Another seed.
+    /// Seed instead of the plan's.
     pub seed: Option<u64>,
-    /// Bring the targets into this state of wear first, in place of what the plan says of it.
+    /// Preconditioning of the targets, instead of the plan's.
     pub precondition: Option<Preconditioning>,
     /// Leave out every point that writes.
     pub read_only: bool,
-    /// In a comparison: names of its columns.
+    /// In a comparison: names of its variants.
     pub variants: Option<Vec<String>>,
-    /// In a comparison: the column that the others are divided by, by its name or place from 1.
+    /// In a comparison: the baseline variant, by its name or its number from 1.
     pub base: Option<String>,
-    /// In a comparison of processes: how many, a column each.
+    /// In a comparison of processes: the numbers of processes, one variant each.
     pub processes: Option<Vec<u32>>,
-    /// In a comparison of drives: so many of the last targets are arrays of the others.
+    /// In a comparison of drives: number of arrays; they are the last targets and consist of the
+    /// other ones.
     pub arrays: usize,
-    /// In a comparison: published drives beside what is measured, by the names of their media.
+    /// In a comparison: published drives shown with the variants, by the names of their models.
     pub published: Vec<String>,
 }
 
@@ -86,7 +87,7 @@ pub struct Stairs {
     pub to: Option<Bytes>,
     /// Bytes per second from step to step.
     pub by: Option<Bytes>,
-    /// Requests per second of the loads beside, in an open loop.
+    /// Requests per second of the loads next to the rising one, in an open loop.
     pub reader_rate: Option<f64>,
 }
 
@@ -95,9 +96,9 @@ pub struct Stairs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wear {
-    /// Written through twice in sequence.
+    /// Written sequentially twice.
     Preconditioned,
-    /// Sequential writes, then the same number of bytes at random.
+    /// Written sequentially twice, then randomly with the bytes of one pass.
     Steady,
 }
 
@@ -107,11 +108,11 @@ pub enum Wear {
 pub enum Preconditioning {
     /// A state by its name.
     State(Wear),
-    /// Written through twice in sequence, and then at random in rounds until the rule says steady.
+    /// Written sequentially twice, then randomly in rounds until the rule finds the rate steady.
     UntilSteady {
         /// Rule.
         rule: SteadyRule,
-        /// Length of a round; none: a minute.
+        /// Length of a round; `None` for one minute.
         round: Option<Nanos>,
     },
 }

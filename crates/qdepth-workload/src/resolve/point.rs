@@ -24,23 +24,23 @@ use crate::size::SizeMix;
 use crate::steps::LoadSpec;
 use crate::trace::Trace;
 
-/// Most requests in flight over all streams of a point, for each part of its target: what one ring
-/// holds.
+/// Maximum number of requests in flight over all streams of a point, for each part of its target:
+/// the capacity of one ring.
 const IN_FLIGHT_MAX: u32 = 4096;
-/// A point that ends by its precision lasts so long at least: a slow change that has not shown
-/// itself yet cannot widen an interval.
+/// Minimum measured time of a point that ends by its precision: a slow change widens the confidence
+/// interval only after some time.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
-/// Shortest lead-in of a visit that a plan can ask for, and longest.
+/// Shortest and longest warm-up of a segment that a plan can set.
 const VISIT_LEAD_INS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs(60));
-/// Shortest round of a point that ends once it is steady: ten slices of its series.
+/// Shortest round of a point that ends once it is steady: ten samples of its series.
 const STEADY_ROUND_LEAST: Nanos = Nanos::from_millis(200);
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
-/// Fewest visits that tell how they differ, and most.
+/// Minimum number of segments that show how they differ, and maximum number.
 pub(crate) const VISITS: (u32, u32) = (4, 20);
-/// Greatest weight of a flow, as in fio.
+/// Maximum weight of a flow, as in fio.
 pub(crate) const FLOW_WEIGHT_MAX: u32 = 1000;
-/// Most streams of a point.
+/// Maximum number of streams of a point.
 const STREAMS_MAX: u32 = 512;
 
 pub(crate) fn point(
@@ -55,7 +55,7 @@ pub(crate) fn point(
     shares(profile).map_err(bad)?;
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
     let operation = operation(profile).map_err(bad)?;
-    // A directory has no other way.
+    // Operations on directory entries bypass no cache: they are never direct.
     let direct = profile.direct.unwrap_or(true) && !operation.is_of_entries();
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
     let (alignment_bytes, request_size, own_writes) =
@@ -126,7 +126,7 @@ fn sized(
     Ok((alignment_bytes, sizes, own))
 }
 
-/// True if the size of the area is given: it may then be one place.
+/// True if the size of the area is given: it may then have room for one position only.
 fn is_chosen(file: &PlanFile, profile: &Profile, layout: Layout) -> bool {
     file.bandwidth.is_some() || layout.makes_files() || profile.area.size.is_some()
 }
@@ -140,7 +140,7 @@ fn arrivals_of(load: &Load, mean_bytes: f64, streams: u32) -> Result<Arrivals, S
     })
 }
 
-/// All sizes, and which of them are of writes, where these have their own.
+/// All sizes, and which of them are those of writes, if writes have their own.
 fn own_writes(
     profile: &Profile,
     choices: &Choices,
@@ -246,7 +246,8 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
     Err(wrong.to_owned())
 }
 
-/// Entries have directories of their own, and nothing else is done in those.
+/// Checks that operations on directory entries have the layout for entries, and that no other
+/// operations have it.
 fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), String> {
     let wrong = match (operation.is_of_entries(), layout == Layout::Entries) {
         (false, true) => {
@@ -286,7 +287,7 @@ fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
     }
 }
 
-/// Their share of all requests, 0..=1.
+/// Share of trims among all requests, 0..=1.
 fn trims(profile: &Profile) -> Result<f64, String> {
     let first = profile.trim_first.unwrap_or(false);
     let share = profile.trim.unwrap_or(0.0);
@@ -333,12 +334,14 @@ fn flow(load: &LoadSpec, layout: Layout) -> Result<Option<Flow>, String> {
     Ok(Some(Flow { group: spec.group, weight: spec.weight, pause_ns: pause.0 }))
 }
 
-/// Method.md item 6: sequential profiles are, unless the profile says otherwise.
+/// True if throughput is the main figure: by default for sequential profiles
+/// (docs/method/checklist.md, item 6).
 fn as_throughput(profile: &Profile) -> bool {
     profile.reported_as.map_or(profile.random == 0.0, |choice| choice == ReportedAs::Throughput)
 }
 
-/// Bytes that one pass over the area of a stream moves: what is trimmed first is written, too.
+/// Bytes that one pass over the area of a stream moves; twice its length if each write follows a
+/// trim.
 fn pass(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> u64 {
     let part = area.length_bytes / u64::from(streams) / alignment * alignment;
     if profile.trim_first == Some(true) { 2 * part } else { part }
@@ -349,7 +352,8 @@ fn distribution(profile: &Profile, sizes: &SizeMix) -> Result<Distribution, Stri
     distribution.check(sizes.sizes.len()).map(|()| distribution)
 }
 
-/// `part` is what a pass over the area of one stream moves, bytes.
+/// Conditions that end the point. `part` is the number of bytes that a pass over the area of one
+/// stream moves.
 fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Result<Stop, String> {
     let duration =
         choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
@@ -404,7 +408,8 @@ fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
     Ok(Some(lead_in))
 }
 
-/// A point that ends steady is left between its rounds, and nothing else may end it.
+/// Refuses other ends of a point that ends once it is steady, and loads that cannot pause between
+/// its rounds.
 fn can_end_steady(file: &PlanFile, stop: &Stop) -> Result<(), String> {
     let least = Nanos(STEADY_ROUND_LEAST.0 * u64::from(STEADY_ROUNDS));
     let wrong = if stop.bytes > 0 || stop.bytes_per_stream > 0 || stop.samples.is_some() {

@@ -1,5 +1,5 @@
-//! Variants: prepared forms of storage, each a column of a comparison. One is prepared, measured by
-//! a plan of its own and taken back before the next; then the plans are put side by side.
+//! Variants: prepared forms of storage, each a column of a comparison. Each is prepared, measured
+//! by its own plan and undone before the next; then the plans are combined.
 
 use super::ways::{bad, comparison};
 use super::{Choices, ResolveError, needs_writing, without_points};
@@ -8,8 +8,8 @@ use crate::plan::Plan;
 use crate::profile::PlanFile;
 
 impl PlanFile {
-    /// The plan of each variant alone, and what of the choices it follows; `None` if the file has
-    /// no variants.
+    /// The plan of each variant on its own, with the choices that apply to it; empty if the file
+    /// has no variants.
     ///
     /// # Errors
     /// If they cannot be compared.
@@ -30,7 +30,7 @@ impl PlanFile {
             (file, choices.clone())
         };
         let all: Vec<_> = self.variants.iter().map(alone).collect();
-        // What is wrong with the last is said before the first is prepared.
+        // An error in the last variant is reported before the first is prepared.
         all.iter().try_for_each(|(file, choices)| needs_writing(file, choices).map(drop))?;
         Ok(all)
     }
@@ -61,7 +61,7 @@ fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     Err(bad(wrong))
 }
 
-/// One plan of the plans of all variants, which had a target each, in their order.
+/// Combines the plans of all variants, in their order, into one with a target for each variant.
 ///
 /// # Errors
 /// If the base does not exist.
