@@ -1,12 +1,12 @@
 //! Names that are spelled alike.
 
-/// Likeness (Jaro) from which a name may have been meant.
+/// Minimum similarity (Jaro) of a name that may have been meant.
 const ALIKE: f64 = 0.75;
-/// Largest difference of likeness between names of one question.
+/// Largest difference of similarity between the names of one suggestion.
 const AS_LIKELY: f64 = 0.1;
-/// Most names of one question.
+/// Maximum number of names in one suggestion.
 const NAMES_MAX: usize = 3;
-/// Most known names that a message lists.
+/// Maximum number of known names that a message lists.
 const LIST_MAX: usize = 9;
 
 /// The name that is spelled most like this one, if any is.
@@ -19,7 +19,7 @@ fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str
     let name = name.to_lowercase();
     let likeness = |known: &str| {
         let known = known.to_lowercase();
-        // One slip in a short word is more than Jaro forgives: `rnu`, `rn`.
+        // Jaro rejects short words with one typing error: `rnu`, `rn`.
         let slip = name.len() > 1 && strsim::osa_distance(&name, &known) == 1;
         strsim::jaro(&name, &known).max(if slip { ALIKE } else { 0.0 })
     };

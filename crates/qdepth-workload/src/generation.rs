@@ -3,15 +3,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Blocks that are told apart at most, 8 bytes each: 128 MiB. What lies beyond is held against its
-/// place and the run that wrote it, not against its last write.
+/// Maximum number of blocks with a counter of 8 bytes each: 128 MiB. Data beyond them is checked
+/// for its position and the run that wrote it, but not for being the last write.
 pub const BLOCKS_MAX: u64 = 16 << 20;
 
 /// The writes of every block of one file, by one process. Several threads may use it at once.
 #[derive(Debug)]
 pub struct Generations {
     block_bytes: u64,
-    /// Number before the first write: those of another process are hardly ever the same.
+    /// Number before the first write, which hardly ever equals that of another process.
     base: u32,
     blocks: Vec<AtomicU64>,
 }
@@ -20,18 +20,18 @@ pub struct Generations {
 /// reaches the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Block {
-    /// Writes begun: the number of the newest.
+    /// Number of writes that have begun, which is the number of the newest.
     begun: u32,
-    /// The oldest that may still be there is so many before the newest.
+    /// Distance from the newest write to the oldest one whose data the block may still contain.
     behind: u64,
-    /// Writes begun since none was in flight, without the first.
+    /// Number of writes begun since the block last had none in flight, not counting the first.
     beside: u64,
     in_flight: u64,
-    /// True if one of those failed: then what was there before may be there yet.
+    /// True if one of these writes failed: the block may then still contain older data.
     failed: bool,
 }
 
-/// Bits of `behind`, `beside` and `in_flight`: what is larger stays at the largest.
+/// Bits of `behind`, `beside` and `in_flight`: larger values are stored as the maximum.
 const BEHIND: u32 = 12;
 const BESIDE: u32 = 8;
 const IN_FLIGHT: u32 = 11;
@@ -75,14 +75,15 @@ impl Block {
     fn end(self, wrote: bool) -> Self {
         let in_flight = self.in_flight.saturating_sub(1);
         let failed = self.failed || !wrote;
-        // The first of those that were in flight together may have been the last to arrive.
+        // Even the first of the writes that were in flight together may have reached the device
+        // last.
         let is_sure = in_flight == 0 && !failed && self.beside < most(BESIDE);
         Self { behind: if is_sure { self.beside } else { self.behind }, in_flight, failed, ..self }
     }
 }
 
 impl Generations {
-    /// Register for a file whose requests start and end at multiples of `block_bytes` (at least 8),
+    /// Counters for a file whose requests start and end at multiples of `block_bytes` (at least 8),
     /// the last by `end_bytes`. `base` should differ between processes.
     pub fn new(block_bytes: u64, end_bytes: u64, base: u32) -> Self {
         let block_bytes = block_bytes.max(8);
@@ -107,8 +108,8 @@ impl Generations {
         change(Block::from_bits(before.unwrap_or_default()))
     }
 
-    /// The write that begins in the block at `offset`: the number that it is to carry. The rest of
-    /// one that came back short, which begins within a block, carries on with the number.
+    /// Begins a write in the block at `offset`, and returns the number that its data must contain.
+    /// The rest of a short write begins within a block and keeps the number.
     pub fn begin_write(&self, offset: u64) -> u32 {
         let is_rest = !offset.is_multiple_of(self.block_bytes);
         let begun = self.change(offset, |block| {
@@ -118,21 +119,22 @@ impl Generations {
         self.base.wrapping_add(begun.begun)
     }
 
-    /// Ends that write.
+    /// Ends a write that [`begin_write`](Self::begin_write) began.
     pub fn end_write(&self, offset: u64, wrote: bool) {
         self.change(offset, |block| block.end(wrote));
     }
 
-    /// The oldest write whose data a read that begins now may find in the block at `offset`; none
-    /// where that may be older than what this process wrote.
+    /// Number of the oldest write whose data a read that begins now may find in the block at
+    /// `offset`; `None` if the read may find data from before this process's first write, or the
+    /// block has no counter.
     pub fn oldest(&self, offset: u64) -> Option<u32> {
         let block = Block::from_bits(self.at(offset)?.load(Ordering::Acquire));
         let oldest = block.begun.checked_sub(block.behind as u32).filter(|oldest| *oldest > 0);
         oldest.map(|oldest| self.base.wrapping_add(oldest))
     }
 
-    /// True if a read that has ended may have found this number, where `oldest` was the answer when
-    /// it began.
+    /// True if a read that has ended may have found this number. `oldest` is the result of
+    /// [`oldest`](Self::oldest) at the start of the read.
     pub fn may_be(&self, offset: u64, oldest: Option<u32>, found: u32) -> bool {
         let Some((oldest, block)) = oldest.zip(self.at(offset)) else { return true };
         let newest = self.base.wrapping_add(Block::from_bits(block.load(Ordering::Acquire)).begun);

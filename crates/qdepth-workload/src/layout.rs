@@ -6,50 +6,51 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// One after the other in what the target is.
+    /// Parts of the target itself, one after the other.
     #[default]
     Area,
-    /// Each is a file, which the point that writes makes anew.
+    /// A file for each stream, recreated by each point that writes.
     FilePerStream,
-    /// One after the other in a file, which the point that writes makes anew.
+    /// Parts of one file, one after the other, recreated by each point that writes.
     SharedFile,
-    /// In a directory of its own, which is made anew: each request is of one of its entries.
+    /// A new directory; each request operates on one of its entries.
     Entries,
 }
 
 impl Layout {
-    /// True if files are made for the point that writes.
+    /// True if points create files.
     pub fn makes_files(self) -> bool {
         self != Self::Area
     }
 }
 
-/// Zones of an area that are used, and what lies between them.
+/// Zones of an area that are used, and the distance between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strides {
     /// Bytes of a zone.
     pub zone_bytes: u64,
-    /// Bytes from the end of one to the next.
+    /// Bytes from the end of one zone to the start of the next.
     pub skip_bytes: u64,
 }
 
 impl Strides {
-    /// Bytes of the zones in an area of so many bytes.
+    /// Bytes of the zones in an area of `area_bytes`.
     pub fn used(&self, area_bytes: u64) -> u64 {
         let step = self.zone_bytes.saturating_add(self.skip_bytes).max(1);
         area_bytes / step * self.zone_bytes + (area_bytes % step).min(self.zone_bytes)
     }
 }
 
-/// Writes of a mix that have sizes of their own: these follow those of reads among the point's,
-/// each with its share of all requests. In either way requests follow those of the same way.
+/// Separate sizes of the writes of a mix. In the list of the point's sizes, they follow the sizes
+/// of reads, each with its share of all requests. Sequential reads follow reads, and sequential
+/// writes follow writes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnWrites {
-    /// Place of their first size among the point's.
+    /// Index of the first size of writes in the point's list.
     pub first_size: u32,
-    /// They begin at whole multiples of this many bytes.
+    /// Writes begin at whole multiples of this many bytes.
     pub alignment_bytes: u64,
-    /// Share of them that is random, 0..=1; none = as of reads.
+    /// Share of random writes, 0..=1; `None` for the share of the reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random_share: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! A rate that a load is to keep, as written in a plan's file and as it stands in the plan.
+//! Minimum rate of a load, as written in a plan file and as resolved in the plan.
 
 use qdepth_measure::Nanos;
 use schemars::JsonSchema;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Payload {
     /// Share of each 4 KiB that is zero and so compresses away, 0..=1.
     pub compressible_share: f64,
-    /// Writes that hold what others hold; none: what a request in flight writes is drawn once.
+    /// Writes that repeat the data of others; `None` if the buffers of requests are filled once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<Duplicates>,
 }
@@ -20,8 +20,8 @@ pub struct Payload {
 /// Share of duplicates in the written data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Duplicates {
-    /// Share of the writes that hold one of a number of contents, 0..=1; each of the others holds
-    /// what no other does.
+    /// Share of the writes with one of a number of contents, 0..=1; each of the others has a
+    /// content that no other write has.
     pub share: f64,
     /// Number of contents, at least 1.
     pub contents: u32,
@@ -29,24 +29,24 @@ pub struct Duplicates {
     pub common: bool,
 }
 
-/// Bytes of a piece that bear a content, each at its end.
+/// Size of a piece of a write, bytes; each piece ends with the content.
 const PIECE: usize = 4096;
-/// Seed of the contents that loads have in common.
+/// Seed of the contents that loads share.
 const COMMON: u64 = 0x6475_7065;
 
-/// Draws what each write holds, where some hold the same.
+/// Draws the content of each write of a load with duplicates.
 #[derive(Debug)]
 pub struct Contents {
     duplicates: Duplicates,
     random: Xoshiro256PlusPlus,
     /// Base of this load's contents.
     base: u64,
-    /// Contents that nobody else has, so far.
+    /// Last content that no other write has.
     alone: u64,
 }
 
 impl Contents {
-    /// Those of a load with this seed; `worker` sets the draws of its workers apart.
+    /// Contents of a load with this seed; each `worker` of the load draws differently.
     pub fn new(duplicates: Duplicates, seed: u64, worker: u32) -> Self {
         let own = seed ^ u64::from(worker).rotate_left(32);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(own);
@@ -55,7 +55,7 @@ impl Contents {
         Self { duplicates, random, base, alone }
     }
 
-    /// Seed of what all writes hold apart from their content.
+    /// Seed of the data that all writes have around their contents.
     pub fn seed(&self) -> u64 {
         self.base
     }
@@ -72,8 +72,7 @@ impl Contents {
     }
 }
 
-/// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses
-/// the less the more of it is random.
+/// Stamps `buffer` with a content before it is written, at the end of each 4 KiB.
 pub fn stamp_content(buffer: &mut [u8], content: u64) {
     let words = repeated(content).map(u64::to_le_bytes);
     for piece in buffer.chunks_mut(PIECE) {
@@ -85,14 +84,14 @@ pub fn stamp_content(buffer: &mut [u8], content: u64) {
     }
 }
 
-/// Fills `buffer` with the data pattern, by which a later run knows what this one wrote.
+/// Fills `buffer` with the data pattern, by which a later run recognises the data of this one.
 pub fn fill(buffer: &mut [u8], payload: Payload, seed: u64) {
     Pattern::new(seed).fill(buffer, payload.compressible_share);
 }
 
-/// Fills `buffer`, which is to be written at `offset`, with words that say where they belong, who
-/// wrote them and by which write: data at a wrong place, of a former run, of an earlier write, or
-/// torn is recognised by any eight bytes.
+/// Fills `buffer`, before it is written at `offset`, with words that identify their position, the
+/// run and the write. Any eight bytes reveal data that is at a wrong position, from a previous run,
+/// from an earlier write, or torn.
 pub fn stamp(buffer: &mut [u8], offset: u64, number: u64, generation: u32) {
     let spread = spread(generation);
     for (index, word) in buffer.chunks_mut(8).enumerate() {
@@ -101,9 +100,9 @@ pub fn stamp(buffer: &mut [u8], offset: u64, number: u64, generation: u32) {
     }
 }
 
-/// The write that filled the whole of `buffer`, read at `offset`, with [`stamp`] and this number;
-/// none where it is not what one write of that number left there. Fewer than eight bytes bear no
-/// generation, and are held against the first.
+/// Generation of the write that filled the whole of `buffer`, read at `offset`, with [`stamp`] and
+/// this number; `None` if the data is not from a single write with this number. Fewer than eight
+/// bytes contain no generation and are compared with generation 0.
 pub fn generation_of(buffer: &[u8], offset: u64, number: u64) -> Option<u32> {
     let first = buffer.first_chunk().map_or(Some(0), |first| {
         let spread = u64::from_le_bytes(*first) ^ word_at(offset, number);
@@ -118,7 +117,7 @@ pub fn generation_of(buffer: &[u8], offset: u64, number: u64) -> Option<u32> {
     is_whole.then_some(first)
 }
 
-/// Odd, so that no two generations are spread alike; its bits reach all of a word.
+/// Factor that spreads a generation over a word: odd, so that each has a different product.
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
 /// Inverse of the spreading: SPREAD × BACK = 1, modulo 2^64 (Newton's iteration).
 const BACK: u64 = {

@@ -24,36 +24,36 @@ pub struct Extent {
     pub length_bytes: u64,
 }
 
-/// A point may end before its time, once its rate is known this well.
+/// Precision of the rate at which a point may end before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Until {
-    /// Half the width of the 95 % interval over the rate, 0.02 for ±2 %.
+    /// Half the width of the 95 % confidence interval, divided by the rate: 0.02 for ±2 %.
     pub share: f64,
-    /// Measured for so long at least.
+    /// Minimum measured time, nanoseconds.
     pub least_ns: u64,
 }
 
-/// Most rounds of a point that ends once it is steady: as many as SNIA's search has.
+/// Maximum number of rounds of a point that ends once it is steady: that of SNIA's search.
 pub const STEADY_ROUNDS: u32 = ROUNDS_MAX as u32;
 
-/// Least unrecorded lead-in of a visit, where the plan gives it none of its own.
+/// Minimum unrecorded warm-up of a segment, on average, if the plan sets none.
 pub(crate) const VISIT_LEAD_IN: Nanos = Nanos::from_millis(200);
 
-/// A point, and all that run at the same time, go on until so many of its requests completed.
+/// Number of completed requests that a point needs before its group ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Samples {
-    /// Requests completed in the window.
+    /// Number of requests completed in the window.
     pub count: u64,
-    /// Measured for so long at least.
+    /// Minimum measured time, nanoseconds.
     pub least_ns: u64,
 }
 
-/// A load of preconditioning goes on in rounds of its duration until its rate is steady.
+/// End of a preconditioning load: it repeats rounds of its duration until its rate is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UntilSteady {
-    /// By which rule.
+    /// Rule that decides whether the rate is steady.
     pub rule: SteadyRule,
-    /// So many rounds at most.
+    /// Maximum number of rounds.
     pub rounds: u32,
 }
 
@@ -62,43 +62,42 @@ pub struct UntilSteady {
 pub struct Stop {
     /// Length of the measured window.
     pub duration_ns: u64,
-    /// Bytes moved within the window, under a load that goes on until then; 0 = no limit.
+    /// Bytes moved within the window after which the point ends; 0 for no limit.
     pub bytes: u64,
     /// Bytes that each stream moves in the window, in whole requests; the point ends with the last
-    /// completion; 0 = no limit. What is in flight when a warm-up ends comes on top.
+    /// completion; 0 for no limit. Requests in flight at the end of a warm-up come in addition.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bytes_per_stream: u64,
-    /// Precision of the rate; none = the whole time.
+    /// Precision of the rate that ends the point; `None` for the whole window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
-    /// Enough samples, for it and what runs beside it; none = the whole time.
+    /// Number of samples that the point needs before its group ends; `None` for the whole window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
-    /// Rounds until steady, of a load of preconditioning; none = one window.
+    /// Rounds of a preconditioning load until it is steady; `None` for one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_steady: Option<UntilSteady>,
-    /// The rule by which its rate is steady: measured in [`STEADY_ROUNDS`] equal rounds at most, it
-    /// ends with the one that makes it so; none = one window.
+    /// Rule that ends the point with the first round after which its rate is steady, of at most
+    /// [`STEADY_ROUNDS`] equal rounds; `None` for one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRule>,
-    /// True if all that runs at the same time ends when it does.
+    /// True if all points that run at the same time end with this one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ends_step: bool,
-    /// True if each stream continues, after its time, until it has moved as much as the fastest of
-    /// its step.
+    /// True if each stream continues, after its time, until it has moved as much as the fastest
+    /// stream of its step.
     #[serde(default, skip_serializing_if = "is_default")]
     pub catches_up: bool,
-    /// The rate that it is to keep; where it does not, it ends.
+    /// Minimum rate: the point ends if it is slower; `None` for no minimum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_rate: Option<LeastRate>,
-    /// Samples of it that are near their mean end it; none = the whole time.
+    /// Rule that ends the point once its samples have settled; `None` for the whole window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
-    /// Equal parts of the window, each measured while the other points of the sweep wait their
-    /// turn.
+    /// Number of equal segments of the window, interleaved with those of the rest of the sweep.
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
     pub visits: u32,
-    /// Unrecorded lead-in of each visit where visits are short; 0: the usual one.
+    /// Unrecorded warm-up of each segment in a plan with short segments; 0 for the default.
     #[serde(default, skip_serializing_if = "is_default")]
     pub visit_lead_in_ns: u64,
 }
@@ -120,7 +119,7 @@ impl Stop {
 /// Flushes of data to stable storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fsync {
-    /// Writes of a stream between two flushes; 0 = none.
+    /// Writes of a stream between two flushes; 0 for no flushes.
     pub every_writes: u32,
     /// True if a flush after the last write is part of the measured time.
     pub at_end: bool,
@@ -161,13 +160,13 @@ impl Durability {
 pub struct Flow {
     /// Group of coupled loads.
     pub group: u32,
-    /// Its weight among them.
+    /// Weight of the load in its group.
     pub weight: u32,
     /// Pause of a load that is ahead, once nothing of it is in flight; 0 to check again at once.
     pub pause_ns: u64,
 }
 
-/// One profile at one intensity on one target.
+/// One profile at one queue depth on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Place in the plan, from 0.
@@ -175,7 +174,7 @@ pub struct Point {
     /// Points with the same number, which follow each other, run at the same time.
     #[serde(default)]
     pub group: u32,
-    /// The column of the comparison that it belongs to, with the others of its group.
+    /// Variant of the comparison that the point and all others of its group belong to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<u32>,
     /// Name of the step for people; may be empty.
@@ -205,7 +204,7 @@ pub struct Point {
     /// Operation of its requests.
     #[serde(default, skip_serializing_if = "Operation::is_transfer")]
     pub operation: Operation,
-    /// Recorded requests that it makes again; none = they are drawn.
+    /// Recorded requests that the point replays; `None` if its requests are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Request sizes.
@@ -220,13 +219,13 @@ pub struct Point {
     /// Division of the area between the streams.
     #[serde(default, skip_serializing_if = "is_default")]
     pub layout: Layout,
-    /// Equal pieces that the part of a stream is in, between those of the other streams.
+    /// Number of equal pieces of each stream's part, interleaved with those of the other streams.
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
     pub segments: u32,
-    /// Zones of the area that are used; none = all of it.
+    /// Zones of the area that are used; `None` for the whole area.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Strides>,
-    /// True if an access that follows another is before it.
+    /// True if sequential accesses move towards the start of the area.
     #[serde(default, skip_serializing_if = "is_default")]
     pub backwards: bool,
     /// Sources of requests, each on an equal part of the area.
@@ -234,7 +233,7 @@ pub struct Point {
     /// Threads that the streams are dealt to in real time, at most one for each stream.
     #[serde(default = "default_count")]
     pub workers: u32,
-    /// Requests in flight per stream: held in a closed loop, at most in an open one.
+    /// Requests in flight per stream: constant in a closed loop, the maximum in an open one.
     pub outstanding: u32,
     /// Arrivals of requests.
     pub arrivals: Arrivals,
@@ -249,7 +248,7 @@ pub struct Point {
     /// True if reads of places that the run has not written are errors of a point that verifies.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub verify_unwritten: bool,
-    /// Priorities of its requests; none = that of the process.
+    /// Priorities of its requests; `None` for the priority of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Priorities>,
     /// Durability that a write waits for.
@@ -261,10 +260,10 @@ pub struct Point {
     pub fsync: Fsync,
     /// True if the main result is the throughput.
     pub reported_as_throughput: bool,
-    /// From the common start of its group to its own.
+    /// Time from the start of its group to its own start, nanoseconds.
     #[serde(default, skip_serializing_if = "is_default")]
     pub delay_ns: u64,
-    /// Unrecorded lead-in.
+    /// Unrecorded warm-up, nanoseconds.
     pub warm_up_ns: u64,
     /// Conditions that end it.
     pub stop: Stop,
@@ -343,7 +342,7 @@ impl Point {
             | Arrivals::Recorded { .. } => None,
         }
     }
-    /// The points that its streams are, where each has a file of its own; else itself.
+    /// One point for each stream if each has its own file, otherwise the point itself.
     pub fn by_file(&self) -> Vec<Self> {
         if self.layout != Layout::FilePerStream {
             return vec![self.clone()];
@@ -361,12 +360,12 @@ impl Point {
         (0..streams).map(own).collect()
     }
 
-    /// Time that it takes at most, all visits together, nanoseconds.
+    /// Maximum time of all its segments with their warm-ups, nanoseconds.
     pub fn length_ns(&self) -> u64 {
         self.lead_in_ns().saturating_add(self.stop.duration_ns)
     }
 
-    /// Unrecorded lead-in of all its visits or rounds, nanoseconds.
+    /// Unrecorded warm-up of all its segments or rounds, nanoseconds.
     pub fn lead_in_ns(&self) -> u64 {
         let each = match self.stop.visit_lead_in_ns {
             0 => VISIT_LEAD_IN.0,
@@ -381,13 +380,13 @@ impl Point {
             visits => self.warm_up_ns.max(each.saturating_mul(u64::from(visits))),
         }
     }
-    /// The point at one of its visits: an equal part of its time, and draws of its own, so that
-    /// nothing is asked for a second time while a cache may still hold it.
+    /// One segment of the point: an equal part of its time, with its own random draws, so that it
+    /// does not repeat requests whose data a cache may still contain.
     pub fn visit(&self, number: u32) -> Self {
         let visits = u64::from(self.stop.visits.max(1));
         let seed = Seed(self.seed).derive("visit").derive(&number.to_string());
         let lead_in = self.lead_in_ns() / visits;
-        // Visits at equal distances would be in step with whatever has a period.
+        // Segments at equal distances would be in step with anything periodic.
         let drawn = seed.derive("lead-in").0 % (lead_in / 2).max(1);
         Self {
             warm_up_ns: lead_in - lead_in / 4 + drawn,
@@ -396,21 +395,21 @@ impl Point {
             ..self.clone()
         }
     }
-    /// The visit with time for a queue that takes `turnover` to be turned over once: an eighth more
-    /// as further lead-in, and as much to be measured.
+    /// The segment, lengthened for a queue that is replaced once in `turnover`: the warm-up grows
+    /// by that time plus an eighth, and the window lasts at least as long as that.
     pub fn settling(self, turnover: Nanos) -> Self {
         let least = turnover.0 + turnover.0 / 8;
         let duration_ns = self.stop.duration_ns.max(least);
         let stop = Stop { duration_ns, ..self.stop };
         Self { warm_up_ns: self.warm_up_ns + least, stop, ..self }
     }
-    /// A round of it, of a load until steady: draws of its own, from 0.
+    /// Round of a load that runs until it is steady, by number from 0, with its own random draws.
     pub fn round(&self, number: u32) -> Self {
         let seed = Seed(self.seed).derive("round").derive(&number.to_string()).0;
         Self { seed, ..self.clone() }
     }
-    /// A round of it, where it ends once it is steady: an equal part of its time, draws of its own,
-    /// and the whole lead-in before the first alone.
+    /// Round of a point that ends once it is steady, by number from 0: an equal part of its time,
+    /// with its own random draws. Rounds after the first have a short warm-up.
     pub fn steady_round(&self, number: u32) -> Self {
         let later = VISIT_LEAD_IN.0.min(self.warm_up_ns);
         let duration_ns = self.stop.duration_ns / u64::from(STEADY_ROUNDS);
@@ -420,7 +419,8 @@ impl Point {
             ..self.round(number)
         }
     }
-    /// Its rounds from `from` to before `to` in one go, with all before them as lead-in.
+    /// Rounds `from` to before `to` of the point in one go, with the time of all earlier rounds as
+    /// additional warm-up.
     pub fn steady_part(&self, from: u32, to: u32) -> Self {
         let round = self.stop.duration_ns / u64::from(STEADY_ROUNDS);
         let duration_ns = round * u64::from(to.saturating_sub(from));
@@ -455,23 +455,23 @@ pub struct Plan {
     /// Comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// Limits of the response time: after its points, the highest rate of an open loop is searched
-    /// at which each is kept.
+    /// Limits of the response time. After the points, a search finds the highest open-loop rate
+    /// that keeps all limits; empty for no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<Limit>,
-    /// Measured time of that search at most, ns; 0 without a search.
+    /// Maximum measured time of that search, ns; 0 without a search.
     #[serde(default, skip_serializing_if = "is_default")]
     pub answer_within_ns: u64,
-    /// Requirements that its points are to meet.
+    /// Requirements that its points must meet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Requirement>,
-    /// Names of the files that points make, one a target; where there is none, our own.
+    /// Names of the files that points create, by target; the default for targets without one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_names: Vec<String>,
     /// Suffix of the names, after the numbers of streams.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file_suffix: String,
-    /// True if the files that points make stay after the last.
+    /// True if the files that points create are kept after the last point.
     #[serde(default, skip_serializing_if = "is_default")]
     pub keep_files: bool,
     /// Stamp of verified writes; `None` for another one in each run.
@@ -498,8 +498,8 @@ impl Plan {
         hash_of(&self.text())
     }
 
-    /// Reads a stored text back: the one way from a text to a plan. What `resolve` would never make
-    /// (numbers that run over, places twice, streams without room) is no plan.
+    /// Reads a plan from its stored text. Refuses plans that `resolve` would never make, for
+    /// example with numbers that overflow, wrong indices, or streams without room.
     ///
     /// # Errors
     /// If the text is not a plan of a known version, or was altered.
@@ -512,10 +512,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan of a stored run: its text, held against the hash that was stored with it.
+    /// Reads the plan of a stored run, and compares its text with the stored hash.
     ///
     /// # Errors
-    /// Like [`from_text`](Self::from_text), and where the hash is another.
+    /// Like [`from_text`](Self::from_text), and if the hash differs.
     pub fn stored(text: &str, hash: &str) -> Result<Self, String> {
         let found = hash_of(text);
         if found != hash {
@@ -532,7 +532,8 @@ impl Plan {
         self.points.chunk_by(|a, b| a.group == b.group)
     }
 
-    /// The groups in lists whose visits take turns; each alone where there is one visit.
+    /// The groups in lists whose segments are interleaved; a group with a single segment is alone
+    /// in its list.
     pub fn sweeps(&self) -> Vec<Vec<&[Point]>> {
         let mut sweeps: Vec<Vec<&[Point]>> = Vec::new();
         for group in self.groups() {
@@ -564,7 +565,7 @@ impl Plan {
         a.stop.visits > 1 && visits(a) == visits(b) && alike
     }
 
-    /// Outstanding I/Os of each drive of an array that the point puts under load, else its own.
+    /// Queue depth of each drive if the point loads an array, otherwise the point's own.
     fn intensity(&self, point: &Point) -> u32 {
         let variants = self.comparison.as_ref().map(|comparison| &comparison.variants);
         let compared =
@@ -572,7 +573,7 @@ impl Plan {
         point.outstanding / compared.map_or(1, |variant| variant.times.max(1))
     }
 
-    /// True if the machine was prepared for it, or for one of its variants.
+    /// True if the plan or one of its variants has steps that prepare the machine.
     pub fn prepares(&self) -> bool {
         let of_variants = self.comparison.iter().flat_map(|comparison| &comparison.variants);
         !self.prepare.is_empty() || of_variants.into_iter().any(|v| !v.prepare.is_empty())
@@ -583,7 +584,7 @@ impl Plan {
         self.points.iter().any(|point| point.stop.may_end_early())
     }
 
-    /// Time that all points take at most, ns, without preparation.
+    /// Maximum time of all points, ns, without preparation.
     pub fn duration_ns(&self) -> u64 {
         let length = |p: &Point| p.delay_ns + p.lead_in_ns() + p.stop.duration_ns;
         self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()

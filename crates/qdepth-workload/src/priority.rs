@@ -1,4 +1,4 @@
-//! Priorities that requests bear in the kernel, and which of them bear another than the usual one.
+//! Priorities of requests in the kernel, and the shares of requests with a different one.
 
 use qdepth_measure::Seed;
 use rand_xoshiro::Xoshiro256PlusPlus;

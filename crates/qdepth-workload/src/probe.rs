@@ -5,12 +5,12 @@ use qdepth_measure::{Nanos, Seed};
 use crate::arrival::Arrivals;
 use crate::plan::{Point, Stop};
 
-/// Requests in flight at most, over all streams.
+/// Maximum number of requests in flight over all streams.
 const IN_FLIGHT: u32 = 512;
 
 impl Point {
     /// The point as an open loop with random arrivals at this rate over all streams, I/Os per
-    /// second, and with as many requests in flight as there may be.
+    /// second, and with the maximum number of requests in flight.
     pub fn at_rate(&self, index: u32, rate: f64, lead_in: Nanos, window: Nanos) -> Self {
         let stop = Stop { duration_ns: window.0, visits: 1, ..self.stop };
         Self {

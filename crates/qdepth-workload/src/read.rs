@@ -1,5 +1,5 @@
-//! Plans and profiles out of TOML. The parser of a plan is long, and generic: read here, it is
-//! compiled once and not in every crate that reads one.
+//! Reads plans and profiles from TOML. The parser of a plan is long and generic: here it is
+//! compiled once, and not in every crate that reads a plan.
 
 use std::str::FromStr;
 

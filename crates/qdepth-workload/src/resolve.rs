@@ -1,4 +1,4 @@
-//! From what a person wrote to a plan that omits nothing.
+//! Resolution of a plan file to a plan that omits nothing.
 
 use std::collections::BTreeSet;
 
@@ -34,14 +34,14 @@ mod sizes;
 mod variants;
 mod ways;
 
-/// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.
+/// Minimum queue depth of a reader in an open loop, which issues I/Os before earlier ones complete.
 const OPEN_READER: u32 = 128;
-/// Measured time of a search at most.
+/// Default of the maximum measured time of a search.
 const ANSWER_WITHIN: Nanos = Nanos::from_secs(1800);
 /// Largest duration of a group that waits for samples, as a multiple of its duration.
 const LENGTHENED_MAX: u64 = 40;
 
-/// The profiles that a plan file names or holds; with `reading` those that it has for that.
+/// Profiles that a plan file names or contains; with `reading`, it names those for read-only runs.
 fn profiles(
     file: &PlanFile,
     only: Option<&[String]>,
@@ -58,8 +58,7 @@ fn profiles(
     only.iter().map(|name| found(name, &list, &file.own_profiles)).collect()
 }
 
-/// The profile of this name in the list, or else the shipped one; errors name those of the file,
-/// too.
+/// Profile of this name in the list, otherwise the shipped one; errors also suggest those in `own`.
 fn found(name: &str, list: &[Profile], own: &[Profile]) -> Result<Profile, ResolveError> {
     let known = list.iter().find(|profile| profile.name == name).cloned();
     known.map_or_else(|| shipped(name, own), Ok)
@@ -74,7 +73,7 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
     text.parse().map_err(|e: toml::de::Error| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
 
-/// The targets that what these choices leave writes to; asked before a target is opened.
+/// Targets that the plan writes to with these choices, determined before a target is opened.
 ///
 /// # Errors
 /// Like [`resolve`].
@@ -87,7 +86,8 @@ pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<WrittenTarget
     Ok(loads.filter(|load| load.profile.writes()).map(|load| load.spec.target_index()).collect())
 }
 
-/// A short text can ask for any number of points; each takes memory before the first is measured.
+/// Maximum number of points: a short text can ask for any number, and each takes memory before the
+/// first is measured.
 const POINTS_MAX: usize = 100_000;
 
 fn not_too_many(file: &PlanFile, points: usize) -> Result<(), ResolveError> {
@@ -101,7 +101,7 @@ fn not_too_many(file: &PlanFile, points: usize) -> Result<(), ResolveError> {
     Err(ResolveError::Value { profile: file.name.clone(), what })
 }
 
-/// Choices that the plan would not follow.
+/// Refuses choices that the plan would ignore.
 fn all_followed(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     let lengthened =
         !file.outstanding.is_empty() || !file.sweeps.is_empty() || file.staircase.is_some();
@@ -123,7 +123,7 @@ fn all_followed(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> 
     Err(ResolveError::Value { profile: file.name.clone(), what })
 }
 
-/// All that a plan asks for, in order: the sweep, the steps, the staircase, the bandwidth.
+/// All steps of a plan, in order: the sweep, the steps, the staircase, the bandwidth.
 fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>, ResolveError> {
     all_followed(file, choices)?;
     let reading = choices.read_only && !file.reading.is_empty();
@@ -179,8 +179,8 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     Ok(steps)
 }
 
-/// The profiles at outstanding I/Os of their own. One that the command line names and the plan does
-/// not is measured at each number of the plan.
+/// Profiles with their own queue depths. A profile that the command line names and the plan does
+/// not is measured at each queue depth of the plan.
 fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
     let mut wanted: Vec<(String, Vec<u32>)> = file
         .sweeps
@@ -229,7 +229,7 @@ fn sweep(profile: &Profile, planned: &[u32], choices: &Choices) -> Vec<Step> {
     depths.iter().map(step).collect()
 }
 
-/// The staircase as the command line wants it.
+/// Staircase of the plan with the values of the command line.
 fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>, ResolveError> {
     let Stairs { from, to, by, reader_rate } = choices.stairs;
     let Some(mut staircase) = file.staircase.clone() else {
@@ -251,7 +251,7 @@ fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>
     Ok(Some(staircase))
 }
 
-/// The words of fio and of other programs, and the profiles that come near them.
+/// Words of fio and other programs, with the profiles that resemble them.
 const WORDS: [(&str, &str); 8] = [
     ("randread", "random-4k-read"),
     ("randwrite", "random-4k-write"),
@@ -298,7 +298,7 @@ pub fn resolve(
     supported_sizes(file, choices, targets, &steps)?;
     let (comparison, ways) = ways(file, choices, targets)?;
     not_too_many(file, steps.len().saturating_mul(ways.len()))?;
-    // What is compared is measured close together in time; else each target goes through all steps.
+    // Variants are measured close together in time; without them, each target runs all steps.
     let numbered = || (0_u32..).zip(&ways);
     let turns: Vec<_> = if comparison.is_some() {
         steps.iter().flat_map(|step| numbered().map(move |way| (step, way))).collect()
@@ -347,7 +347,7 @@ pub fn resolve(
     Ok(plan)
 }
 
-/// Most profiles that a refusal names.
+/// Maximum number of profiles that a refusal names.
 const NAMES_MAX: usize = 9;
 
 /// Refuses a sweep of profiles if the targets support the block sizes of some but not of all, and
@@ -445,7 +445,7 @@ fn requirements(file: &PlanFile) -> Result<Vec<Requirement>, ResolveError> {
     Ok(file.requirements.clone())
 }
 
-/// Files are called by names, which lead nowhere but into the target's directory.
+/// Checks that the names of files do not lead out of the target's directory.
 fn file_names(file: &PlanFile) -> Result<(), ResolveError> {
     let wrong = |what| Err(ResolveError::Value { profile: file.name.clone(), what });
     let named = !file.file_names.is_empty() || !file.file_suffix.is_empty();
@@ -464,7 +464,7 @@ fn file_names(file: &PlanFile) -> Result<(), ResolveError> {
     }
 }
 
-/// Groups that wait for samples may last forty times as long.
+/// Lengthens groups that wait for samples: they may last forty times as long.
 fn lengthen(points: &mut [Point]) {
     for group in points.chunk_by_mut(|a, b| a.group == b.group) {
         if group.iter().any(|point| point.stop.samples.is_some()) {
@@ -476,7 +476,8 @@ fn lengthen(points: &mut [Point]) {
     }
 }
 
-/// Loads that run at the same time on a target share its descriptor, which is direct or is not.
+/// Checks that loads on a target at the same time agree in `direct`, since they share its
+/// descriptor.
 fn one_way_past_the_cache(points: &[Point]) -> Result<(), ResolveError> {
     for group in points.chunk_by(|a, b| a.group == b.group) {
         for (index, point) in group.iter().enumerate() {

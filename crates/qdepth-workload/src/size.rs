@@ -14,7 +14,7 @@ impl SizeMix {
     pub fn fixed(bytes: u32) -> Self {
         Self { sizes: vec![(bytes, 1)] }
     }
-    /// The only size, where there is one.
+    /// The only size; `None` if there are several.
     pub fn single(&self) -> Option<u32> {
         (self.sizes.len() == 1).then(|| self.sizes[0].0)
     }
@@ -27,7 +27,7 @@ impl SizeMix {
         let total: f64 = self.sizes.iter().map(|s| f64::from(s.1)).sum();
         self.sizes.iter().map(|s| f64::from(s.0) * f64::from(s.1)).sum::<f64>() / total
     }
-    /// This for a share of the requests, 0..=1, and the other, behind it, for the rest.
+    /// Mix of these sizes for a share of the requests, 0..=1, followed by the other's for the rest.
     #[must_use]
     pub fn beside(&self, share: f64, other: &Self) -> Self {
         const WHOLE: f64 = 1e6;

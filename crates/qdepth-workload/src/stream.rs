@@ -16,9 +16,9 @@ use crate::trace::Replay;
 pub struct RequestStream {
     random: Xoshiro256PlusPlus,
     address: AddressPattern,
-    /// A read where a draw of 32 bits is below this.
+    /// A request is a read if 32 drawn bits are below this.
     read_threshold: u64,
-    /// Else a trim where it is below this.
+    /// Otherwise a trim if they are below this.
     trim_threshold: u64,
     /// True if a place that was trimmed is written by the next request in the same slot.
     trims_first: bool,
@@ -26,10 +26,10 @@ pub struct RequestStream {
     /// Addresses of writes with separate sizes; boxed, because most loads have none.
     writes: Option<Box<(AddressPattern, Sizes)>>,
     segments: Option<Segments>,
-    /// Recorded requests, in place of draws.
+    /// Recorded requests, instead of draws.
     replay: Option<Box<Replay>>,
-    /// The only size, where there is no more to a request than its direction and a place that is
-    /// like each other: what most loads are, and what asks one question instead of five.
+    /// The only size, if a request is just a direction and one of equally likely positions. Most
+    /// loads are, and then need one check instead of five.
     plain: Option<u32>,
     sync_every: u32,
     writes_since_sync: u32,
@@ -41,7 +41,7 @@ pub struct RequestStream {
 #[derive(Debug)]
 struct Sizes {
     mix: SizeMix,
-    /// Sum of the weights; 0 where there is one size.
+    /// Sum of the weights; 0 for a single size.
     weight_total: u64,
 }
 
@@ -129,7 +129,7 @@ impl RequestStream {
         let single = point.request_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
         if point.stop.visits > 1 {
-            // What follows one another goes on somewhere else, not over what was just read.
+            // Sequential requests start elsewhere in each segment, not on data that was just read.
             let draw = Xoshiro256PlusPlus::seed_from_u64(seed.derive("begin").0).next_u64();
             address.begin_at(draw);
             writes.iter_mut().for_each(|own| own.0.begin_at(draw));
@@ -147,7 +147,7 @@ impl RequestStream {
             plain: single.filter(|_| bare),
             read_threshold: threshold(point.read_share),
             trim_threshold: match point.trims_first {
-                // Each place that is drawn is trimmed.
+                // Each drawn position is trimmed first.
                 true => 1 << 32,
                 false => threshold(point.read_share + point.trim_share),
             },
@@ -162,22 +162,22 @@ impl RequestStream {
         }
     }
 
-    /// The next request of a stream with one outstanding I/O: it follows the former.
+    /// The next request of a stream with one outstanding I/O: it follows the previous one.
     pub fn draw(&mut self) -> Request {
         let former = self.former;
         self.former = self.draw_after(&former);
         self.former
     }
 
-    /// The next request, in the slot whose last one is `former`. The same numbers are drawn for it
-    /// on either way.
+    /// The next request, in the slot whose previous one is `former`. Both paths draw the same
+    /// random numbers.
     #[inline(always)]
     pub fn draw_after(&mut self, former: &Request) -> Request {
         let Some(size) = self.plain else {
             let (offset, (size, direction)) = self.draw_any(former);
             return Request { direction, offset, size };
         };
-        // Taken out and put back: its words are stored once and not once a number.
+        // A local copy: the generator's state is stored once and not after each number.
         let mut random = self.random.clone();
         let draw = random.next_u64();
         let read = (draw & 0xffff_ffff) < self.read_threshold;
@@ -187,7 +187,7 @@ impl RequestStream {
         Request { direction, offset, size }
     }
 
-    /// The next request of any load: a pair, which is answered in registers, so that plain requests
+    /// The next request of any load: a pair, which is returned in registers, so that plain requests
     /// need no memory either.
     #[inline(never)]
     fn draw_any(&mut self, former: &Request) -> (u64, (u32, Direction)) {

@@ -1,4 +1,4 @@
-//! Requests that were recorded, to be made again: each with its time, its place and its size.
+//! Recorded requests to replay, each with its time, position and size.
 
 use std::fmt::Write;
 use std::str::FromStr;
@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::request::{Direction, Request};
 use crate::size::SizeMix;
 
-/// Most requests of a trace: it is part of the plan's text, which is stored with every run.
+/// Maximum number of requests of a trace: it is part of the plan's text, which is stored with every
+/// run.
 const REQUESTS_MAX: usize = 200_000;
-/// Latest request: a week.
+/// Latest time of a request: one week.
 const TIME_MAX_NS: u64 = 7 * 86_400 * 1_000_000_000;
-/// Most sizes that are told apart among those of a trace.
+/// Maximum number of sizes in the mix of a trace, apart from the largest.
 const SIZES_MAX: usize = 64;
 
 /// Letters of a trace's text.
@@ -44,7 +45,7 @@ impl Trace {
     /// Trace of these requests, sorted by time.
     ///
     /// # Errors
-    /// If there are none, or too many, or one that no request can be.
+    /// If no request moves or discards data, there are too many, or one is invalid.
     pub fn new(mut list: Vec<Recorded>) -> Result<Self, String> {
         if !list.iter().any(|recorded| recorded.request.size > 0) {
             return Err("the trace has no I/O that transfers or discards data".to_owned());
@@ -84,7 +85,7 @@ impl Trace {
         self.0.iter().map(end).max().unwrap_or(0)
     }
 
-    /// Shares of reads and of trims among what moves or discards data, 0..=1.
+    /// Shares of reads and of trims among the requests that move or discard data, 0..=1.
     pub fn shares(&self) -> (f64, f64) {
         let count = |direction: Direction| {
             self.0.iter().filter(|r| r.request.direction == direction).count()
@@ -95,7 +96,7 @@ impl Trace {
         (reads / all, trims / all)
     }
 
-    /// Share of its requests that do not begin where the former ended, 0..=1.
+    /// Share of its requests that do not begin at the end of the previous one, 0..=1.
     pub fn random_share(&self) -> f64 {
         let moves = || self.0.iter().map(|r| r.request).filter(|request| request.size > 0);
         let follows = |(a, b): &(Request, Request)| a.offset + u64::from(a.size) == b.offset;
@@ -104,7 +105,7 @@ impl Trace {
         if pairs == 0 { 0.0 } else { 1.0 - following as f64 / pairs as f64 }
     }
 
-    /// Its sizes with how often they occur; of very many those that occur most, and the largest.
+    /// Its sizes with their counts; if there are too many, the most frequent ones and the largest.
     pub fn sizes(&self) -> SizeMix {
         let mut counts = std::collections::BTreeMap::<u32, u32>::new();
         for recorded in self.0.iter().filter(|recorded| recorded.request.size > 0) {
@@ -193,12 +194,12 @@ impl FromStr for Trace {
                 || format!("trace: `{line}` is not an I/O: use for example `120000 r 4096 8192`");
             read(line).ok_or_else(wrong)
         };
-        // One more than is possible, so that a text without end takes no memory without end.
+        // One more than the maximum, so that an endless text does not take endless memory.
         Self::new(lines.take(REQUESTS_MAX + 1).map(request).collect::<Result<_, _>>()?)
     }
 }
 
-/// The requests of a trace, again and again.
+/// Endless repetition of the requests of a trace.
 #[derive(Debug)]
 pub(crate) struct Replay {
     trace: Trace,
@@ -218,7 +219,7 @@ impl Replay {
     }
 }
 
-/// The times of a trace, again and again, so much faster or slower.
+/// Endless repetition of the times of a trace, `speed` times as fast.
 #[derive(Debug)]
 pub(crate) struct Times {
     trace: Trace,
@@ -241,7 +242,7 @@ impl Times {
         self.at(self.next)
     }
 
-    /// Moves on; a further pass begins with the time of the last request.
+    /// Moves to the next request; each further pass begins at the time of the last request.
     pub(crate) fn advance(&mut self) {
         self.next += 1;
         if self.next == self.trace.requests().len() {

@@ -1,14 +1,14 @@
-//! A plan as TOML, which a person keeps, reads and changes: what was made by another program's
-//! words is told so, and never read again to be run.
+//! Writes a plan as TOML for people to keep, read and change, for example after conversion from
+//! another program's options.
 
 use toml_edit::{Item, Table, Value};
 
 use crate::profile::PlanFile;
 
-/// A plan with a number that TOML does not have.
+/// Error for a number that TOML does not support.
 pub use toml_edit::ser::Error as WriteTomlError;
 
-/// The lists of tables that are sections of their own; what else is nested stands on one line.
+/// Lists of tables that become sections; other nested values are on one line.
 const SECTIONS: [&str; 7] =
     ["profile", "sweep", "step", "load", "target", "variant", "requirement"];
 
@@ -16,7 +16,7 @@ impl PlanFile {
     /// The plan as a file of its own, which [`FromStr`](std::str::FromStr) reads back as the same.
     ///
     /// # Errors
-    /// A number that TOML does not have: a seed or stamp of 2^63 or more.
+    /// If TOML does not support a number: a seed or stamp of 2^63 or more.
     pub fn to_toml(&self) -> Result<String, WriteTomlError> {
         let mut document = toml_edit::ser::to_document(self)?;
         divide(document.as_table_mut());
@@ -24,7 +24,8 @@ impl PlanFile {
     }
 }
 
-/// Divides a table into its sections, and leaves out lists that say as much where they are not.
+/// Divides a table into its sections, and removes empty lists and tables, which mean the same as
+/// missing ones.
 fn divide(table: &mut Table) {
     table.retain(|_, item| !is_empty(item));
     for (_, item) in table.iter_mut().filter(|(key, _)| SECTIONS.contains(&key.get())) {

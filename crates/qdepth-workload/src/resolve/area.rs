@@ -12,8 +12,7 @@ use crate::size::SizeMix;
 /// Alignment when none is written (docs/method/checklist.md, item 11).
 pub(super) const STANDARD_ALIGNMENT: u64 = 4096;
 
-/// Each stream has room for a request; one that moves its part once needs no second place to begin
-/// at, every other has `slack` for it.
+/// Checks that the part of each stream has room for a request and for `slack` bytes more.
 pub(super) fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Result<(), String> {
     if area.length_bytes / u64::from(streams) >= size + slack {
         return Ok(());
@@ -47,7 +46,7 @@ pub(super) fn segments(
     Ok(segments)
 }
 
-/// Zones hold whole requests, so that none reaches into what is left out.
+/// Zones of the area. They must hold whole requests, so that none reaches into a skipped range.
 pub(super) fn strides(
     profile: &Profile,
     area: &Extent,
@@ -121,7 +120,7 @@ pub(super) fn area_spec(
     }
 }
 
-/// The area of all parts together: what is written is meant for each.
+/// Area of all parts together; `spec` is that of each part.
 pub(super) fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, String> {
     let parts = u64::from(shape.parts.max(1));
     let part = Extent { length_bytes: shape.usable.length_bytes / parts, ..shape.usable };

@@ -1,6 +1,6 @@
-//! Bandwidth by IOR's method (docs/method/checklist.md, items 123-142): n threads each move bytes
-//! of their own once, written and forced out, then read back; for every transfer size, number of
-//! threads and pass. The last pass is the result, those before it are measured to be discarded.
+//! Bandwidth by IOR's method (docs/method/checklist.md, items 123-142): n threads each write their
+//! own bytes once, sync them, and then read them back; for every transfer size, number of threads
+//! and pass. The last pass is the result; earlier ones are measured, but do not count.
 
 use super::load::{Load, Step};
 use crate::bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
@@ -8,10 +8,10 @@ use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
 use crate::steps::{LoadSpec, pass_title};
 use qdepth_measure::{Bytes, Nanos};
 
-/// Most passes.
+/// Maximum number of passes.
 const PASSES_MAX: u32 = 100;
 
-/// So many threads on the first so many targets, with one transfer size.
+/// A number of threads on a number of targets, counted from the first, with one transfer size.
 struct Row<'a> {
     names: [&'static str; 2],
     transfer: &'a str,
@@ -20,7 +20,7 @@ struct Row<'a> {
 }
 
 impl BandwidthSpec {
-    /// The steps on so many targets.
+    /// Steps on this number of targets.
     ///
     /// # Errors
     /// If a number is outside its limits.
@@ -40,8 +40,8 @@ impl BandwidthSpec {
         Ok(steps)
     }
 
-    /// One target is its own baseline. Of several the first is measured alone with up to as many
-    /// threads as its share of all will be.
+    /// A single target is its own baseline. If there are several, the first is also measured alone,
+    /// with up to its share of the most threads.
     fn rows(&self, targets: usize) -> Vec<Row<'_>> {
         let mut rows = Vec::new();
         if targets > 1 {
@@ -125,7 +125,8 @@ impl BandwidthSpec {
     }
 }
 
-/// Threads of each target: in turn, so that the first have one more where they do not divide.
+/// Threads of each target, dealt round-robin: the first ones have one more if the number is not
+/// divisible.
 fn dealt(threads: u32, targets: usize) -> Vec<u32> {
     let targets = targets.max(1) as u32;
     (0..targets).map(|target| threads / targets + u32::from(target < threads % targets)).collect()

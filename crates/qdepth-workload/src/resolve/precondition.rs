@@ -1,5 +1,5 @@
-//! Preconditioning: what is written to a target, all of it, so that its wear is known before the
-//! first point. Loads like any other: the measuring loop carries them out.
+//! Preconditioning: writes to the whole target, so that its wear is known before the first point.
+//! The measuring loop executes these loads like all others.
 
 use qdepth_measure::{Nanos, Seed, SteadyRule};
 use schemars::JsonSchema;
@@ -158,7 +158,7 @@ fn is_ours(step: &serde_json::Value) -> bool {
     step["step"] == STEP
 }
 
-/// Steps of the file and the command line; the latter takes precedence.
+/// Steps of the file and the command line; the command line takes precedence.
 fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
     let ours = file.prepare.iter().skip_while(|step| !is_ours(step));
     if let Some(after) = ours.clone().find(|step| !is_ours(step)) {
@@ -203,7 +203,7 @@ pub(crate) fn points(
     for (group, step) in steps(file, choices)?.into_iter().enumerate() {
         let load = load(step);
         for (target, shape) in targets.iter().enumerate() {
-            // Alone with its target, of which it takes everything.
+            // Settings of the plan do not apply: the load uses the whole target.
             let of_its_own = PlanFile { name: STEP.to_owned(), ..PlanFile::default() };
             let everything = Choices { area: Some("full".to_owned()), ..Choices::default() };
             let destination = Destination::on(target, shape);

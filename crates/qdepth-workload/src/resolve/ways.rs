@@ -12,11 +12,11 @@ use crate::profile::{PlanFile, TargetsSpec};
 
 /// Processes begin at whole multiples of this, as partitions do.
 const PARTITION_ALIGNMENT: u64 = 1 << 20;
-/// Most processes of a variant: each has a thread of its own.
+/// Maximum number of processes of a variant: each has its own thread.
 const PROCESSES_MAX: u32 = 64;
 
-/// Destinations on which the loads of a step run at the same time; a variant where the plan
-/// compares.
+/// Destinations on which the loads of a step run at the same time; in a comparison, those of one
+/// variant.
 pub(crate) type Way = Vec<Destination>;
 
 /// A target or a part of it.
@@ -26,9 +26,9 @@ pub(crate) struct Destination {
     pub(crate) target: usize,
     /// Part of it that may be accessed.
     pub(crate) shape: TargetShape,
-    /// Outstanding I/Os of a load by those that are written.
+    /// Factor from the written queue depth of a load to the one on this destination.
     pub(crate) times: u32,
-    /// The area, where the variant decides it.
+    /// Area that the variant sets, if it sets one.
     pub(crate) area: Option<String>,
 }
 
@@ -38,8 +38,8 @@ impl Destination {
     }
 }
 
-/// The comparison of a plan and the ways of its variants; without a comparison the ways in which
-/// the file wants its targets measured.
+/// The comparison of a plan and the ways of its variants; without a comparison, the ways in which
+/// the file measures its targets.
 pub(crate) fn ways(
     file: &PlanFile,
     choices: &Choices,
@@ -133,7 +133,8 @@ fn variant(role: Role, name: String, destinations: Way) -> (Variant, Way) {
 
 type Columns = Vec<(Variant, Way)>;
 
-/// The first alone, all at once, then each array with the outstanding I/Os of all.
+/// Variants of drives: the first alone, all at once, then each array with the queue depth of all
+/// drives together.
 fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveError> {
     let (drives, arrays) = all.split_at(all.len().saturating_sub(choices.arrays));
     let [first, _, ..] = drives else {
@@ -154,7 +155,7 @@ fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveErro
     Ok(columns)
 }
 
-/// Each number of processes, each process on a part of the target that it shares with no other.
+/// A variant for each number of processes. Each process has its own part of the target.
 fn processes(
     spec: &ComparisonSpec,
     choices: &Choices,
@@ -209,8 +210,8 @@ fn areas(
     Ok(spec.areas.iter().map(column).collect())
 }
 
-/// An area of a comparison; in a file whose size was chosen and that could not hold twice as much,
-/// half of it.
+/// Area of a comparison, or half of the file if its size was chosen and it could not hold twice the
+/// area.
 fn of_file(area: &str, destination: &Destination, choices: &Choices) -> String {
     let usable = destination.shape.usable.length_bytes;
     let is_large = |bytes: Bytes| bytes.0.saturating_mul(2) > usable;
@@ -251,7 +252,7 @@ fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), Resolv
     Ok(())
 }
 
-/// The base by its name, or by its place from 1.
+/// Index of the baseline, given by its name or its number from 1.
 fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
     let Some(asked) = asked else { return Ok(0) };
     let index = variants.iter().position(|variant| variant.name == asked);
