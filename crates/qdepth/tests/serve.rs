@@ -445,7 +445,7 @@ mod tests {
     fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
         let (workspace, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
-        // Another start of the first run, which only its own row says.
+        // A different start time of the first run, which only its own row contains.
         let started = runs["runs"][1]["started_at"].as_str().unwrap();
         let other = started.replacen("20", "19", 1);
         let file = workspace.join("qdepth.db");

@@ -58,7 +58,7 @@ mod tests {
         assert!(ended.err.contains(&format!("2 runs, {} points", 2 * points)), "{}", ended.err);
         let list = workspace.run("list --json").expect(0).json();
         let [newest, oldest] = [0, 1].map(|at| &list["runs"][at]);
-        // Another start of the first run, which only its own row says.
+        // A different start time of the first run, which only its own row contains.
         let started = oldest["started_at"].as_str().unwrap().as_bytes();
         let mut bytes = fs::read(workspace.join("qdepth.db")).unwrap();
         let places: Vec<usize> =

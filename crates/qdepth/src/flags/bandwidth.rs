@@ -7,7 +7,7 @@ use qdepth_workload::{FilesSpec, PlanFile};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::instrument::calibrate::cpus;
 
-/// Threads that a series goes up to at least, however few processors there are.
+/// Minimum end of a series of numbers of threads, however few processors there are.
 const THREADS_LEAST: u32 = 16;
 
 /// Options of a bandwidth plan.

@@ -19,7 +19,7 @@ use crate::flags::{LOGBOOK_NAME, with_examples};
 
 /// Variable in which the shell asks for completions, with its name.
 const ASKED: &str = "QDEPTH_COMPLETE";
-/// Most runs that are offered.
+/// Maximum number of runs that are offered.
 const RUNS_MAX: usize = 50;
 
 /// Answers the shell and ends the process, if the shell asks for completions.

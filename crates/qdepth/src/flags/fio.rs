@@ -6,7 +6,7 @@ use qdepth_linux::EngineChoice;
 
 use crate::flags::{ConsentOptions, LogbookOption, RunReport, engines};
 
-/// The options of ours that stand among fio's.
+/// Options of qdepth among those of fio.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "qdepth fio", no_binary_name = true, disable_help_flag = true)]
 pub(crate) struct FioRun {
@@ -39,7 +39,7 @@ pub(crate) struct FioRun {
     pub(crate) strict: bool,
 }
 
-/// Every option of ours with what it does, a line each.
+/// qdepth's options, each followed by its help.
 pub(crate) fn own_options() -> String {
     let command = FioRun::command();
     let lines =
@@ -52,17 +52,18 @@ pub(crate) fn own_options() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Words, sorted by whose they are.
+/// Words of a command line, divided between qdepth and fio.
 #[derive(Debug, Default)]
 pub(crate) struct SortedWords {
-    /// Ours, which [`FioRun`] reads.
+    /// qdepth's, which [`FioRun`] reads.
     pub(crate) ours: Vec<String>,
     /// fio's.
     pub(crate) fios: Vec<String>,
 }
 
 impl SortedWords {
-    /// Ours are those that [`FioRun`] knows, with their values.
+    /// Divides the words: the options of [`FioRun`], with their values, are qdepth's; the rest is
+    /// fio's.
     pub(crate) fn sort(words: &[String]) -> Self {
         let command = FioRun::command();
         let known = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name));

@@ -225,8 +225,8 @@ impl Load {
         }
     }
 
-    /// The words that ask for the same plan, its name or file first, but for the seed. `threads`
-    /// are those of a plan of bandwidth as they were decided on this machine.
+    /// Words that request the same plan, its name or file first, without the seed. `threads` are
+    /// the numbers of threads that a bandwidth plan has on this machine.
     pub(crate) fn words_again(&self, plan: &str, threads: &[u32]) -> Vec<String> {
         let mut again = Vec::new();
         if self.words.first().is_none_or(|first| first != plan) {

@@ -8,7 +8,7 @@ use qdepth_record::{RunFilter, STATES};
 
 use crate::flags::LogbookOption;
 
-/// A day; `yesterday` depends on a clock and a time zone, and is none.
+/// A day; `yesterday` depends on a clock and a time zone, and is not accepted.
 fn day(text: &str) -> Result<jiff::civil::Date, String> {
     text.parse().map_err(|_| "must be a date YYYY-MM-DD, for example 2026-11-27".to_owned())
 }

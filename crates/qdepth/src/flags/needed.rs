@@ -26,7 +26,7 @@ pub(crate) enum Needed {
 }
 
 impl Needed {
-    /// The plan where the words name none.
+    /// Plan that runs if the words name none.
     pub(crate) fn default_plan(self) -> &'static str {
         match self {
             Self::Points | Self::Requirements => "quick",

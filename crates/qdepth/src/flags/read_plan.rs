@@ -19,7 +19,7 @@ use crate::flags::{Load, Numbers, WearFlag};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::PlanRequest;
 
-/// The word that names the plan, and the words behind it.
+/// The word that names the plan, and the words after it.
 pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
     match load.words.split_first() {
         Some((first, rest)) if is_plan(first) => (first, rest),
@@ -27,7 +27,7 @@ pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
     }
 }
 
-/// The words behind `qdepth run`.
+/// Words after `qdepth run`.
 #[derive(Parser)]
 #[command(no_binary_name = true)]
 struct Words {
@@ -35,10 +35,10 @@ struct Words {
     load: Load,
 }
 
-/// Reads words that stand behind `qdepth run` in a document.
+/// Reads the words after `qdepth run` in a document.
 ///
 /// # Errors
-/// If they ask for nothing that there is.
+/// If they do not name an existing plan and valid options.
 pub(crate) fn read_words(words: &[String]) -> Result<PlanRequest> {
     read(&Words::try_parse_from(words)?.load)
 }
@@ -83,7 +83,7 @@ fn plan_file(load: &Load, origin: &str) -> Result<PlanFile> {
     Ok(file)
 }
 
-/// Reads the words: the first is a plan where it is the name of one or a TOML file.
+/// Reads the words: the first is a plan if it is the name of one or a TOML file.
 pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     let (origin, targets) = plan_word(load);
     let file = plan_file(load, origin)?;
@@ -109,7 +109,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         targets.push(PathBuf::from("."));
     }
     targets.extend(load.array.iter().map(PathBuf::from));
-    // What a preparation makes is not there yet.
+    // Targets that a preparation creates do not exist yet.
     if file.host_steps().is_empty() {
         for target in &targets {
             must_exist(target, &load.words)?;
@@ -144,7 +144,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     Ok(PlanRequest { file, choices, targets })
 }
 
-/// The names of media that were published, as they are known.
+/// Names of published drives, as the reference spells them.
 fn published(words: &[&String]) -> Result<Vec<String>> {
     if words.is_empty() {
         return Ok(Vec::new());
@@ -173,7 +173,7 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
     if name.contains("(media:") {
         TargetExpression::read(&name)?;
     }
-    // A plan's name has no folder.
+    // Names of plans contain no slash.
     let what = if name.contains('/') {
         format!(
             "there is no file, directory or device {name}. Name one that exists, for example \

@@ -17,7 +17,7 @@ impl RunOptions {
     /// Request of these options.
     ///
     /// # Errors
-    /// If the words name no plan and targets that can be.
+    /// If the words name no valid plan and targets.
     pub(crate) fn request(&self) -> Result<RunRequest> {
         let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
         if let Some(PlanRequest { file, .. }) = &plan
@@ -48,12 +48,12 @@ impl RunOptions {
         alone
     }
 
-    /// True if the lines of events are all that goes to standard output.
+    /// True if standard output receives only the lines of events.
     pub(crate) fn prints_events_alone(&self) -> bool {
         self.events.as_deref() == Some(Path::new("-"))
     }
 
-    /// The same for a plan that was read before; none: the last run is taken up again.
+    /// The same for a plan that was read before; `None` to resume the last run.
     pub(crate) fn request_for(&self, plan: Option<PlanRequest>) -> RunRequest {
         RunRequest {
             command: plan.as_ref().map(|plan| self.words_again(&plan.file)),
@@ -76,8 +76,8 @@ impl RunOptions {
         }
     }
 
-    /// The words that ask for the same plan, but for its seed. What devices lose is never part of
-    /// them: that is consented to anew.
+    /// Words that request the same plan, without its seed. Consent to destroy data is never part of
+    /// them: it must be given again.
     pub(crate) fn words_again(&self, file: &PlanFile) -> Vec<String> {
         let (plan, _) = plan_word(&self.load);
         let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// The hash of what the words ask for, and the command that is told.
+    /// Hash of the plan that the words request, and the command that qdepth shows for it.
     fn asked(words: &[String]) -> (String, String) {
         let request = options(words).request().unwrap_or_else(|why| panic!("{words:?}: {why}"));
         let Preview { plan, .. } = preview(&System::real(), request.plan.as_ref().unwrap())

@@ -64,7 +64,7 @@ impl Flags {
     }
 }
 
-/// Whatever was typed and would not apply.
+/// Options that were typed and would not apply.
 fn ignored<'a>(known: &'a Command, run: &ArgMatches) -> Vec<&'a Arg> {
     let typed = |arg: &&Arg| {
         run.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)

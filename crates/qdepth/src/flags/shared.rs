@@ -33,7 +33,7 @@ pub(crate) struct ConsentOptions {
     pub(crate) overwrite_signature: Vec<String>,
 }
 
-/// The name of the logbook where none is given.
+/// Default name of the logbook.
 pub(crate) const LOGBOOK_NAME: &str = "qdepth.db";
 
 #[derive(Args, Clone, Debug)]
@@ -65,7 +65,7 @@ pub(crate) struct PresentationOptions {
     pub(crate) lang: Lang,
 }
 
-/// Refuses `--limit` for something without reads beside rising writes.
+/// Refuses `--limit` for something without reads next to rising writes.
 ///
 /// # Errors
 /// If it is given.
@@ -87,7 +87,7 @@ impl PresentationOptions {
     }
 }
 
-/// The name of the report of a run where none is given.
+/// Default name of the report of a run.
 pub(crate) const REPORT_NAME: &str = "qdepth-report.html";
 
 /// The report that a run ends with.

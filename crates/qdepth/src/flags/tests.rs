@@ -38,7 +38,7 @@ fn every_command_of_readme_and_guide_is_a_command_line() {
     let mut lines = 0;
     for line in texts.iter().flat_map(|text| command_lines(text)) {
         lines += 1;
-        // What is left to the reader.
+        // Placeholders for the reader to fill in.
         let line = line.replace("--destroy …", "--destroy SERIAL").replace(" > run.json", "");
         let line = line.replace(" …", "").replace("{1,2,3,4}", "1").replace("\u{a0}", " ");
         let words = shlex::split(&line).unwrap_or_else(|| panic!("{line}: no shell line"));
@@ -68,7 +68,7 @@ fn a_resumed_run_takes_no_option_that_it_would_ignore() {
         refused += u32::from(!applies);
     }
     assert!(refused >= 20, "{refused}");
-    // How it is told is no part of the plan.
+    // Options for the output are not part of the plan.
     let outputs = ["--plain", "--no-report", "--json", "--events=e.jsonl"];
     for given in outputs {
         assert!(Flags::read_from(["qdepth", "run", "--resume", given]).is_ok(), "{given}");

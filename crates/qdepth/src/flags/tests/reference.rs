@@ -1,6 +1,6 @@
 //! The pages of the reference that follow from the program itself: options, plan files, findings.
 //! They stand in `docs/reference`; a page that is not what the program says fails here, and
-//! `QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth reference` writes it anew.
+//! `QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth reference` rewrites it.
 
 #![expect(clippy::disallowed_methods, reason = "a test writes pages of the repository")]
 
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::flags::with_examples;
 
-/// Holds a page against what it must be, or writes it.
+/// Compares a page with its expected text, or writes it.
 #[track_caller]
 fn assert_page(name: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
