@@ -6,8 +6,8 @@ use flate2::{Compression, GzBuilder};
 
 use qdepth_words::{Lang, counted, words};
 
-/// Most lines of a source that are printed: the resolved plan of ninety points would fill forty
-/// pages.
+/// Maximum number of lines of a source that are printed: the resolved plan of ninety points would
+/// fill forty pages.
 const LINES: usize = 60;
 /// Size above which a page embeds a file compressed, bytes. A plan of a thousand points has a
 /// megabyte.

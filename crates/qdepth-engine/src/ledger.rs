@@ -10,7 +10,7 @@ use crate::series::{Interval, Series, is_kept};
 
 /// Length of an interval of the series.
 const INTERVAL: Nanos = Nanos::from_millis(100);
-/// Most intervals of a series; longer points get longer intervals.
+/// Maximum number of intervals of a series; longer points get longer intervals.
 const INTERVALS_MAX: u64 = 36_000;
 /// Bytes reserved for the encoded histograms of an interval, on average.
 const INTERVAL_BYTES: u64 = 6 << 10;

@@ -267,7 +267,7 @@ impl Named {
     }
 
     /// Opens all files next to it whose names start with this one's plus `ending`. Files that are
-    /// not regular or not ours are omitted.
+    /// not regular or not qdepth's are omitted.
     ///
     /// # Errors
     /// If the directory cannot be read.

@@ -12,10 +12,10 @@ const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 /// Destination of a result: checked and reserved until it is written.
 ///
 /// An unused name is created. A regular file is replaced atomically if that provably loses nothing
-/// but an earlier result: it has our mark and is unchanged, it belongs to the user, has a single
-/// name, and was not read by this process. [`replace_all`](crate::replace_all) lifts the first
-/// condition for texts, PDFs, pictures and tables of ours. Everything else is refused and stays
-/// unchanged: links, devices, FIFOs, sockets, files of the kernel.
+/// but an earlier result: it has qdepth's mark and is unchanged, it belongs to the user, has a
+/// single name, and was not read by this process. [`replace_all`](crate::replace_all) lifts the
+/// first condition for qdepth's texts, PDFs, pictures and tables. Everything else is refused and
+/// stays unchanged: links, devices, FIFOs, sockets, files of the kernel.
 #[derive(Debug)]
 pub struct Output {
     to: To,

@@ -448,7 +448,7 @@ fn a_descriptor_that_was_handed_over_is_read() {
     drop(writer);
     let name = format!("/dev/fd/{}", reader.as_raw_fd());
     assert_eq!(Input::at(&name, limit::JOB).text().unwrap(), "[job]");
-    // Where only a file makes sense, it is none.
+    // Inputs that must be files refuse it.
     assert!(Input::file(&name, limit::JOB).text().is_err());
 }
 

@@ -13,7 +13,7 @@ use qdepth_measure::Nanos;
 use qdepth_media::TargetExpression;
 use qdepth_nbd::Server;
 
-/// A client waits so long for the server to hang up.
+/// Time that a client waits for the server to hang up.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// NBD's magic words (doc/proto.md of the NBD project), with what a client sends first.

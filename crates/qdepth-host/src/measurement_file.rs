@@ -45,7 +45,7 @@ pub struct Wanted<'a> {
     pub direct: bool,
 }
 
-/// A measurement file, claimed for writing. Dropping it removes the file, unless it is to be kept.
+/// A measurement file, claimed for writing. Dropping it removes the file, unless it must be kept.
 #[derive(Debug)]
 pub struct MeasurementFile {
     /// The claim on the file.

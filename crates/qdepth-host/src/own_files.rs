@@ -74,7 +74,7 @@ pub struct Wanted<'a> {
     pub keep: bool,
 }
 
-/// A directory in which files may be created. Dropping it removes them, unless they are to be kept.
+/// A directory in which files may be created. Dropping it removes them, unless they must be kept.
 #[derive(Debug)]
 pub struct OwnFiles {
     system: System,
@@ -287,7 +287,7 @@ impl OwnFiles {
         first
     }
 
-    /// Ends the use of the directory: removes everything that was created, unless it is to be kept.
+    /// Ends the use of the directory: removes everything that was created, unless it must be kept.
     ///
     /// # Errors
     /// Like [`remove`](Self::remove).

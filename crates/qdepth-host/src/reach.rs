@@ -44,8 +44,8 @@ pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachabl
     Err(Unreachable { found, remedy })
 }
 
-/// Most bytes that a device can discard at once; 0 if it cannot discard. `None` if the target is
-/// not a whole device, or the limit is unknown.
+/// Maximum number of bytes that a device can discard at once; 0 if it cannot discard. `None` if the
+/// target is not a whole device, or the limit is unknown.
 pub fn discard_max_bytes(system: &System, target: &Inspected) -> Option<u64> {
     let name = &target.block_device()?.identity.kernel_name;
     sysfs::number_attribute(system, name, "queue/discard_max_bytes")
@@ -58,8 +58,8 @@ pub struct Commands {
     pub namespace: u32,
     /// Bytes of a logical block.
     pub block_bytes: u32,
-    /// Most bytes that one command can move, according to drive and driver (MDTS); `None` if
-    /// unknown.
+    /// Maximum number of bytes that one command can move, according to drive and driver (MDTS);
+    /// `None` if unknown.
     pub max_transfer_bytes: Option<u64>,
     path: PathBuf,
     number: DeviceNumber,

@@ -134,7 +134,7 @@ impl EngineChoice {
 /// Options for opening a target.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOptions {
-    /// Most requests in flight.
+    /// Maximum number of requests in flight.
     pub slots: u32,
     /// Size of the largest request, bytes.
     pub size_max: u32,

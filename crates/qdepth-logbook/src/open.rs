@@ -149,7 +149,8 @@ pub(crate) fn connect(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Res
 
 /// Fallback without shared memory, which a write-ahead log needs, but which cannot be created on a
 /// full disk or in a directory without write permission. Without a log, the file itself is
-/// complete. With one, its index can be in our own memory, while no other process needs the file.
+/// complete. With one, its index can be in qdepth's own memory, while no other process needs the
+/// file.
 fn open_without_shared_memory(path: &Path) -> rusqlite::Result<Connection> {
     let log = std::fs::metadata(sibling(path, "-wal"));
     if log.is_ok_and(|log| log.len() > 0) { open_alone(path) } else { open_immutable(path) }
@@ -234,7 +235,7 @@ fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Name of a view or virtual table that is not exactly one of the migrations: a view in place of a
+/// Name of a view or virtual table that is not exactly one of the migrations: a view instead of a
 /// table could run forever.
 fn foreign_view(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let query = "SELECT name, sql FROM sqlite_schema

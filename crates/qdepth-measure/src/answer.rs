@@ -68,7 +68,7 @@ const MODEL: f64 = 0.0025;
 const APART: f64 = 3.5;
 /// Fewest independent bursts beyond a limit for an interval: with fewer, its error is unknown, too.
 const BURSTS_LEAST: f64 = 20.0;
-/// Most probes before the answer is surrounded: some may have to be repeated.
+/// Maximum number of probes before the answer is surrounded: some may have to be repeated.
 const ENCLOSING_MOST: usize = 40;
 /// Consecutive invalid probes after which the search ends without an answer.
 const INVALID_MOST: usize = 5;

@@ -202,8 +202,8 @@ impl LatencyHistogram {
     }
 
     /// Appends the stored form: format byte, then LEB128 numbers: count, sum (low, high 64 bits),
-    /// minimum, maximum, overflow, and for each occupied bucket the gap to the former and the
-    /// count. Allocates only where `out` has too little room.
+    /// minimum, maximum, overflow, and for each occupied bucket the gap to the previous one and the
+    /// count. Allocates only if `out` has too little room.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.push(FORMAT);
         let header = [

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Nanos;
 use crate::steady::Line;
 
-/// Most samples of a window.
+/// Maximum number of samples of a window.
 const SAMPLES_MAX: u64 = 100_000;
 /// Longest window, and latest start of the first sample, nanoseconds.
 const LONGEST_NS: u64 = 7 * 86_400_000_000_000;

@@ -70,8 +70,8 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Target of these nodes. Several streams have equal work if there is a `bound`: none gets so
-    /// many requests ahead of the slowest.
+    /// Target of these nodes. Several streams have equal work if there is a `bound`: no stream gets
+    /// that many requests ahead of the slowest.
     pub(crate) fn new(
         host: Host,
         nodes: Vec<Node>,

@@ -17,14 +17,14 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
-/// Most simultaneous connections; a further one evicts the one that was opened first among the
-/// idle.
+/// Maximum number of simultaneous connections; a further one evicts the one that was opened first
+/// among the idle.
 const MOST: usize = 256;
 /// Time limit for the head of a request, and for idling between requests.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// Largest head of a request, bytes.
 const HEAD_BYTES: usize = 16 << 10;
-/// Most header lines of a request.
+/// Maximum number of header lines of a request.
 const HEAD_LINES: usize = 64;
 /// Lifetime of a connection. Afterwards no new request is accepted, and the last response gets the
 /// same time again.
@@ -32,7 +32,7 @@ const LIFE: Duration = Duration::from_secs(60);
 
 /// Connection time of a live page, which then reconnects.
 pub(crate) const STREAM_LIFE: Duration = Duration::from_secs(600);
-/// Most simultaneous endless streams.
+/// Maximum number of simultaneous endless streams.
 const STREAMS: usize = 32;
 
 /// Open connections, oldest first.

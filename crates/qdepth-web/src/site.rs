@@ -27,7 +27,7 @@ use crate::stream;
 const PAGE_TIME: Duration = Duration::from_secs(60);
 /// Paths of pages that read many complete runs.
 const LONG: [&str; 2] = ["/compare", "/trend"];
-/// Most pages rendered at the same time, each on its own thread.
+/// Maximum number of pages rendered at the same time, each on its own thread.
 pub(crate) const PAGES_AT_ONCE: usize = 2;
 const FAULT: &str = "internal error: see the terminal of qdepth serve";
 const ICON: &str = include_str!("../templates/icon.svg");

@@ -7,7 +7,7 @@ use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
 use qdepth_record::{Document, RunHeadline, RunRecord, document};
 use qdepth_report::{EARLIER_MAX, Measured, PublishedDrive, Trend, TrendRequest, trend, trend_of};
 
-/// Most runs of a list; each is read completely.
+/// Maximum number of runs of a list; each is read completely.
 pub(crate) const RUNS_LISTED_MAX: usize = 100;
 
 /// List of runs for a page.

@@ -27,8 +27,8 @@ pub(crate) fn of_text(text: &str, words: &[String]) -> Option<String> {
     accepted(&changed)
 }
 
-/// The command line that a usage error suggests: with a valid value or option in place of the
-/// wrong one, or else the first example of the command.
+/// The command line that a usage error suggests: with a valid value or option instead of the wrong
+/// one, or else the first example of the command.
 pub(crate) fn of_usage(error: &clap::Error, words: &[String]) -> Option<String> {
     corrected(error, words)
         .and_then(|changed| accepted(&changed))
@@ -69,7 +69,7 @@ fn corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
     Some(changed)
 }
 
-/// The words with the suggested name in place of the one that is named before it.
+/// The words with the suggested name instead of the one that is named before it.
 fn renamed(text: &str, words: &[String]) -> Option<Vec<String>> {
     let (before, after) =
         text.split_once("Did you mean `").or_else(|| text.split_once("Write '"))?;

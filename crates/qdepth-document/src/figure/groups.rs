@@ -12,7 +12,7 @@ const PLACEHOLDER: char = '\u{e000}';
 const GAP: f64 = 5.0;
 /// Height of a line.
 const LINE: f64 = 14.0;
-/// Most lines of a name.
+/// Maximum number of lines of a name.
 const LINES: usize = 4;
 /// Width above which a name stays horizontal, even if it must be shortened.
 const WIDE: f64 = 64.0;

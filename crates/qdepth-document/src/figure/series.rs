@@ -73,7 +73,7 @@ pub enum Horizontal {
 /// A vertical axis on the right: linear, from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RightAxis {
-    /// Words beside it, with the unit.
+    /// Text next to the axis, with the unit.
     pub label: String,
     /// Its lines.
     pub series: Vec<Series>,

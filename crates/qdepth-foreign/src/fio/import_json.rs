@@ -154,8 +154,8 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     Ok(1)
 }
 
-/// True if completion latencies are to be used for a direction: total latencies are missing, or
-/// lack the percentiles that completion latencies have. Mean and percentiles must be of one kind.
+/// True if completion latencies must be used for a direction: total latencies are missing, or lack
+/// the percentiles that completion latencies have. Mean and percentiles must be of one kind.
 fn by_completion(side: &Value) -> bool {
     let times = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());
     let listed = |object: Option<&Map<String, Value>>| {

@@ -156,7 +156,7 @@ impl Real {
         }
     }
 
-    /// Removes a measurement file unless it is to be kept, and releases the lock, which a ring may
+    /// Removes a measurement file unless it must be kept, and releases the lock, which a ring may
     /// otherwise hold for some time after the program's end.
     fn put_back(self) -> Result<()> {
         let locked = self.claim().map(|claim| claim.file.try_clone());

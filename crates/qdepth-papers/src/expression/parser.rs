@@ -7,7 +7,7 @@ use super::tree::{Arithmetic, Function, Node, Quantity, Relator, Test};
 
 /// Deepest nesting of parentheses: enough for a person, and safe for the stack.
 const DEPTH_MAX: usize = 32;
-/// Most queue depths in one list.
+/// Maximum number of queue depths in one list.
 const INTENSITIES_MAX: usize = 32;
 
 pub(super) fn figure(text: &str) -> Result<Node, ParseError> {

@@ -208,13 +208,13 @@ pub enum EndedBy {
     /// Its time was over.
     #[default]
     Duration,
-    /// Its rate was known as well as asked.
+    /// Its rate was known with the requested precision.
     Precision,
     /// Its rate was steady.
     Steady,
-    /// So many bytes had been moved.
+    /// The requested number of bytes was moved.
     Bytes,
-    /// Its rate was below what it was to keep.
+    /// Its rate was below the required minimum.
     Rate,
     /// The user.
     Interrupted,

@@ -14,7 +14,7 @@ use crate::source::Compared;
 
 /// Characters of an id that distinguish runs for a reader.
 const SHORT: usize = 13;
-/// Most runs of a comparison.
+/// Maximum number of runs of a comparison.
 const MOST: usize = 20;
 
 #[derive(Template)]

@@ -12,7 +12,7 @@ use crate::pages::filter::filter;
 use crate::pages::{Frame, LANG, PageRequest, PageResult, fill};
 use crate::source::RUNS_LISTED_MAX;
 
-/// Most runs on one page.
+/// Maximum number of runs on one page.
 const SHOWN: usize = RUNS_LISTED_MAX;
 
 #[derive(Template)]

@@ -12,7 +12,7 @@ use crate::pages::{Frame, PageRequest, PageResult, THRESHOLD, fill};
 
 /// Largest number of runs shown: reading more takes too long.
 const RUNS_MAX: usize = 60;
-/// Most combinations of plan and targets in the selection list.
+/// Maximum number of combinations of plan and targets in the selection list.
 const OFFERED: usize = 100;
 
 #[derive(Template)]

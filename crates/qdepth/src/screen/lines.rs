@@ -16,11 +16,11 @@ use crate::terminal::wrap;
 
 /// Blanks between two parts of a line.
 const GAP: usize = 2;
-/// Most loads with a line each.
+/// Maximum number of loads with a line each.
 const LOADS_MAX: usize = 12;
 /// Lines besides those of the loads and of machines.
 const OTHER_LINES: usize = 6;
-/// Most machines with a line each.
+/// Maximum number of machines with a line each.
 const MACHINES_MAX: usize = 8;
 /// Smallest steal time that is shown, per cent of the CPU time.
 const STOLEN_MIN: f64 = 0.5;
@@ -248,7 +248,7 @@ fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
     lines
 }
 
-/// Most machines that are shown, so that the loads have room.
+/// Maximum number of machines that are shown, so that the loads have room.
 fn machines_max(size: Size) -> usize {
     (size.height / 4).min(MACHINES_MAX)
 }

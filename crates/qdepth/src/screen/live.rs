@@ -34,7 +34,7 @@ pub(super) struct Live {
     pub(super) remarked: BTreeSet<String>,
 }
 
-/// Most lines kept in `messages`; no terminal shows more.
+/// Maximum number of lines kept in `messages`; no terminal shows more.
 const MESSAGES_MAX: usize = 100;
 
 /// Figures of a point.

@@ -18,7 +18,7 @@ use qdepth_lab::failure::Usage;
 /// Keys of a filter.
 const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
 
-/// Most names listed in the error for a filter without a match.
+/// Maximum number of names listed in the error for a filter without a match.
 const NAMES_MAX: usize = 6;
 
 /// Runs that one side of a comparison names. An error if a run is named twice or was retracted.
