@@ -87,7 +87,7 @@ fn the_names_that_fio_users_type_mean_the_same() {
     };
     let wanted = depth("--queue-depth=1,8");
     assert_eq!(wanted.1, Some(4096));
-    for option in ["--qd=1,8", "--iodepth=1,8", "--queue_depth=1,8"] {
+    for option in ["--qd=1,8", "--iodepth=1,8", "--outstanding=1,8"] {
         assert_eq!(depth(option), wanted, "{option}");
     }
 }
