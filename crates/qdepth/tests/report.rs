@@ -355,7 +355,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         }
         std::fs::remove_file(folder.path().join("qdepth.db")).unwrap();
         let refused = [
-            ("a.zip", ".html, .pdf, .md or .json"),
+            ("a.zip", ".html, .pdf, .md, .json"),
             ("nowhere/a.html", "nowhere"),
             ("-", "a file"),
             ("a.csv", "--report a.html"),
