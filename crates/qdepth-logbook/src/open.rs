@@ -1,7 +1,9 @@
 //! Opening of logbooks: identification, version check and creation.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};
@@ -235,24 +237,54 @@ fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Name of a view or virtual table that is not exactly one of the migrations: a view instead of a
-/// table could run forever.
-fn foreign_view(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let query = "SELECT name, sql FROM sqlite_schema
-                 WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'";
+/// A table or view: name, true for a view or virtual table, and SQL text.
+type Object = (String, bool, String);
+
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let query = "SELECT name, type = 'view' OR sql LIKE 'CREATE VIRTUAL%' AS is_view, sql
+                 FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY is_view";
     let mut query = connection.prepare(query)?;
-    let mut found = query.query([])?;
-    while let Some(row) = found.next()? {
-        let (name, sql): (String, String) = (row.get(0)?, row.get(1)?);
-        let is_ours = |(_, text): &(&str, &str)| {
-            let begin = format!("CREATE VIEW {name} AS");
-            sql.starts_with(&begin) && text.contains(&format!("{sql};"))
-        };
-        if !MIGRATIONS.iter().any(is_ours) {
-            return Ok(Some(name));
+    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}
+
+/// Tables and views as the migrations up to this version create them. Those of the newest version
+/// are kept, because creating them takes a millisecond.
+fn expected(version: i64) -> rusqlite::Result<Cow<'static, [Object]>> {
+    static NEWEST: OnceLock<Vec<Object>> = OnceLock::new();
+    if version == SCHEMA_VERSION
+        && let Some(known) = NEWEST.get()
+    {
+        return Ok(Cow::Borrowed(known));
+    }
+    let fresh = Connection::open_in_memory()?;
+    for (_, text) in MIGRATIONS.iter().take(version as usize) {
+        fresh.execute_batch(text)?;
+    }
+    let found = objects(&fresh)?;
+    Ok(if version == SCHEMA_VERSION {
+        Cow::Borrowed(NEWEST.get_or_init(|| found))
+    } else {
+        Cow::Owned(found)
+    })
+}
+
+/// Refuses tables and views that are not exactly those of the schema version. Rows of another table
+/// would be misread, and writing them would fail halfway; a view in place of a table could run
+/// forever. A missing table is damage, which reading reports; tables of other names are allowed.
+fn check_objects(connection: &Connection, path: &Path, version: i64) -> Result<()> {
+    let found = objects(connection).map_err(doing(path, "reading the table of contents"))?;
+    let expected = expected(version).map_err(doing(path, "creating the expected tables"))?;
+    for object in found.into_iter().filter(|object| !expected.contains(object)) {
+        let (name, is_view, _) = object;
+        if is_view {
+            let why = format!("its view or virtual table `{name}` is not qdepth's");
+            return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
+        }
+        if expected.iter().any(|(known, ..)| *known == name) {
+            return Err(LogbookError::OtherTables { path: path.to_owned(), table: name });
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
@@ -270,34 +302,7 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     if found > known {
         return Err(LogbookError::Newer { path: path.to_owned(), found, known });
     }
-    if let Some(table) = other_table(connection, found).map_err(doing(path, "reading tables"))? {
-        return Err(LogbookError::OtherTables { path: path.to_owned(), table });
-    }
-    if let Some(name) = foreign_view(connection).map_err(doing(path, "reading the contents"))? {
-        let why = format!("its view or virtual table `{name}` is not qdepth's");
-        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
-    }
-    Ok(())
-}
-
-/// Name of a table that is not as the migrations up to this version create it: its rows would be
-/// misread, and writing would fail halfway. A missing table is damage, which reading reports.
-fn other_table(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
-    let expected = Connection::open_in_memory()?;
-    for (_, text) in MIGRATIONS.iter().take(version as usize) {
-        expected.execute_batch(text)?;
-    }
-    let mut query = expected.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")?;
-    let mut rows = query.query([])?;
-    let differs = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table'
-                   AND sql NOT LIKE 'CREATE VIRTUAL%' AND name = ?1 AND sql IS NOT ?2)";
-    while let Some(row) = rows.next()? {
-        let (name, sql): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-        if connection.query_row(differs, (&name, sql), |row| row.get::<_, bool>(0))? {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
+    check_objects(connection, path, found)
 }
 
 /// Writes the application ID before enabling write-ahead logging, so that the first bytes of a
