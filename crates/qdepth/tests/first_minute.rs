@@ -387,11 +387,15 @@ fn the_program_says_what_it_is_and_documents_itself() {
         assert!(text.contains("QDEPTH_COMPLETE"), "{shell}");
     }
     workspace.run("run latency media:null -q --no-report").expect_finished();
+    // A shell would run what the name of this file says.
+    workspace.write("qd;touch pwned", "");
     let run = workspace.run("list --json").json()["runs"][0]["id"].as_str().unwrap().to_owned();
     for (line, offered) in [
         ("run sta", "standard"),
         ("run standard media:p3700-8", "media:p3700-800gb"),
         ("run standard qdep", "qdepth.db"),
+        ("fit-for etc", "etcd"),
+        ("export --logbook qd", "qdepth.db"),
         ("run --profile data", "database"),
         ("media p3700-8", "p3700-800gb"),
         ("show 0", &run[..13]),
@@ -407,6 +411,7 @@ fn the_program_says_what_it_is_and_documents_itself() {
             .output()
             .unwrap();
         let answer = String::from_utf8(asked.stdout).unwrap();
+        assert!(!answer.contains("touch"), "{line}: {answer}");
         assert!(answer.split_whitespace().any(|word| word == offered), "{line}: {answer}");
     }
     let plans = workspace.run("plans").expect(0).out;

@@ -4,11 +4,12 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, ValueHint};
 use clap_complete::engine::{
-    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{CompleteEnv, Shells};
+use qdepth_files::{Lines, shell_word, visible};
 use qdepth_logbook::Logbook;
 use qdepth_workload::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
@@ -46,20 +47,41 @@ fn completed(command: Command) -> Command {
     command.mut_args(|arg| with_candidates(&name, arg)).mut_subcommands(completed)
 }
 
+/// Source of the candidates for a word that begins so.
+type Source = fn(&OsStr) -> Vec<CompletionCandidate>;
+
 fn with_candidates(command: &str, arg: Arg) -> Arg {
     let value = arg.get_value_names().and_then(|names| names.first()).map(|name| name.to_string());
-    match (arg.get_id().as_str(), value.as_deref().unwrap_or_default()) {
-        ("name", _) if command == "plans" => arg.add(ArgValueCandidates::new(plans)),
-        ("name", _) if command == "media" => arg.add(ArgValueCandidates::new(devices)),
-        ("name", _) if command == "profiles" => arg.add(ArgValueCandidates::new(profiles)),
-        (_, "PLAN | TARGET") => arg.add(ArgValueCompleter::new(plans_and_targets)),
-        (_, "TARGET") => arg.add(ArgValueCompleter::new(targets)),
-        ("plan", _) => arg.add(ArgValueCandidates::new(plans)),
-        ("profile", _) => arg.add(ArgValueCandidates::new(profiles)),
-        ("medium" | "expect", _) => arg.add(ArgValueCandidates::new(devices)),
-        (_, "RUN") | ("a" | "b", _) => arg.add(ArgValueCandidates::new(runs)),
-        _ => arg,
-    }
+    let source: Source = match (arg.get_id().as_str(), value.as_deref().unwrap_or_default()) {
+        ("name", _) if command == "media" => |_| devices(),
+        ("name", _) if command == "profiles" => |_| profiles(),
+        ("name", _) if command == "plans" => |_| plans(),
+        (_, "PLAN | TARGET" | "APPLICATION | TARGET") => plans_and_targets,
+        (_, "TARGET") => targets,
+        ("plan", _) => |_| plans(),
+        ("profile", _) => |_| profiles(),
+        ("medium" | "expect", _) => |_| devices(),
+        (_, "RUN") | ("a" | "b", _) => |_| runs(),
+        _ if arg.get_value_hint() == ValueHint::AnyPath => paths,
+        _ => return arg,
+    };
+    arg.add(ArgValueCompleter::new(move |begun: &OsStr| offered(source(begun), begun)))
+}
+
+/// Candidates that begin as the word does. A shell may put a candidate into its command line as it
+/// is, and shows its help: names of files and runs may be hostile, so only those are offered that
+/// need no quotes, and control characters of the help are made visible.
+fn offered(all: Vec<CompletionCandidate>, begun: &OsStr) -> Vec<CompletionCandidate> {
+    let is_plain = |candidate: &CompletionCandidate| {
+        let value = candidate.get_value();
+        value.as_encoded_bytes().starts_with(begun.as_encoded_bytes())
+            && value.to_str().is_some_and(|value| shell_word(value) == value)
+    };
+    let shown = |candidate: CompletionCandidate| {
+        let help = candidate.get_help().map(ToString::to_string);
+        candidate.help(help.map(|help| visible(&help, Lines::One).into_owned().into()))
+    };
+    all.into_iter().filter(is_plain).map(shown).collect()
 }
 
 fn titled<'a>(
@@ -82,21 +104,18 @@ fn devices() -> Vec<CompletionCandidate> {
     qdepth_media::catalogue().map(CompletionCandidate::new).collect()
 }
 
+fn paths(begun: &OsStr) -> Vec<CompletionCandidate> {
+    PathCompleter::any().complete(begun)
+}
+
 /// Files, directories, block devices and emulated devices.
 fn targets(begun: &OsStr) -> Vec<CompletionCandidate> {
     let emulated = devices().into_iter().map(|name| name.add_prefix("media:"));
-    let mut all: Vec<CompletionCandidate> = emulated.filter(|name| begins(name, begun)).collect();
-    all.extend(PathCompleter::any().complete(begun));
-    all
+    emulated.chain(paths(begun)).collect()
 }
 
 fn plans_and_targets(begun: &OsStr) -> Vec<CompletionCandidate> {
-    let plans = plans().into_iter().filter(|plan| begins(plan, begun));
-    plans.chain(targets(begun)).collect()
-}
-
-fn begins(candidate: &CompletionCandidate, begun: &OsStr) -> bool {
-    candidate.get_value().as_encoded_bytes().starts_with(begun.as_encoded_bytes())
+    plans().into_iter().chain(targets(begun)).collect()
 }
 
 /// The newest runs of the logbook in this directory, with their plan and targets.
@@ -108,4 +127,22 @@ fn runs() -> Vec<CompletionCandidate> {
         CompletionCandidate::new(run.id.get(..13).unwrap_or(&run.id)).help(Some(help.into()))
     });
     [CompletionCandidate::new("latest")].into_iter().chain(described).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_candidate_reaches_no_shell() {
+        let hostile = ["a;touch b", "a$(id)", "a\u{1b}[2J", "a b", "a'", "a\nb", "other"];
+        let all = hostile.into_iter().chain(["a-1"]).map(|value| {
+            CompletionCandidate::new(value).help(Some("plan\u{1b}[2J on\u{202e} x".into()))
+        });
+        let left = offered(all.collect(), OsStr::new("a"));
+        let [only] = left.as_slice() else { panic!("{left:?}") };
+        assert_eq!(only.get_value(), "a-1");
+        let help = only.get_help().unwrap().to_string();
+        assert!(!help.contains(['\u{1b}', '\u{202e}']), "{help:?}");
+    }
 }
