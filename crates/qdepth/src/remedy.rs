@@ -5,19 +5,47 @@ use qdepth_files::shell_word;
 
 use crate::flags::{Flags, example, with_examples};
 
+/// Options that a suggestion may add. An error can quote a foreign file, which must not put an
+/// option into a command that the user copies.
+const ADDED: [&str; 10] = [
+    "area",
+    "block-size",
+    "duration",
+    "precondition",
+    "profile",
+    "round",
+    "step-by",
+    "step-to",
+    "warm-up",
+    "within",
+];
+/// Options whose values no suggestion changes.
+const CONSENT: [&str; 3] = ["--consent", "--destroy", "--overwrite-signature"];
+
+/// True if a suggestion may set this option: one of the load, or one that was typed.
+fn may_set(name: &str, words: &[String]) -> bool {
+    let long = format!("--{name}");
+    let is_typed = words.iter().any(|word| word.split('=').next() == Some(&long));
+    ADDED.contains(&name) || (is_typed && !CONSENT.contains(&&*long))
+}
+
 /// The command line with the change that an error's text suggests: `Did you mean `NAME`?` and
 /// `Write 'EXPRESSION'` replace what is quoted before, `Try --OPTION VALUE` sets options. `None` if
 /// the result is not accepted.
 pub(crate) fn of_text(text: &str, words: &[String]) -> Option<String> {
     let changed = renamed(text, words).or_else(|| {
-        let (_, suggested) = text.split_once("Try --")?;
+        let (_, suggested) = text.rsplit_once("Try --")?;
         let mut changed = words.to_vec();
         let mut rest = suggested.split_whitespace().peekable();
         let mut name = rest.next()?;
         loop {
             let value = rest.next_if(|word| !name.ends_with(['.', ',']) && !word.starts_with('-'));
             let end: &[char] = &['.', ',', ';'];
-            set(&mut changed, name.trim_end_matches(end), value.map(|v| v.trim_end_matches(end)));
+            name = name.trim_end_matches(end);
+            if !may_set(name, words) {
+                return None;
+            }
+            set(&mut changed, name, value.map(|value| value.trim_end_matches(end)));
             match rest.next_if(|word| word.starts_with("--")) {
                 Some(next) => name = &next[2..],
                 None => return Some(changed),
@@ -76,6 +104,13 @@ fn renamed(text: &str, words: &[String]) -> Option<Vec<String>> {
     let (right, wrong) = (after.split(['`', '\'']).next()?, before.rsplit('`').nth(1)?);
     let whole = words.iter().rposition(|word| word == wrong);
     let index = whole.or_else(|| words.iter().rposition(|word| word.contains(wrong)))?;
+    let is_consent = |word: &String| CONSENT.iter().any(|option| word.starts_with(option));
+    let added = right.strip_prefix("--").and_then(|option| option.split([' ', '=']).next());
+    if words[index.saturating_sub(1)..=index].iter().any(is_consent)
+        || added.is_some_and(|name| !may_set(name, words))
+    {
+        return None;
+    }
     let mut changed = words.to_vec();
     let word = changed.remove(index).replace(wrong, right);
     let parts = if right.starts_with("--") { 2 } else { 1 };
@@ -155,6 +190,24 @@ mod tests {
                 Some("qdepth run 'raid0(media:null)'"),
             ),
             ("qdepth run .", "wrong. Try --nonsense 1", None),
+            // What a foreign plan file says.
+            ("qdepth run a.toml", "no key `x`. Try --destroy S1 --area 1MiB", None),
+            ("qdepth run a.toml", "no key `x`. Try --area 1MiB --replace", None),
+            ("qdepth run a.toml", "no key `x`. Try --logbook /etc/x", None),
+            ("qdepth run a.toml", "no `a.toml`. Did you mean `--destroy S1`?", None),
+            ("qdepth run a.toml --destroy S1", "no `S1`. Did you mean `S2`?", None),
+            ("qdepth run a.toml --destroy=S1", "no `S1`. Did you mean `S2`?", None),
+            ("qdepth run a.toml --destroy S1", "`x`: Try --destroy S2", None),
+            (
+                "qdepth run a.toml",
+                "no key `Try --area 1MiB`: wrong. Try --duration 30s",
+                Some("qdepth run a.toml --duration 30s"),
+            ),
+            (
+                "qdepth run . --json --events -",
+                "both write. Try --events events.jsonl",
+                Some("qdepth run . --json --events events.jsonl"),
+            ),
             ("qdepth run .", "wrong", None),
         ] {
             assert_eq!(of_text(text, &words(line)).as_deref(), wanted, "{text}");
