@@ -71,7 +71,12 @@ fn wrap_lines(text: &str, width: Option<usize>) -> String {
 /// Prints a document for a program unchanged. On a terminal, control characters are made visible so
 /// that it does not execute them; lines are not wrapped, so that copied text stays the same.
 pub(crate) fn print_raw(text: &str) -> Result<()> {
-    if io::stdout().is_terminal() { out(&visible(text, Lines::Many)) } else { write_out(text) }
+    if io::stdout().is_terminal() { print_unwrapped(text) } else { write_out(text) }
+}
+
+/// Prints text whose lines must stay whole; control characters are made visible for every reader.
+pub(crate) fn print_unwrapped(text: &str) -> Result<()> {
+    out(&visible(text, Lines::Many))
 }
 
 /// True if the locale is ASCII: the first set of `LC_ALL`, `LC_CTYPE` and `LANG` is `C` or `POSIX`.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::Workspace;
+use crate::common::{Workspace, program};
 use serde_json::Value;
 
 /// Measures an emulated drive into a logbook, one run for each seed.
@@ -54,6 +54,27 @@ fn two_groups_of_runs_are_told_apart_or_not() {
     assert!(equal.contains("not listed (--all)") && !equal.contains("Database"), "{equal}");
     let all = workspace.run("compare a.db b.db --threshold 20% --all").expect(0).out;
     assert!(all.contains("Database"), "{all}");
+}
+
+/// A row of Markdown stays one line in a narrow terminal, and a name obeys nobody.
+#[test]
+fn markdown_is_not_wrapped_and_names_in_it_are_shown() {
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..2);
+    std::fs::copy(workspace.join("a.db"), workspace.join("b\u{1b}[2J.db")).unwrap();
+    measure(&workspace, "b\u{1b}[2J.db", "media:p3700-800gb", 2..3);
+    let output = std::process::Command::new(program())
+        .args(["compare", "a.db:latest", "b\u{1b}[2J.db:latest", "--markdown"])
+        .current_dir(workspace.path())
+        .env("COLUMNS", "40")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("[2J") && !told.contains('\u{1b}'), "{told}");
+    let rows = told.lines().filter(|line| line.starts_with('|'));
+    let widths: std::collections::BTreeSet<usize> =
+        rows.map(|row| row.matches('|').count()).collect();
+    assert_eq!(widths.len(), 1, "{told}");
 }
 
 /// Three runs on each side permit a verdict; single runs only a description of the difference.

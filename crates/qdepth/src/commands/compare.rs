@@ -16,7 +16,7 @@ use crate::commands::read::print_points;
 use crate::commands::report::page;
 use crate::exit_status::Status;
 use crate::flags::CompareOptions;
-use crate::terminal::{print, print_raw};
+use crate::terminal::{print, print_raw, print_unwrapped};
 use qdepth_lab::failure::Usage;
 use sides::runs_of_side;
 
@@ -40,9 +40,9 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     } else if options.json {
         print_raw(versus_json(&report).trim_end())?;
     } else if options.markdown {
-        print_raw(&table_markdown(&versus_table(&report, lang)))?;
+        print_unwrapped(&table_markdown(&versus_table(&report, lang)))?;
         let items = versus_sentences(&report, lang).into_iter().map(|text| format!("- {text}"));
-        print_raw(&items.collect::<Vec<_>>().join("\n"))?;
+        print_unwrapped(&items.collect::<Vec<_>>().join("\n"))?;
     } else {
         on_screen(&report, lang, options.all)?;
     }
