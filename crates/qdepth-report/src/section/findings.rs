@@ -128,6 +128,7 @@ struct FindingLocation {
     target: u32,
     /// Queue depth, or step.
     at: String,
+    is_step: bool,
     points: Vec<u32>,
 }
 
@@ -136,7 +137,7 @@ impl FindingLocation {
         let record = point.record;
         let at = view.at(load, record);
         let points = trace::point_indices(view, point);
-        Self { load: load.title.clone(), target: record.target, at, points }
+        Self { load: load.title.clone(), target: record.target, at, is_step: load.stepped, points }
     }
 }
 
@@ -225,7 +226,8 @@ fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
     if locations.is_empty() {
         return words.whole_run.to_owned();
     }
-    let keyed = locations.iter().map(|place| ((&*place.load, place.target), &*place.at));
+    let keyed =
+        locations.iter().map(|place| ((&*place.load, place.target, place.is_step), &*place.at));
     let by_line = grouped(keyed);
     if by_line.len() > LOADS_NAMED {
         let points: BTreeSet<u32> = locations.iter().flat_map(|p| &p.points).copied().collect();
@@ -238,14 +240,13 @@ fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
         return fill_in(words.many, &values);
     }
     let template = if view.compares() { words.place_on } else { words.place };
-    let lines = by_line.into_iter().map(|((load, target), at)| {
-        let is_depth = at.iter().all(|at| at.parse::<u32>().is_ok());
+    let lines = by_line.into_iter().map(|((load, target, is_step), at)| {
         fill_in(
             template,
             &[
                 ("profile", load.to_owned()),
                 ("target", view.target_name(target)),
-                (if is_depth { "outstanding" } else { "step" }, listed(view, at)),
+                (if is_step { "step" } else { "outstanding" }, listed(view, at)),
             ],
         )
     });

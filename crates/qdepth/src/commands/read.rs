@@ -3,7 +3,9 @@
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::{Best, PointRecord, RunHeadline, RunRecord, export_json, export_runs_json};
-use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table, count};
+use qdepth_report::{
+    Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table, count, on_screen,
+};
 
 use crate::exit_status::Status;
 use crate::flags::{ListOptions, LogbookOption, RunChoice, ShowOptions, must_have_no_limit};
@@ -16,13 +18,8 @@ const LINES_OF_WORDS: usize = 9;
 
 /// Prints the table of all points and the answer. If the table is longer than the terminal, also
 /// prints the short answer table, so that it is still visible at the end.
-pub(crate) fn print_answer(
-    run: &RunRecord,
-    points: &[PointRecord],
-    presentation: &Presentation,
-) -> Result<()> {
-    let OnScreen { tables, answer, sentence, findings, .. } =
-        qdepth_report::on_screen(run, points, presentation.clone());
+pub(crate) fn print_answer(screen: OnScreen) -> Result<()> {
+    let OnScreen { tables, answer, sentence, findings, .. } = screen;
     tables.iter().try_for_each(print_points)?;
     let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
     let room =
@@ -271,9 +268,10 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
         (true, _) => print_details(&run, &points, &presentation)?,
         (_, true) => print_timeline(&run, &points, options.point, presentation)?,
         _ => {
-            print(&qdepth_report::on_screen(&run, &points, presentation.clone()).measured)?;
+            let screen = on_screen(&run, &points, presentation);
+            print(&screen.measured)?;
             print("")?;
-            print_answer(&run, &points, &presentation)?;
+            print_answer(screen)?;
         }
     }
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use qdepth_record::export_json;
+use qdepth_report::on_screen;
 
 use crate::commands::read::{print_answer, print_details};
 use crate::commands::repeat;
@@ -48,7 +49,7 @@ fn print_result(options: &RunOptions, FinishedRun { run, points, .. }: &Finished
     } else if options.verbose {
         print_details(run, points, &options.report.presentation.presentation(run))
     } else {
-        print_answer(run, points, &options.report.presentation.presentation(run))
+        print_answer(on_screen(run, points, options.report.presentation.presentation(run)))
     }
 }
 
