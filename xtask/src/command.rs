@@ -90,6 +90,31 @@ pub fn there_is(program: &str) -> bool {
         .is_ok()
 }
 
+/// Another name of the project's folder, for programs that split paths at blanks. It is removed at
+/// the end.
+pub struct NameWithoutBlanks(PathBuf);
+
+impl NameWithoutBlanks {
+    pub fn new() -> Result<Self> {
+        let link = std::env::temp_dir().join(format!("qdepth-xtask-{}", std::process::id()));
+        // Fails if another user made something of this name.
+        std::os::unix::fs::symlink(root(), &link)
+            .with_context(|| format!("cannot create {}", link.display()))?;
+        Ok(Self(link))
+    }
+
+    /// The path below this name.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        self.0.join(path.strip_prefix(root()).unwrap_or(path))
+    }
+}
+
+impl Drop for NameWithoutBlanks {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 /// True if a folder of programs has this file, or it exists by its path.
 pub fn is_installed(file: &str) -> bool {
     let mut folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].iter();

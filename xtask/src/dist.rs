@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::command::{PDF, install, output, root, show, there_is};
+use crate::command::{NameWithoutBlanks, PDF, install, output, root, show, there_is};
 use steps::{BIN, archive, cargo, epoch};
 
 /// Directory of manual pages in a package.
@@ -306,26 +306,26 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
         println!("SKIPPED: .rpm: rpmbuild is not installed (Debian: apt install rpm)");
         return Ok(None);
     }
+    // rpm splits its macros at blanks.
+    let project = NameWithoutBlanks::new()?;
     let spec = to.join("qdepth.spec");
     let text = format!(
         "Name: qdepth\nVersion: {version}\nRelease: 1\nSummary: Storage performance at every queue \
          depth\nLicense: Apache-2.0 OR MIT\nURL: https://github.com/qdepth/qdepth\n\
          %define _build_id_links none\n%define __os_install_post %{{nil}}\n\
-         %description\nMeasured, explained, published.\n%install\ncp -a '{}/usr' %{{buildroot}}/\n\
+         %description\nMeasured, explained, published.\n%install\ncp -a {}/usr %{{buildroot}}/\n\
          %files\n/{BIN}/*\n/{MAN}/*\n{}/{DOCS}\n",
-        stage.display(),
+        project.path(stage).display(),
         COMPLETIONS.map(|(path, _)| format!("/{path}\n")).concat(),
     );
     fs::write(&spec, text)?;
-    // Macros of rpm end at a blank, which the project's path may contain.
-    let top = std::env::temp_dir().join(format!("qdepth-rpm-{}", std::process::id()));
+    let top = project.path(&to.join("rpm"));
     let define = format!("_topdir {}", top.display());
     let date = format!("SOURCE_DATE_EPOCH={}", epoch()?);
     show("env", &[&date, "rpmbuild", "-bb", "--define", &define, &spec.display().to_string()])?;
     let name = format!("qdepth-{version}-1.x86_64.rpm");
     let made = to.join(&name);
-    fs::copy(top.join("RPMS/x86_64").join(&name), &made)?;
-    fs::remove_dir_all(&top)?;
+    fs::rename(top.join("RPMS/x86_64").join(&name), &made)?;
     Ok(Some(made))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{output, show, there_is};
+use crate::command::{NameWithoutBlanks, output, show, there_is};
 
 /// Debian release on which the program must run.
 const RELEASE: &str = "bookworm";
@@ -45,10 +45,8 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
         return Ok(());
     }
     // debootstrap splits paths at blanks.
-    let has_blank = to.display().to_string().contains(char::is_whitespace);
-    let debian = if has_blank { std::env::temp_dir().join("qdepth-dist") } else { to.to_owned() };
-    let debian = debian.join(RELEASE);
-    fs::create_dir_all(&debian)?;
+    let project = NameWithoutBlanks::new()?;
+    let debian = project.path(&to.join(RELEASE));
     if !debian.join("usr/bin/rpm").exists() {
         let lines = output("apt-get", &["indextargets", "--format", "$(REPO_URI)"], &[0])?;
         let mirror = lines.lines().next().unwrap_or_default();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::command::{is_installed, output, root, show};
+use crate::command::{NameWithoutBlanks, is_installed, output, root, show};
 use crate::suite::Counts;
 
 /// Debian packages of the guest and its emulator, each with a program that shows that it is
@@ -58,9 +58,7 @@ pub fn vm() -> Result<Option<Counts>> {
     // Builds with the features of the whole workspace, as the tests do.
     let built = ["build", "--quiet", "--workspace", "--bin", "qdepth", "--example", "both_ways"];
     show("cargo", &built)?;
-    // The script takes lists of files apart at blanks, which the folder's name may contain.
-    let link = std::env::temp_dir().join(format!("qdepth-vm-{}", std::process::id()));
-    std::os::unix::fs::symlink(root(), &link)?;
+    let project = NameWithoutBlanks::new()?;
     let image = [
         "xtask/src/vm/image.sh",
         "target/vm",
@@ -68,9 +66,8 @@ pub fn vm() -> Result<Option<Counts>> {
         "target/debug/examples/both_ways",
         "xtask/src/vm",
     ];
-    let image = image.map(|path| link.join(path).display().to_string());
+    let image = image.map(|path| project.path(Path::new(path)).display().to_string());
     let made = output("bash", &image.each_ref().map(String::as_str), &[0]);
-    std::fs::remove_file(&link)?;
     made.context("its image could not be made")?;
     run(&folder).map(Some)
 }
