@@ -70,8 +70,8 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Target of these nodes. Several streams have equal work if there is a `bound`: no stream gets
-    /// that many requests ahead of the slowest.
+    /// Target of these nodes. A `bound` gives several streams equal work: it is the maximum number
+    /// of requests by which a stream may be ahead of the slowest.
     pub(crate) fn new(
         host: Host,
         nodes: Vec<Node>,

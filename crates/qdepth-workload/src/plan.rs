@@ -456,7 +456,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
     /// Limits of the response time. After the points, a search finds the highest open-loop rate
-    /// that keeps all limits; empty for no search.
+    /// that meets all limits; empty if the plan does not search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<Limit>,
     /// Maximum measured time of that search, ns; 0 without a search.
