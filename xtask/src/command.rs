@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
 
 /// Arguments that make cargo build qdepth-pdf, with its program next to the others.
 pub const PDF: [&str; 4] = ["--manifest-path", "pdf/Cargo.toml", "--target-dir", "target"];
+
+/// Name of the link to the project's folder.
+const LINK: &str = "project";
 
 /// Root directory of the workspace.
 pub fn root() -> PathBuf {
@@ -90,28 +94,20 @@ pub fn there_is(program: &str) -> bool {
         .is_ok()
 }
 
-/// Another name of the project's folder, for programs that split paths at blanks. It is removed at
-/// the end.
-pub struct NameWithoutBlanks(PathBuf);
+/// Another name of the project's folder, for programs that split paths at blanks: a link in a
+/// folder of its own, since the suite needs several at once. It is removed at the end.
+pub struct NameWithoutBlanks(TempDir);
 
 impl NameWithoutBlanks {
     pub fn new() -> Result<Self> {
-        let link = std::env::temp_dir().join(format!("qdepth-xtask-{}", std::process::id()));
-        // Fails if another user made something of this name.
-        std::os::unix::fs::symlink(root(), &link)
-            .with_context(|| format!("cannot create {}", link.display()))?;
-        Ok(Self(link))
+        let folder = tempfile::tempdir()?;
+        std::os::unix::fs::symlink(root(), folder.path().join(LINK))?;
+        Ok(Self(folder))
     }
 
     /// The path below this name.
     pub fn path(&self, path: &Path) -> PathBuf {
-        self.0.join(path.strip_prefix(root()).unwrap_or(path))
-    }
-}
-
-impl Drop for NameWithoutBlanks {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        self.0.path().join(LINK).join(path.strip_prefix(root()).unwrap_or(path))
     }
 }
 
@@ -137,5 +133,21 @@ pub fn install(packages: &[(&str, &str)]) {
         if !succeeds(apt_get.args(&args).env("DEBIAN_FRONTEND", "noninteractive")) {
             println!("apt-get {} did not succeed; what needs more is skipped", args[0]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The virtual machine and the packages are made at once.
+    #[test]
+    fn two_names_exist_at_once() {
+        let [one, two] = [(); 2].map(|()| NameWithoutBlanks::new().unwrap());
+        for name in [&one, &two] {
+            let manifest = name.path(&root().join("Cargo.toml"));
+            assert!(manifest.is_file() && !manifest.starts_with(root()), "{manifest:?}");
+        }
+        assert_ne!(one.path(Path::new("")), two.path(Path::new("")));
     }
 }
