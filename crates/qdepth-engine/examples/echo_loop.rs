@@ -35,10 +35,10 @@ impl Target for Echo {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let outstanding: u64 = words.next().unwrap_or_default().parse()?;
+    let queue_depth: u64 = words.next().unwrap_or_default().parse()?;
     let milliseconds: u64 = words.next().unwrap_or_default().parse()?;
     let text = format!(
-        "name = \"echo\"\nqueue_depth = [{outstanding}]\nwarm_up = \"1us\"\n\
+        "name = \"echo\"\nqueue_depth = [{queue_depth}]\nwarm_up = \"1us\"\n\
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"echo\"\nrandom = 100\nread = 67\n\
          block_size = \"4KiB\"\n"
     );
@@ -46,8 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;
     let stop = AtomicBool::new(false);
     let outcome = measure(&mut Echo::default(), &plan.points[0], &stop, &mut |_| {});
-    let asked = milliseconds * 1_000 * outstanding;
-    assert!(outcome.completed().abs_diff(asked) <= 2 * outstanding, "{}", outcome.completed());
+    let asked = milliseconds * 1_000 * queue_depth;
+    assert!(outcome.completed().abs_diff(asked) <= 2 * queue_depth, "{}", outcome.completed());
     println!("issued {} cpu_s 0", outcome.issued);
     Ok(())
 }

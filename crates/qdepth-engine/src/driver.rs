@@ -165,7 +165,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             request: nothing,
             issued: start,
             left: FREE,
-            stream: (slot / point.outstanding) as u16,
+            stream: (slot / point.queue_depth) as u16,
         };
         let mut ledger = Ledger::new(point, start);
         let catch_up = match shard.stop_group {

@@ -71,7 +71,7 @@ impl<'t> Durable<'t> {
         let (mut logs, mut owners) = (Vec::new(), Vec::new());
         for (load, shard) in shards.iter().enumerate() {
             for _ in shard.streams.clone() {
-                let writers = shard.point.outstanding as usize;
+                let writers = shard.point.queue_depth as usize;
                 let is_durable = shard.point.durability.syncs();
                 owners.extend(std::iter::repeat_n(is_durable.then_some(logs.len()), writers));
                 if is_durable {

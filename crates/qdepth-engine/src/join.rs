@@ -147,12 +147,12 @@ pub fn append_segment(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcom
 }
 
 fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
-    let DirectionOutcome { completed, bytes, errors, short, service_time, response_time } = theirs;
+    let DirectionOutcome { completed, bytes, errors, short, latency, response_time } = theirs;
     mine.completed += completed;
     mine.bytes += bytes;
     mine.errors.add(&errors);
     mine.short += short;
-    mine.service_time.merge(&service_time);
+    mine.latency.merge(&latency);
     match (&mut mine.response_time, response_time) {
         (Some(mine), Some(theirs)) => mine.merge(&theirs),
         (mine @ None, theirs) => *mine = theirs,

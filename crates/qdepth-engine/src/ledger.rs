@@ -324,13 +324,13 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     /// Returns the results. Nothing may be in flight any more.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         // Syncs are in no interval.
-        self.out.directions[3].service_time.merge(&self.current_histograms[3]);
+        self.out.directions[3].latency.merge(&self.current_histograms[3]);
         let completed = self.completed_in_window();
         for (kind, direction) in self.out.directions.iter_mut().enumerate() {
             direction.completed = completed[kind];
             direction.bytes = self.bytes[kind];
         }
-        let recorded: u128 = self.out.directions.iter().map(|d| d.service_time.sum()).sum();
+        let recorded: u128 = self.out.directions.iter().map(|d| d.latency.sum()).sum();
         self.out.latency_in_window = (recorded + self.beyond - self.clipped) as f64;
         self.out.in_flight_integral = self.in_flight_integral as f64;
         self.out
@@ -340,8 +340,8 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         let current = &mut self.current;
         current.length = length;
         let sums = self.current_histograms.each_ref().map(LatencyHistogram::sum);
-        current.service_time_sum = (sums[0] + sums[1] + sums[2]) as u64;
-        current.response_time_sum = current.service_time_sum;
+        current.latency_sum = (sums[0] + sums[1] + sums[2]) as u64;
+        current.response_time_sum = current.latency_sum;
         if RESPONSE {
             let all = response_times(&self.out.directions[..3]);
             current.response_time_sum = (all - self.response_before) as u64;
@@ -367,7 +367,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
                 histogram.encode(&mut series.arena);
                 current.ends[kind] = series.arena.len();
             }
-            self.out.directions[kind].service_time.merge(histogram);
+            self.out.directions[kind].latency.merge(histogram);
             histogram.clear();
         }
         series.lost += u64::from(!fits);

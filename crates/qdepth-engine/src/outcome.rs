@@ -68,7 +68,7 @@ pub struct DirectionOutcome {
     /// Transfers that came back short and were completed by further requests.
     pub short: u64,
     /// Completed − issued.
-    pub service_time: LatencyHistogram,
+    pub latency: LatencyHistogram,
     /// Completed − intended; `None` in a closed loop, where it equals the service time.
     pub response_time: Option<LatencyHistogram>,
 }

@@ -7,7 +7,7 @@ use qdepth_workload::Schedule;
 use crate::shard::Shard;
 use crate::target::Slot;
 
-/// A pacing rule over the slots of a driver. Stream `s` owns the `outstanding` slots from `s ×
+/// A pacing rule over the slots of a driver. Stream `s` owns the `queue_depth` slots from `s ×
 /// outstanding`.
 pub(crate) trait Pacing {
     /// Notes that a slot has become free.
@@ -85,7 +85,7 @@ impl Pacing for Box<dyn Pacing + '_> {
 #[derive(Debug)]
 pub(crate) struct Finite<P> {
     rule: P,
-    outstanding: u32,
+    queue_depth: u32,
     bytes: u64,
     /// Bytes left to each stream; `u64::MAX` before the window begins.
     left: Vec<u64>,
@@ -97,7 +97,7 @@ impl<P> Finite<P> {
         let streams = shard.streams.len();
         Self {
             rule,
-            outstanding: shard.point.outstanding,
+            queue_depth: shard.point.queue_depth,
             bytes: shard.point.stop.bytes_per_stream,
             left: vec![u64::MAX; streams],
             unfinished: streams,
@@ -105,7 +105,7 @@ impl<P> Finite<P> {
     }
 
     fn stream(&self, slot: Slot) -> usize {
-        (slot.0 / self.outstanding) as usize
+        (slot.0 / self.queue_depth) as usize
     }
 }
 
@@ -204,7 +204,7 @@ struct Line {
 #[derive(Debug)]
 pub(crate) struct Scheduled<const OPEN: bool> {
     lines: Vec<Line>,
-    outstanding: u32,
+    queue_depth: u32,
     backlog_max: u64,
 }
 
@@ -213,7 +213,7 @@ impl<const OPEN: bool> Scheduled<OPEN> {
         let point = shard.point;
         let line = |number: u32| {
             let seed = Seed(point.seed).derive("arrivals").derive(&number.to_string());
-            let first = (number - shard.streams.start) * point.outstanding;
+            let first = (number - shard.streams.start) * point.queue_depth;
             Some(Line {
                 schedule: Schedule::for_stream(
                     point.arrivals,
@@ -221,17 +221,17 @@ impl<const OPEN: bool> Scheduled<OPEN> {
                     start,
                     seed.0,
                 )?,
-                free: (first..first + point.outstanding).rev().map(Slot).collect(),
+                free: (first..first + point.queue_depth).rev().map(Slot).collect(),
             })
         };
         let lines = shard.streams.clone().filter_map(line).collect();
-        Self { lines, outstanding: point.outstanding, backlog_max: 0 }
+        Self { lines, queue_depth: point.queue_depth, backlog_max: 0 }
     }
 }
 
 impl<const OPEN: bool> Pacing for Scheduled<OPEN> {
     fn released(&mut self, slot: Slot) {
-        self.lines[(slot.0 / self.outstanding) as usize].free.push(slot);
+        self.lines[(slot.0 / self.queue_depth) as usize].free.push(slot);
     }
 
     fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
@@ -283,33 +283,33 @@ struct Thinker {
 #[derive(Debug)]
 pub(crate) struct Thinking {
     streams: Vec<Thinker>,
-    outstanding: u32,
+    queue_depth: u32,
     time: Nanos,
     requests: u32,
 }
 
 impl Thinking {
     pub(crate) fn new(shard: &Shard<'_>, time: Nanos, requests: u32) -> Self {
-        let outstanding = shard.point.outstanding;
+        let queue_depth = shard.point.queue_depth;
         let stream = |number: u32| Thinker {
-            free: (number * outstanding..(number + 1) * outstanding).rev().map(Slot).collect(),
+            free: (number * queue_depth..(number + 1) * queue_depth).rev().map(Slot).collect(),
             left: requests,
             resumes: None,
         };
         let streams = (0..shard.streams.len() as u32).map(stream).collect();
-        Self { streams, outstanding, time, requests }
+        Self { streams, queue_depth, time, requests }
     }
 }
 
 impl Pacing for Thinking {
     fn released(&mut self, slot: Slot) {
-        self.streams[(slot.0 / self.outstanding) as usize].free.push(slot);
+        self.streams[(slot.0 / self.queue_depth) as usize].free.push(slot);
     }
 
     fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
         for stream in &mut self.streams {
             if stream.left == 0 {
-                if stream.free.len() < self.outstanding as usize {
+                if stream.free.len() < self.queue_depth as usize {
                     continue;
                 }
                 if now < *stream.resumes.get_or_insert(now + self.time) {

@@ -90,7 +90,7 @@ impl ScriptedTarget {
         Self { fault: Some(fault), ..self }
     }
 
-    fn service_time(&mut self) -> Nanos {
+    fn latency(&mut self) -> Nanos {
         match self.service {
             Service::Fixed(length) => length,
             Service::Exponential(mean) => {
@@ -133,7 +133,7 @@ impl Target for ScriptedTarget {
         self.submitted += 1;
         let free = self.servers.pop().map_or(self.now, |Reverse(at)| at);
         let start = self.now.max(free);
-        let end = start + self.service_time();
+        let end = start + self.latency();
         let end = self.stalled(start, end);
         self.servers.push(Reverse(end));
         if let Some(result) = self.result(&request) {

@@ -16,7 +16,7 @@ pub struct Interval {
     /// Bytes of the completed reads, writes and trims.
     pub bytes: [u64; 3],
     /// Sum of the service times, ns.
-    pub service_time_sum: u64,
+    pub latency_sum: u64,
     /// Sum of the response times, ns.
     pub response_time_sum: u64,
     /// End offsets in the arena of the encoded histograms of reads, writes and trims. Without trims
@@ -34,11 +34,11 @@ impl Interval {
     /// Adds the counts of another worker's interval at the same time. Histograms are merged
     /// elsewhere.
     pub fn add(&mut self, other: &Self) {
-        let Self { start, length, completed, bytes, service_time_sum, response_time_sum, ends: _ } =
+        let Self { start, length, completed, bytes, latency_sum, response_time_sum, ends: _ } =
             other;
         self.start = *start;
         self.length = self.length.max(*length);
-        self.service_time_sum += service_time_sum;
+        self.latency_sum += latency_sum;
         self.response_time_sum += response_time_sum;
         for direction in 0..3 {
             self.completed[direction] += completed[direction];
@@ -108,7 +108,7 @@ pub(crate) fn slice(interval: &Interval) -> Slice {
     Slice {
         ios: interval.completed.iter().sum(),
         bytes: interval.bytes.iter().sum(),
-        latency_ns: interval.service_time_sum,
+        latency_ns: interval.latency_sum,
         length: interval.length,
     }
 }

@@ -106,6 +106,6 @@ impl<'a> Shard<'a> {
     }
     /// Largest number of requests in flight, which is the number of slots that it needs.
     pub fn slots(&self) -> u32 {
-        self.streams.len() as u32 * self.point.outstanding
+        self.streams.len() as u32 * self.point.queue_depth
     }
 }

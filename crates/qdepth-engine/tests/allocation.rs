@@ -69,6 +69,6 @@ fn nothing_is_allocated_while_the_loop_runs() {
         let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
         let counted = COUNTED.with(|c| c.replace(None));
         assert!(outcome.completed() > 1000);
-        assert_eq!(counted, Some(0), "{} × {}", point.profile, point.outstanding);
+        assert_eq!(counted, Some(0), "{} × {}", point.profile, point.queue_depth);
     }
 }

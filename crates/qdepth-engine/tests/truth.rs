@@ -15,7 +15,7 @@ use qdepth_workload::{
     Until,
 };
 
-fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
+fn point(queue_depth: u32, arrivals: Arrivals, duration: Nanos) -> Point {
     Point {
         index: 0,
         group: 0,
@@ -32,7 +32,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         trims_first: false,
         operation: qdepth_workload::Operation::Transfer,
         trace: None,
-        request_size: SizeMix::fixed(4096),
+        block_size: SizeMix::fixed(4096),
         own_writes: None,
         alignment_bytes: 4096,
         area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
@@ -42,7 +42,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         backwards: false,
         streams: 1,
         workers: 1,
-        outstanding,
+        queue_depth,
         arrivals,
         flow: None,
         payload: Payload::default(),
@@ -81,18 +81,18 @@ fn run(target: &mut ScriptedTarget, point: &Point) -> Outcome {
 fn facts(outcome: &Outcome, asked: Option<f64>) -> PointFacts {
     PointFacts {
         duration_ns: outcome.duration.0 as f64,
-        outstanding_asked: asked,
+        queue_depth_asked: asked,
         in_flight_integral_ns: outcome.in_flight_integral,
         latency_in_window_ns: outcome.latency_in_window,
         latency_completed_ns: asked
             .filter(|_| outcome.failed() + outcome.failed_outside + outcome.abandoned == 0)
-            .map(|_| outcome.directions.iter().map(|d| d.service_time.sum() as f64).sum()),
+            .map(|_| outcome.directions.iter().map(|d| d.latency.sum() as f64).sum()),
         issued: outcome.issued,
         completed: outcome.completed(),
         failed: outcome.failed(),
         outside: outcome.completed_outside + outcome.failed_outside,
         abandoned: outcome.abandoned,
-        histogram_sum: outcome.directions.iter().map(|d| d.service_time.bucket_sum()).sum(),
+        histogram_sum: outcome.directions.iter().map(|d| d.latency.bucket_sum()).sum(),
         bytes: outcome.bytes(),
         bytes_expected: Some(4096 * outcome.completed()),
         ..PointFacts::default()
@@ -107,7 +107,7 @@ fn mean(outcome: &Outcome, response: bool) -> f64 {
     let [reads, writes, ..] = &outcome.directions;
     let pick = |d: &qdepth_engine::DirectionOutcome| match (&d.response_time, response) {
         (Some(histogram), true) => histogram.clone(),
-        _ => d.service_time.clone(),
+        _ => d.latency.clone(),
     };
     let mut all = pick(reads);
     all.merge(&pick(writes));
@@ -230,7 +230,7 @@ fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
         let truth = 1e9 * (1.0 - share);
         near(response.quantile(quantile).expect("values").0 as f64, truth, 0.02, "percentile");
     }
-    let longest = outcome.directions[0].service_time.max().expect("values").0 as f64;
+    let longest = outcome.directions[0].latency.max().expect("values").0 as f64;
     near(longest, 1e9, 0.02, "the requests that were in flight");
     near(outcome.longest_gap.0 as f64, 1e9, 0.02, "the gap");
 }
@@ -327,7 +327,7 @@ fn durable(writers: u32, arrivals: Arrivals, fault: Option<Fault>) -> Outcome {
 fn a_durable_write_lasts_until_its_sync_has_ended() {
     for writers in [1, 8] {
         let outcome = durable(writers, Arrivals::Closed, None);
-        let service = &outcome.directions[1].service_time;
+        let service = &outcome.directions[1].latency;
         assert_eq!((service.min(), service.max()), (Some(Nanos(200_000)), Some(Nanos(200_000))));
         // All writers of the log share each sync.
         assert_eq!(outcome.completed(), 500 * u64::from(writers));
@@ -554,7 +554,7 @@ fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
     let second = Nanos::from_secs(1);
     let mut first = point(1, Arrivals::Closed, Nanos(40 * second.0));
     // 1000 requests, one a millisecond.
-    first.stop.bytes_per_stream = 1000 * u64::from(first.request_size.max());
+    first.stop.bytes_per_stream = 1000 * u64::from(first.block_size.max());
     first.stop.ends_step = true;
     let beside = point(1, Arrivals::Closed, Nanos(40 * second.0));
     let outcomes = in_company(&[first.clone(), beside.clone()]);
@@ -575,7 +575,7 @@ fn streams_that_catch_up_move_as_much_as_the_first() {
     slow.stop.bytes_per_stream = 1 << 40;
     slow.stop.catches_up = true;
     slow.warm_up_ns = 0;
-    let fast = Point { outstanding: 4, ..slow.clone() };
+    let fast = Point { queue_depth: 4, ..slow.clone() };
     let outcomes = in_company(&[slow.clone(), fast.clone()]);
     let [slower, faster] = [0, 1].map(|place: usize| &outcomes[place]);
     assert!(slower.bytes_before * 3 < faster.bytes_before * 2, "{}", slower.bytes_before);
@@ -585,7 +585,7 @@ fn streams_that_catch_up_move_as_much_as_the_first() {
     assert!(slower.caught_up_from < Nanos::from_millis(1_100), "{:?}", slower.caught_up_from);
     // A load that moved all of its bytes early does not delay the others.
     let mut short = slow.clone();
-    short.stop.bytes_per_stream = 10 * u64::from(slow.request_size.max());
+    short.stop.bytes_per_stream = 10 * u64::from(slow.block_size.max());
     let outcomes = in_company(&[short, slow.clone()]);
     assert_eq!(outcomes[0].ended, Ended::Bytes);
     assert!((second..Nanos::from_millis(1_100)).contains(&outcomes[1].duration));
@@ -614,7 +614,7 @@ fn tied_loads_issue_in_proportion_to_their_weights() {
     let untied = point(1, Arrivals::Closed, second);
     assert!(counts(&[tied(1, 0), tied(100, 0), untied])[2] > 1_000);
     let mut short = Point { warm_up_ns: 0, ..tied(1, 0) };
-    short.stop.bytes_per_stream = 100 * u64::from(short.request_size.max());
+    short.stop.bytes_per_stream = 100 * u64::from(short.block_size.max());
     let outcomes = in_company(&[short, tied(1, 0)]);
     assert_eq!(outcomes[0].completed(), 100);
     assert!(outcomes[1].issued > 900, "{}", outcomes[1].issued);
@@ -625,10 +625,10 @@ fn a_tied_load_pauses_once_all_of_it_came_back() {
     // The load that is ahead waits 10 ms at a time, so the other sets the pace with one I/O a
     // millisecond.
     let second = Nanos::from_secs(1);
-    let tied = |outstanding: u32, weight: u32| Point {
+    let tied = |queue_depth: u32, weight: u32| Point {
         warm_up_ns: 0,
         flow: Some(Flow { group: 0, weight, pause_ns: 10_000_000 }),
-        ..point(outstanding, Arrivals::Closed, second)
+        ..point(queue_depth, Arrivals::Closed, second)
     };
     let outcomes = in_company(&[tied(1, 1), tied(2, 1)]);
     let series = outcomes[1].longest_gap;

@@ -110,7 +110,7 @@ impl PlanBuilder<'_> {
         if icf.workers.iter().any(|worker| worker.pattern != 1) {
             self.remark(Remark::PayloadNeverRepeats);
         }
-        if icf.workers.iter().any(|worker| worker.outstanding == 0) {
+        if icf.workers.iter().any(|worker| worker.queue_depth == 0) {
             self.remark(Remark::OneOutstandingByDefault);
         }
     }
@@ -121,7 +121,7 @@ impl PlanBuilder<'_> {
             self.remark(Remark::NoWorkerInFile);
             for spec in &icf.specs {
                 let profile = self.profile(spec, &Worker::default())?;
-                let load = LoadSpec { profile, outstanding: 1, ..LoadSpec::default() };
+                let load = LoadSpec { profile, queue_depth: 1, ..LoadSpec::default() };
                 self.step(&spec.name, vec![load]);
             }
             return Ok(());
@@ -143,7 +143,7 @@ impl PlanBuilder<'_> {
             true => icf.workers_cycle.values(most),
             false => vec![most],
         };
-        let depths = match icf.varied.outstanding {
+        let depths = match icf.varied.queue_depth {
             true => icf.depths.values(u32::MAX).into_iter().map(Some).collect(),
             false => vec![None],
         };
@@ -177,7 +177,7 @@ impl PlanBuilder<'_> {
             let Some((line, name)) = worker.specs.get(test) else { continue };
             let Some(spec) = icf.spec(*line, name)? else { continue };
             let profile = self.profile(spec, worker)?;
-            let outstanding = depth.unwrap_or(worker.outstanding).max(1);
+            let queue_depth = depth.unwrap_or(worker.queue_depth).max(1);
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
@@ -185,7 +185,7 @@ impl PlanBuilder<'_> {
             let alone = worker.targets.is_empty().then_some(1);
             loads.extend(named.chain(alone).map(|target| LoadSpec {
                 profile: profile.clone(),
-                outstanding,
+                queue_depth,
                 target: Some(target),
                 ..LoadSpec::default()
             }));

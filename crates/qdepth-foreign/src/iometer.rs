@@ -134,14 +134,14 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
     let sides =
         [side("Read", "Bytes Read"), side("Write", "Bytes Written"), DirectionRecord::default()];
     let point = imported::point(name, sides);
-    let size = mean(0).unwrap_or(point.request_size_mean_bytes);
+    let size = mean(0).unwrap_or(point.block_size_mean_bytes);
     PointRecord {
         random_share: random,
         read_share: mean(2).unwrap_or(point.read_share),
-        request_size: format!("{size:.0}B"),
-        request_size_mean_bytes: size,
+        block_size: format!("{size:.0}B"),
+        block_size_mean_bytes: size,
         reported_as_throughput: random <= 0.0,
-        outstanding: number("Queue Depth").clamp(1.0, 1e6) as u32,
+        queue_depth: number("Queue Depth").clamp(1.0, 1e6) as u32,
         streams: number("# Workers").clamp(1.0, 1e6) as u32,
         duration_ns: (seconds.unwrap_or(0.0) * 1e9) as u64,
         ..point

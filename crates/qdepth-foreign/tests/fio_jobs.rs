@@ -80,12 +80,12 @@ fn the_sixty_files_of_write_pressure_become_nine_loads_at_once() {
         for writer in &plan.points[..8] {
             let rate = f64::from(n) * 125.0 * 1024.0 / 8192.0;
             assert_eq!(writer.arrivals, Arrivals::Fixed { rate });
-            assert_eq!((writer.outstanding, writer.streams), (8, 1));
+            assert_eq!((writer.queue_depth, writer.streams), (8, 1));
             assert_eq!(writer.area, Extent { offset_bytes: 0, length_bytes: 64 << 30 });
             assert_eq!(writer.distribution, Distribution::Uniform);
         }
         let reader = &plan.points[8];
-        assert_eq!((reader.arrivals, reader.outstanding), (Arrivals::Closed, 1));
+        assert_eq!((reader.arrivals, reader.queue_depth), (Arrivals::Closed, 1));
         assert_eq!(reader.stop.duration_ns, 10_000_000_000);
         assert_eq!(converted.origins[8].thread, 9);
         assert!(converted.origins.iter().all(|origin| origin.group == 0));
@@ -263,7 +263,7 @@ fn mixes_rates_and_distributions_are_carried_over() {
     let (made, _) = plan(text);
     let mixed = &made.points[0];
     assert!((mixed.read_share - 0.25).abs() < 1e-12, "each direction keeps its rate");
-    assert_eq!(mixed.request_size.sizes, [(4096, 60), (65536, 40)]);
+    assert_eq!(mixed.block_size.sizes, [(4096, 60), (65536, 40)]);
     assert_eq!(mixed.distribution, Distribution::Zipf { exponent: 1.2 });
     let mean = 4096.0 * 0.6 + 65536.0 * 0.4;
     let Arrivals::Fixed { rate } = mixed.arrivals else { panic!("{:?}", mixed.arrivals) };
@@ -280,7 +280,7 @@ fn several_files_share_depth_rate_and_bytes() {
     );
     assert_eq!(converted.targets, ["/dev/sda", "/dev/sdb"]);
     for point in &made.points {
-        assert_eq!(point.outstanding, 4);
+        assert_eq!(point.queue_depth, 4);
         assert_eq!(point.arrivals, Arrivals::Fixed { rate: 500.0 });
         assert_eq!(Bytes(point.area.length_bytes), Bytes::gib(1));
     }
@@ -335,12 +335,12 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
     let (again, _) = plan(&qdepth_foreign::fio::as_fio(&first, &converted.targets));
     for (a, b) in first.points.iter().zip(&again.points) {
         assert_eq!(
-            (a.group, a.area, a.outstanding, a.arrivals, a.read_share, &a.distribution),
-            (b.group, b.area, b.outstanding, b.arrivals, b.read_share, &b.distribution)
+            (a.group, a.area, a.queue_depth, a.arrivals, a.read_share, &a.distribution),
+            (b.group, b.area, b.queue_depth, b.arrivals, b.read_share, &b.distribution)
         );
         assert_eq!(
-            (&a.request_size, a.stop, a.warm_up_ns, a.flow),
-            (&b.request_size, b.stop, b.warm_up_ns, b.flow)
+            (&a.block_size, a.stop, a.warm_up_ns, a.flow),
+            (&b.block_size, b.stop, b.warm_up_ns, b.flow)
         );
     }
 }
@@ -541,10 +541,10 @@ fn zones_and_ways_back_are_gone_as_fio_goes_them() {
 #[test]
 fn a_hyphen_in_bs_is_fio_s_comma() {
     let (reads, converted) = plan("[a]\nrw=randread\nbs=4k-64k\nsize=1m\n");
-    assert_eq!(reads.points[0].request_size.single(), Some(4096));
+    assert_eq!(reads.points[0].block_size.single(), Some(4096));
     assert!(converted.remarks.iter().any(|said| said.what == Remark::SizesOfReadsAndWrites.into()));
     let (writes, _) = plan("[a]\nrw=randwrite\nbs=4k-64k\nsize=1m\n");
-    assert_eq!(writes.points[0].request_size.single(), Some(65536));
+    assert_eq!(writes.points[0].block_size.single(), Some(65536));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
     assert!(made.points.iter().all(|p| p.arrivals == Arrivals::Recorded { speed: 1.0 }));
     assert_eq!((file.stop.bytes_per_stream, device.stop.bytes_per_stream), (4608, 8192));
     assert!(file.read_share > 0.0 && file.read_share < 1.0 && device.read_share == 0.0);
-    assert_eq!((file.alignment_bytes, file.request_size.max(), file.outstanding), (512, 4096, 8));
+    assert_eq!((file.alignment_bytes, file.block_size.max(), file.queue_depth), (512, 4096, 8));
     // The stored plan equals the converted one.
     let stored = Plan::from_text(&made.text()).expect("the text is a plan");
     assert_eq!(stored.hash(), made.hash());
@@ -125,7 +125,7 @@ fn writes_of_a_mix_may_be_random_in_another_share() {
         "one place is one, where it was asked for"
     );
     let sizes = plan("[s]\nrw=randwrite\nbssplit=,4k/9:8k/91\nsize=1m\n");
-    assert_eq!(sizes.points[0].request_size.sizes.len(), 2);
+    assert_eq!(sizes.points[0].block_size.sizes.len(), 2);
 }
 
 #[test]

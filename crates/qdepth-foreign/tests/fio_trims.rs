@@ -40,9 +40,9 @@ fn trims_have_the_third_figures_and_writes_follow_them() {
     ));
     let point = &all.points[0];
     assert_eq!((point.trim_share, point.read_share, point.trims_first), (1.0, 0.0, false));
-    assert_eq!(point.request_size.single(), Some(16 << 10));
+    assert_eq!(point.block_size.single(), Some(16 << 10));
     assert_eq!(point.arrivals.rate(), Some(30.0));
-    assert_eq!((point.outstanding, converted.engine), (1, None), "one at a time, as in fio");
+    assert_eq!((point.queue_depth, converted.engine), (1, None), "one at a time, as in fio");
     let said = |what: Remark| converted.remarks.iter().any(|remark| remark.what == what.into());
     assert!(said(Remark::OneTrimAtATime));
 
@@ -54,7 +54,7 @@ fn trims_have_the_third_figures_and_writes_follow_them() {
 
     let ring = format!("{JOB}rw=trim\nioengine=io_uring\niodepth=8\nsqthread_poll\n");
     let (ring, converted) = plan(&ring);
-    assert_eq!((ring.points[0].outstanding, converted.engine), (8, Some(Engine::IoUring)));
+    assert_eq!((ring.points[0].queue_depth, converted.engine), (8, Some(Engine::IoUring)));
 
     let text = qdepth_foreign::fio::as_fio(&all, &converted.targets);
     assert!(text.contains("rw=randtrim\n") && text.contains("rate=,,491520\n"), "{text}");
@@ -99,7 +99,7 @@ fn a_depth_is_searched_for_in_steps() {
     let job = "[a]\nfilename=/dev/sdx\nrw=randread\nioengine=libaio\niodepth=12\n\
                latency_target=500000\nlatency_window=5000000\nlatency_percentile=99.9\n";
     let (searching, converted) = plan(job);
-    let depths: Vec<u32> = searching.points.iter().map(|point| point.outstanding).collect();
+    let depths: Vec<u32> = searching.points.iter().map(|point| point.queue_depth).collect();
     assert_eq!(depths, [1, 2, 4, 8, 12]);
     let groups: Vec<u32> = searching.points.iter().map(|point| point.group).collect();
     assert_eq!(groups, [0, 1, 2, 3, 4], "one after the other");

@@ -52,11 +52,11 @@ fn a_job_of_fio_keeps_its_figures_and_its_source() {
     assert_eq!(runs[0].started_at.as_deref(), Some("2026-11-21T16:34:54Z"));
     assert_eq!(runs[0].targets, ["/dev/nvme0n1"]);
     let point = &runs[0].points[0];
-    assert_eq!((point.outstanding, point.request_size.as_str(), point.direct), (16, "8k", true));
+    assert_eq!((point.queue_depth, point.block_size.as_str(), point.direct), (16, "8k", true));
     let summary = PointSummary::from_point(point);
     assert!(near(summary.io_per_s.value, 5000.0));
     assert!(near(summary.mib_per_s, 5000.0 * 8.0 / 1024.0));
-    let times = &summary.service_time.all;
+    let times = &summary.latency.all;
     assert_eq!((times.count, times.min_ns, times.max_ns), (10_000, Some(90), Some(4000)));
     // The mean is that of the completion latency, like the percentiles.
     assert_eq!(times.mean_ns, Some(100.0));
@@ -100,8 +100,8 @@ fn clients_are_told_apart_and_their_sum_is_left_out() {
 fn microseconds_of_old_versions_become_nanoseconds() {
     let text = document(1000, &[job("a", 2, 100)]).replace("lat_ns", "lat");
     let summary = PointSummary::from_point(&read("old.json", &text)[0].points[0]);
-    assert_eq!(summary.service_time.reads.mean_ns, Some(100_000.0));
-    assert_eq!(summary.service_time.reads.max_ns, Some(4_000_000));
+    assert_eq!(summary.latency.reads.mean_ns, Some(100_000.0));
+    assert_eq!(summary.latency.reads.max_ns, Some(4_000_000));
 }
 
 /// JSON of a job of this fio version that read `bytes` (in its own unit) at 4096 KiB/s for two
@@ -156,12 +156,9 @@ fn logs_of_single_requests_have_a_distribution_and_logs_of_windows_a_mean() {
         (1..=1000).map(|n| format!("{}, {}, 0, 4096, 0\n", n, 1000 + n)).collect();
     let runs = read("x_lat.1.log", &singles);
     let summary = PointSummary::from_point(&runs[0].points[0]);
-    assert_eq!(
-        (runs[0].points[0].profile.as_str(), summary.service_time.reads.count),
-        ("x 1", 1000)
-    );
+    assert_eq!((runs[0].points[0].profile.as_str(), summary.latency.reads.count), ("x 1", 1000));
     assert!(near(summary.io_per_s.value, 1000.0));
-    assert!(summary.service_time.reads.percentiles.len() >= 3);
+    assert!(summary.latency.reads.percentiles.len() >= 3);
     let files = [
         ("d/y_lat.2.log", "500, 2000, 1, 0, 0\n1000, 4000, 1, 0, 0\n"),
         ("d/y_iops.2.log", "500, 100, 1, 0, 0\n1000, 300, 1, 0, 0\n"),
@@ -174,7 +171,7 @@ fn logs_of_single_requests_have_a_distribution_and_logs_of_windows_a_mean() {
     let summary = PointSummary::from_point(point);
     assert_eq!((runs.len(), point.writes.completed, point.writes.bytes), (1, 200, 800 << 10));
     assert!(near(summary.io_per_s.value, 200.0));
-    assert_eq!(summary.service_time.writes.mean_ns, Some(3000.0));
+    assert_eq!(summary.latency.writes.mean_ns, Some(3000.0));
 }
 
 const IOMETER: &str = "'Test Type,Test Description\r\n0,\r\n'Version\r\n1.1.0 \r\n'Time Stamp\r\n\
@@ -197,13 +194,13 @@ fn a_result_of_iometer_is_read_by_the_names_of_its_columns() {
     assert_eq!((runs[0].program.as_str(), runs[0].version.as_str()), ("Iometer", "1.1.0"));
     assert_eq!(runs[0].started_at.as_deref(), Some("2014-06-27T12:00:05Z"));
     let [point] = runs[0].points.as_slice() else { panic!("{} points", runs[0].points.len()) };
-    assert_eq!((point.outstanding, point.duration_ns), (8, 30_000_000_000));
+    assert_eq!((point.queue_depth, point.duration_ns), (8, 30_000_000_000));
     assert!(near(point.read_share, 0.67) && near(point.random_share, 1.0));
     let summary = PointSummary::from_point(point);
     assert!(near(summary.io_per_s.value, 1000.0));
-    assert_eq!(summary.service_time.reads.mean_ns, Some(1e6));
-    assert_eq!(summary.service_time.writes.max_ns, Some(60_000_000));
-    let mean = summary.service_time.all.mean_ns.expect("a mean");
+    assert_eq!(summary.latency.reads.mean_ns, Some(1e6));
+    assert_eq!(summary.latency.writes.max_ns, Some(60_000_000));
+    let mean = summary.latency.all.mean_ns.expect("a mean");
     assert!(near(mean, 1.0e6 * 0.67 + 2.5e6 * 0.33), "{mean}");
 }
 
@@ -218,7 +215,7 @@ fn an_import_is_stored_marked_and_read_back() {
     for point in &imported.points {
         logbook.add_point(id, point).unwrap();
     }
-    logbook.end_run(id, RunState::Sealed, "2026-11-21T18:00:00Z", &[]).unwrap();
+    logbook.end_run(id, RunState::Complete, "2026-11-21T18:00:00Z", &[]).unwrap();
     assert_eq!(logbook.points(id).unwrap(), imported.points);
     let mark = &logbook.run(id).unwrap().findings[0];
     assert_eq!(mark.code.as_str(), "imported");

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |n: usize, or: &str| words.get(n).map_or(or.to_owned(), Clone::clone);
     let path = word(0, "/dev/zero");
-    let outstanding: u32 = word(1, "32").parse()?;
+    let queue_depth: u32 = word(1, "32").parse()?;
     let seconds: f64 = word(2, "2").parse()?;
     let engine = engine(&word(3, "io_uring"))?;
     let size: u32 = word(4, "4096").parse()?;
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let file = open.open(&path)?;
     let text = format!(
-        "name = \"bench\"\nqueue_depth = [{outstanding}]\nwarm_up = \"200ms\"\n\
+        "name = \"bench\"\nqueue_depth = [{queue_depth}]\nwarm_up = \"200ms\"\n\
          duration = \"{}ms\"\n[[profile]]\nname = \"bench\"\nrandom = 100\nread = 100\n\
          block_size = \"{size}B\"\nstreams = {streams}\n{arrivals}",
         (seconds * 1e3) as u64
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
          \"failed\": {}, \"response_p50_ns\": {}, \"response_p99_ns\": {}, \"response_p999_ns\": \
          {}}}",
         ios / outcome.duration.as_secs_f64(),
-        reads.service_time.mean().unwrap_or(f64::NAN),
+        reads.latency.mean().unwrap_or(f64::NAN),
         per_io(outcome.cpu.user.0),
         per_io(outcome.cpu.system.0),
         outcome.failed(),

@@ -150,7 +150,7 @@ fn measure_reads(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<O
         trims_first: false,
         operation: Operation::Transfer,
         trace: None,
-        request_size: SizeMix::fixed(ZEROS),
+        block_size: SizeMix::fixed(ZEROS),
         own_writes: None,
         alignment_bytes: u64::from(ZEROS),
         ..null.clone()

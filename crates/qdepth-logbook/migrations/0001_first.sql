@@ -3,7 +3,7 @@ CREATE TABLE run (
     id                  TEXT NOT NULL UNIQUE,
     started_at          TEXT NOT NULL,
     ended_at            TEXT,
-    state               TEXT NOT NULL CHECK (state IN ('running', 'sealed', 'interrupted', 'failed')),
+    state               TEXT NOT NULL CHECK (state IN ('running', 'complete', 'interrupted', 'failed')),
     qdepth_version      TEXT NOT NULL,
     measurement_version INTEGER NOT NULL,
     plan_name           TEXT NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE ceiling (
     run         INTEGER NOT NULL,
     target      INTEGER NOT NULL,
     place       INTEGER NOT NULL,
-    outstanding INTEGER NOT NULL,
+    queue_depth INTEGER NOT NULL,
     io_per_s    REAL,
     PRIMARY KEY (run, target, place),
     FOREIGN KEY (run, target) REFERENCES target (run, place)
@@ -61,11 +61,11 @@ CREATE TABLE point (
     profile_title           TEXT NOT NULL,
     random_share            REAL,
     read_share              REAL,
-    request_size            TEXT NOT NULL,
-    request_size_mean_bytes REAL,
+    block_size            TEXT NOT NULL,
+    block_size_mean_bytes REAL,
     reported_as_throughput  INTEGER NOT NULL CHECK (reported_as_throughput IN (0, 1)),
     arrivals                TEXT NOT NULL,
-    outstanding             INTEGER NOT NULL,
+    queue_depth             INTEGER NOT NULL,
     streams                 INTEGER NOT NULL,
     direct                  INTEGER NOT NULL CHECK (direct IN (0, 1)),
     started_at              TEXT NOT NULL,
@@ -108,7 +108,7 @@ CREATE TABLE direction (
     completed     INTEGER NOT NULL,
     bytes         INTEGER NOT NULL,
     short         INTEGER NOT NULL,
-    service_time  BLOB NOT NULL,
+    latency  BLOB NOT NULL,
     response_time BLOB,
     stated        TEXT,
     PRIMARY KEY (point, direction)
@@ -135,8 +135,8 @@ CREATE TABLE finding (
 ) STRICT;
 CREATE INDEX finding_by_run ON finding (run, point);
 CREATE INDEX finding_by_point ON finding (point);
-CREATE TRIGGER run_is_sealed BEFORE UPDATE ON run WHEN old.state = 'sealed'
-BEGIN SELECT RAISE(ABORT, 'a sealed run is never changed'); END;
+CREATE TRIGGER run_is_complete BEFORE UPDATE ON run WHEN old.state = 'complete'
+BEGIN SELECT RAISE(ABORT, 'a complete run is never changed'); END;
 CREATE TRIGGER point_is_final BEFORE UPDATE ON point
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
 CREATE TRIGGER direction_is_final BEFORE UPDATE ON direction
@@ -200,7 +200,7 @@ CREATE TABLE headline (
 -- Rows of a kilobyte and more, with histograms. Without a rowid they would lie in the tree of the
 -- key, where a row of over a quarter of a page goes on in a page of its own (16.2 MB for 7.5 MB of
 -- histograms; 9.8 MB so).
-CREATE TABLE interval (
+CREATE TABLE sample (
     point              INTEGER NOT NULL REFERENCES point (id),
     place              INTEGER NOT NULL,
     start_ns           INTEGER NOT NULL,
@@ -209,15 +209,15 @@ CREATE TABLE interval (
     writes             INTEGER NOT NULL,
     read_bytes         INTEGER NOT NULL,
     written_bytes      INTEGER NOT NULL,
-    read_service_time  BLOB NOT NULL,
-    write_service_time BLOB NOT NULL,
+    read_latency  BLOB NOT NULL,
+    write_latency BLOB NOT NULL,
     trims              INTEGER NOT NULL,
     trimmed_bytes      INTEGER NOT NULL,
-    trim_service_time  BLOB NOT NULL,
+    trim_latency  BLOB NOT NULL,
     PRIMARY KEY (point, place)
 ) STRICT;
 
-CREATE TRIGGER interval_is_final BEFORE UPDATE ON interval
+CREATE TRIGGER sample_is_final BEFORE UPDATE ON sample
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
 CREATE TRIGGER monitor_is_final BEFORE UPDATE ON monitor
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
@@ -250,8 +250,8 @@ WITH counts AS (
     FROM direction AS d GROUP BY d.point)
 SELECT r.id AS run, r.emulated, p.place AS "index", t.name AS target, t.kind AS target_kind,
     t.area_bytes, t.engine, p.profile, p.random_share, p.read_share,
-    coalesce(p.trim_share, 0e0) AS trim_share, p.request_size,
-    p.request_size_mean_bytes AS request_size_bytes, p.arrivals, p.outstanding,
+    coalesce(p.trim_share, 0e0) AS trim_share, p.block_size,
+    p.block_size_mean_bytes AS block_size_bytes, p.arrivals, p.queue_depth,
     p.offered_io_per_s, p.streams, p.workers, p.load_group AS "group", p.variant,
     CASE WHEN substr(p.step, -5) = ' MB/s' THEN replace(p.step, ' MB/s', ' MiB/s') ELSE p.step END
         AS step,
@@ -276,7 +276,7 @@ WHERE p.attempt = (SELECT max(q.attempt) FROM point AS q WHERE q.run = p.run AND
 CREATE VIEW samples AS
 SELECT r.id AS run, p.place AS "index", i.place AS sample, i.start_ns, i.length_ns, i.reads,
     i.writes, i.trims, i.read_bytes, i.written_bytes, i.trimmed_bytes
-FROM interval AS i
+FROM sample AS i
 JOIN point AS p ON p.id = i.point
 JOIN run AS r ON r.sequence = p.run
 WHERE p.attempt = (SELECT max(q.attempt) FROM point AS q WHERE q.run = p.run AND q.place = p.place);

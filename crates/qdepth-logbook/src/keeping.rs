@@ -237,7 +237,7 @@ fn lost() -> rusqlite::Error {
 /// Deletes a run, after everything that belongs to it.
 fn remove(connection: &Connection, run: i64) -> std::result::Result<(), Failure> {
     // Referencing tables must come first.
-    let tables = ["io_error", "direction", "interval", "monitor", "finding"];
+    let tables = ["io_error", "direction", "sample", "monitor", "finding"];
     for table in tables {
         let of_points =
             format!("DELETE FROM {table} WHERE point IN (SELECT id FROM point WHERE run = ?1)");

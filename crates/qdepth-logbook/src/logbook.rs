@@ -160,7 +160,7 @@ impl Logbook {
     }
 
     /// Ends a run and adds findings about the whole run (existing ones are not duplicated). After
-    /// [`RunState::Sealed`] it can never be changed again.
+    /// [`RunState::Complete`] it can never be changed again.
     ///
     /// # Errors
     /// Like [`add_point`](Self::add_point).
@@ -204,7 +204,7 @@ impl Logbook {
     pub fn reopen(&mut self, run_id: &str) -> Result<()> {
         self.write("reopening the run", |transaction, path| {
             let (run, state) = state_of(transaction, path, run_id)?;
-            if state == RunState::Sealed {
+            if state == RunState::Complete {
                 return Err(Failure::Rule(LogbookError::Sealed { run: run_id.to_owned() }));
             }
             changed(transaction, run, |_| {
@@ -529,7 +529,7 @@ fn running(
     let id = run_id.to_owned();
     match state {
         RunState::Running => Ok(run),
-        RunState::Sealed => Err(Failure::Rule(LogbookError::Sealed { run: id })),
+        RunState::Complete => Err(Failure::Rule(LogbookError::Sealed { run: id })),
         state => {
             let state = state.as_str();
             Err(Failure::Rule(LogbookError::NotRunning { run: id, state }))

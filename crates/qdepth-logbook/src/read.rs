@@ -100,7 +100,7 @@ fn targets(rows: &mut Rows<'_>, run: i64) -> Result<Vec<TargetRecord>> {
         target.ceiling = rows.query(ceiling, params![run, target.index], |row| {
             // NULL is NaN, which SQLite cannot store.
             let rate: Option<f64> = row.get("io_per_s")?;
-            Ok((row.get("outstanding")?, rate.unwrap_or(f64::NAN)))
+            Ok((row.get("queue_depth")?, rate.unwrap_or(f64::NAN)))
         })?;
         target.facts = observations(rows, run, Some(target.index))?;
     }
@@ -179,7 +179,7 @@ impl Attempt {
 /// IDs of the runs that are not sealed, the one started last first.
 pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
     connection
-        .prepare_cached("SELECT id FROM run WHERE state <> 'sealed' ORDER BY id DESC")?
+        .prepare_cached("SELECT id FROM run WHERE state <> 'complete' ORDER BY id DESC")?
         .query_map([], |row| row.get(0))?
         .collect()
 }
@@ -305,7 +305,7 @@ fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRec
 }
 
 fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
-    let query = "SELECT * FROM interval WHERE point = ?1 ORDER BY place";
+    let query = "SELECT * FROM sample WHERE point = ?1 ORDER BY place";
     rows.query(query, [point], record)
 }
 

@@ -42,12 +42,12 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
 
 fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
     insert(connection, &[("run", &run)], target)?;
-    for (position, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
+    for (position, (queue_depth, rate)) in (0i64..).zip(&target.ceiling) {
         let cells: [Cell<'_>; 5] = [
             ("run", &run),
             ("target", &target.index),
             ("place", &position),
-            ("outstanding", outstanding),
+            ("queue_depth", queue_depth),
             ("io_per_s", rate),
         ];
         row(connection, "ceiling", &cells)?;

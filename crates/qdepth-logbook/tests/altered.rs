@@ -29,7 +29,7 @@ fn good_with(directory: &Path, first: &PointRecord) -> PathBuf {
         logbook.add_point(id, &point(1)).unwrap();
         logbook.add_point(id, &point(2)).unwrap();
     }
-    logbook.end_run(ID, RunState::Sealed, END, &[Finding::remark(Code::Buffered)]).unwrap();
+    logbook.end_run(ID, RunState::Complete, END, &[Finding::remark(Code::Buffered)]).unwrap();
     logbook.keep_certificate(&certificate("c", END, "host")).unwrap();
     drop(logbook);
     file
@@ -182,7 +182,7 @@ fn a_damaged_point_is_left_out_and_the_rest_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     by_hand(&file)
-        .execute("UPDATE interval SET reads = reads + 1 WHERE point = 1 AND place = 7", [])
+        .execute("UPDATE sample SET reads = reads + 1 WHERE point = 1 AND place = 7", [])
         .unwrap();
     let (run, points) = read(&file, ID).unwrap();
     assert!(points == [point(1), point(2)]);
@@ -242,7 +242,7 @@ fn the_end_of_a_run_does_not_make_its_damage_pass_for_whole() {
         .unwrap();
     drop(by_hand);
     let mut logbook = Logbook::open(&file).unwrap();
-    logbook.end_run(OTHER, RunState::Sealed, END, &[]).unwrap();
+    logbook.end_run(OTHER, RunState::Complete, END, &[]).unwrap();
     let (run, _) = logbook.measured(OTHER).unwrap();
     let said = run.findings.iter().find(|finding| finding.code == Code::RecordDamaged).unwrap();
     assert_eq!(said.labels["parts"], "run, environment");

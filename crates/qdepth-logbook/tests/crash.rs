@@ -33,7 +33,7 @@ fn child_adds_points() {
         writeln!(out, "stored {index}").unwrap();
         out.flush().unwrap();
     }
-    logbook.end_run(&id, RunState::Sealed, "2025-03-01T11:00:00Z", &[]).unwrap();
+    logbook.end_run(&id, RunState::Complete, "2025-03-01T11:00:00Z", &[]).unwrap();
 }
 
 fn child(file: &Path, id: &str, limit: u32) -> Child {
@@ -107,7 +107,7 @@ fn several_processes_write_to_one_logbook() {
     let logbook = Logbook::open_read_only(&file).unwrap();
     for id in &ids {
         assert_eq!(logbook.points(id).unwrap(), (0..40).map(point).collect::<Vec<_>>());
-        assert_eq!(logbook.run(id).unwrap().state, RunState::Sealed);
+        assert_eq!(logbook.run(id).unwrap().state, RunState::Complete);
     }
     assert!(logbook.check().unwrap().is_whole());
     // Only SQLite's own files may be left.

@@ -124,7 +124,7 @@ fn what_was_measured_cannot_be_changed_by_other_tools() {
     for statement in [
         "UPDATE point SET issued = 0",
         "UPDATE direction SET completed = 0",
-        "UPDATE interval SET reads = 0",
+        "UPDATE sample SET reads = 0",
         "UPDATE finding SET severity = 'remark'",
         "UPDATE expected SET io_per_s = 0",
     ] {

@@ -188,7 +188,7 @@ fn the_page_on_the_tables_names_every_column() {
         let of_view = match &*table {
             "runs" => described.get(&key("run")).or(csv.get(&column).map(|(_, meaning)| meaning)),
             "points" => csv.get(&column).map(|(_, meaning)| meaning),
-            "samples" => described.get(&key("interval")),
+            "samples" => described.get(&key("sample")),
             table => described.get(&key(table)),
         };
         let meaning = of_view.cloned();
@@ -206,7 +206,7 @@ fn the_page_on_the_tables_names_every_column() {
         ("expected", &["run"]),
         ("point", &["id", "run", "attempt"]),
         ("direction", &["point", "direction"]),
-        ("interval", &["point", "place"]),
+        ("sample", &["point", "place"]),
         ("monitor", &["point", "place"]),
     ];
     for (table, own) in own {
@@ -303,5 +303,5 @@ fn an_exported_document_keeps_to_its_schema() {
     assert_eq!(value["schema"]["name"], "qdepth-run");
     assert_eq!(value["run"]["seed"], "18446744073709551614");
     assert_eq!(value["points"][0]["findings"][0]["values"]["ratio"], Value::Null);
-    assert!(value["points"][0]["service_time_ns"]["all"]["percentiles"]["50"].is_u64());
+    assert!(value["points"][0]["latency_ns"]["all"]["percentiles"]["50"].is_u64());
 }

@@ -38,7 +38,7 @@ fn child_measures() {
             logbook.add_point(ID, &short(index))?;
             print_line(&format!("stored {index}"));
         }
-        logbook.end_run(ID, RunState::Sealed, END, &[])?;
+        logbook.end_run(ID, RunState::Complete, END, &[])?;
         print_line("sealed");
         Ok(())
     };
@@ -135,14 +135,14 @@ impl Lab {
         );
         assert!((0..).map(short).zip(&found).all(|(right, found)| right == *found), "{fault}");
         if report.sealed {
-            assert_eq!(logbook.run(ID).unwrap().state, RunState::Sealed, "{fault}");
+            assert_eq!(logbook.run(ID).unwrap().state, RunState::Complete, "{fault}");
         } else if logbook.hold_unfinished().unwrap().is_some() {
             // The run can be resumed to its end.
             logbook.reopen(ID).unwrap();
             for index in logbook.points_done(ID).unwrap().len() as u32..POINTS {
                 logbook.add_point(ID, &short(index)).unwrap();
             }
-            logbook.end_run(ID, RunState::Sealed, END, &[]).unwrap();
+            logbook.end_run(ID, RunState::Complete, END, &[]).unwrap();
             assert!(logbook.check().unwrap().is_whole(), "{fault}");
         }
     }

@@ -17,7 +17,7 @@ fn measure(file: &Path) -> Result<(), LogbookError> {
     logbook.hold(ID)?;
     logbook.begin_run(&run(ID))?;
     logbook.add_point(ID, &point(0))?;
-    logbook.end_run(ID, RunState::Sealed, END, &[])
+    logbook.end_run(ID, RunState::Complete, END, &[])
 }
 
 fn refused(file: &Path) -> String {
@@ -60,8 +60,8 @@ fn a_view_without_end_in_a_tables_place_is_refused() {
     let hostile = rusqlite::Connection::open(&file).unwrap();
     hostile
         .execute_batch(
-            "ALTER TABLE interval RENAME TO old;
-             CREATE VIEW interval AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+            "ALTER TABLE sample RENAME TO old;
+             CREATE VIEW sample AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
              SELECT old.* FROM old, n",
         )
         .unwrap();

@@ -26,7 +26,7 @@ mod tests {
             for index in 0..4 {
                 logbook.add_point(&id, &point(index)).unwrap();
             }
-            logbook.end_run(&id, RunState::Sealed, AT, &[]).unwrap();
+            logbook.end_run(&id, RunState::Complete, AT, &[]).unwrap();
         }
         file
     }
@@ -96,7 +96,7 @@ mod tests {
         logbook.reopen(&id(1)).unwrap();
         assert_eq!((last().state, last().ended_at), (RunState::Killed, None));
         logbook.plan_points(&id(1), 1).unwrap();
-        logbook.end_run(&id(1), RunState::Sealed, AT, &[]).unwrap();
+        logbook.end_run(&id(1), RunState::Complete, AT, &[]).unwrap();
         assert!(last().is_whole());
         logbook.note(&id(1), "warm", AT).unwrap();
         logbook.retract(&id(1), "loose", AT).unwrap();
@@ -127,7 +127,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "old.db", &[1, 2, 3]);
         let by_hand = rusqlite::Connection::open(&file).unwrap();
-        by_hand.execute_batch("DROP TRIGGER run_is_sealed").unwrap();
+        by_hand.execute_batch("DROP TRIGGER run_is_complete").unwrap();
         by_hand.execute("UPDATE run SET plan_name = 'other' WHERE sequence = 1", []).unwrap();
         let nine =
             "UPDATE headline SET line = replace(line, '_done\":4', '_done\":9') WHERE run = 2";
@@ -269,7 +269,7 @@ mod tests {
             let filled = names.map(Result::unwrap).filter(|name| rows(name) > 0);
             filled.collect::<Vec<_>>()
         };
-        for name in ["io_error", "interval", "direction", "observation", "headline"] {
+        for name in ["io_error", "sample", "direction", "observation", "headline"] {
             assert!(tables().iter().any(|filled| filled == name), "{name}: {:?}", tables());
         }
         logbook.prune(&[id(1)]).unwrap();

@@ -35,10 +35,10 @@ fn a_run_comes_back_as_it_went_in() {
     }
     let finding = Finding::remark(Code::MonitorMissing).label("monitor", "smart");
     let findings = [expected.findings[0].clone(), finding.clone()];
-    logbook.end_run(ID, RunState::Sealed, END, &findings).unwrap();
+    logbook.end_run(ID, RunState::Complete, END, &findings).unwrap();
     drop(logbook);
 
-    expected.state = RunState::Sealed;
+    expected.state = RunState::Complete;
     expected.ended_at = Some(END.into());
     expected.findings.push(finding);
     let logbook = Logbook::open_read_only(directory.path().join("qdepth.db")).unwrap();
@@ -47,7 +47,7 @@ fn a_run_comes_back_as_it_went_in() {
     let headline = logbook.runs().unwrap().remove(0);
     assert_eq!(headline.targets, ["a", "b", "c", "d"]);
     assert_eq!((headline.points_done, headline.points_planned), (3, 4));
-    assert_eq!((headline.state, headline.emulated), (RunState::Sealed, true));
+    assert_eq!((headline.state, headline.emulated), (RunState::Complete, true));
     drop(logbook);
     let mut logbook = Logbook::open(directory.path().join("qdepth.db")).unwrap();
     assert_eq!(logbook.hold_unfinished().unwrap(), None);
@@ -132,7 +132,7 @@ fn an_interrupted_point_is_superseded_and_no_other() {
     assert_eq!(logbook.points(ID).unwrap(), [0, 1].map(point));
     assert_eq!(logbook.points_done(ID).unwrap(), [0, 1].into());
 
-    logbook.end_run(ID, RunState::Sealed, END, &[]).unwrap();
+    logbook.end_run(ID, RunState::Complete, END, &[]).unwrap();
     assert!(matches!(logbook.reopen(ID), Err(LogbookError::Sealed { .. })));
     assert!(matches!(logbook.add_point(ID, &point(3)), Err(LogbookError::Sealed { .. })));
     let nobody = logbook.add_point("nobody", &point(3));
@@ -213,7 +213,7 @@ fn what_killed_runs_left_behind_goes_away() {
 #[test]
 fn a_series_takes_little_more_room_than_its_histograms() {
     let many: Vec<u64> = (0..600).map(|n| 1000 + n * n * 40).collect();
-    let slice = |n| IntervalRecord { read_service_time: (&histogram(&many)).into(), ..interval(n) };
+    let slice = |n| IntervalRecord { read_latency: (&histogram(&many)).into(), ..interval(n) };
     let bytes_with = |slices: u64| {
         let (directory, mut logbook) = fresh();
         logbook.begin_run(&run(ID)).unwrap();
@@ -221,8 +221,7 @@ fn a_series_takes_little_more_room_than_its_histograms() {
         logbook.add_point(ID, &PointRecord { intervals, ..point(0) }).unwrap();
         drop(logbook);
         let file = directory.path().join("qdepth.db");
-        let sum =
-            "SELECT total(length(read_service_time) + length(write_service_time)) FROM interval";
+        let sum = "SELECT total(length(read_latency) + length(write_latency)) FROM sample";
         let connection = rusqlite::Connection::open(&file).unwrap();
         let held: f64 = connection.query_row(sum, [], |row| row.get(0)).unwrap();
         (std::fs::metadata(&file).unwrap().len() as f64, held)
@@ -252,10 +251,10 @@ fn the_summary_is_that_of_the_facts() {
     let (low, high) = summary.io_per_s.interval.expect("a steady series");
     assert!(low < summary.io_per_s.value && summary.io_per_s.value < high);
     assert!((summary.mib_per_s - 100.0 * 8192.0 / 3.0 / 1_048_576.0).abs() < 1e-9);
-    assert_eq!(summary.service_time.all.count, 100);
-    assert_eq!(summary.service_time.all.min_ns, Some(1001));
+    assert_eq!(summary.latency.all.count, 100);
+    assert_eq!(summary.latency.all.min_ns, Some(1001));
     assert_eq!(summary.response_time.reads.count, 2);
-    assert_eq!(summary.response_time.writes, summary.service_time.writes);
+    assert_eq!(summary.response_time.writes, summary.latency.writes);
     assert_eq!((summary.failed, summary.grade), (15, Grade::C));
     assert!((summary.mean_in_flight.unwrap() - 32.0).abs() < 1e-6);
     assert!((summary.cpu_user_ns_per_io.unwrap() - 0.15).abs() < 1e-12);
@@ -269,7 +268,7 @@ fn a_point_without_ios_has_no_nan() {
     assert_eq!((summary.mean_in_flight, summary.cpu_user_ns_per_io), (None, None));
     let json = export_json(&run(ID), &[empty]);
     let read: Document = serde_json::from_str(&json).unwrap();
-    assert_eq!(read.points[0].service_time_ns.all.mean, None);
+    assert_eq!(read.points[0].latency_ns.all.mean, None);
 }
 
 #[test]
@@ -289,10 +288,10 @@ fn a_csv_cell_never_is_a_formula() {
     assert_eq!(cell(0, "profile"), "'@x");
     assert_eq!(cell(0, "arrivals"), "'+1,\n2");
     assert_eq!(cell(0, "emulated"), "true");
-    assert_eq!(cell(0, "service_time_ns_all_min"), "1001");
-    assert_ne!(cell(0, "service_time_ns_all_p50"), "");
-    assert_eq!(cell(0, "service_time_ns_all_p99"), "");
-    assert_eq!(cell(1, "service_time_ns_all_mean"), "");
+    assert_eq!(cell(0, "latency_ns_all_min"), "1001");
+    assert_ne!(cell(0, "latency_ns_all_p50"), "");
+    assert_eq!(cell(0, "latency_ns_all_p99"), "");
+    assert_eq!(cell(1, "latency_ns_all_mean"), "");
     assert_eq!(cell(0, "findings"), "hung buffered");
 }
 

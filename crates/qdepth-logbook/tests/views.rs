@@ -155,7 +155,7 @@ fn with_sane_numbers(mut point: PointRecord) -> PointRecord {
     let shares = [&mut point.random_share, &mut point.read_share, &mut point.trim_share];
     shares.into_iter().for_each(|share| *share = 0.25);
     point.in_flight_integral_ns = 1e12;
-    point.request_size_mean_bytes = 4096.5;
+    point.block_size_mean_bytes = 4096.5;
     point
 }
 

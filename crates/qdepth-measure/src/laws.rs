@@ -34,7 +34,7 @@ pub struct PointFacts {
     /// Length of the window, ns.
     pub duration_ns: f64,
     /// I/Os that should always have been in flight; `None` for an open loop.
-    pub outstanding_asked: Option<f64>,
+    pub queue_depth_asked: Option<f64>,
     /// Time integral of the I/Os in flight, sampled by the loop, I/O·ns.
     pub in_flight_integral_ns: f64,
     /// Sum of the parts of all latencies that lie in the window, from the stamps, ns.
@@ -142,7 +142,7 @@ fn little(facts: &PointFacts) -> Option<Finding> {
 }
 
 fn depth(facts: &PointFacts) -> Option<Finding> {
-    let asked = facts.outstanding_asked?;
+    let asked = facts.queue_depth_asked?;
     if facts.duration_ns <= 0.0 {
         return None;
     }
@@ -280,7 +280,7 @@ mod tests {
     fn lawful() -> PointFacts {
         PointFacts {
             duration_ns: 1e9,
-            outstanding_asked: Some(8.0),
+            queue_depth_asked: Some(8.0),
             in_flight_integral_ns: 8e9,
             latency_in_window_ns: 8e9,
             latency_completed_ns: Some(8e9),

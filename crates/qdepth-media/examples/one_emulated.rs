@@ -12,11 +12,11 @@ use qdepth_workload::{Choices, PlanFile, resolve};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [expression, profile, outstanding, milliseconds] = words.as_slice() else {
+    let [expression, profile, queue_depth, milliseconds] = words.as_slice() else {
         return Err("usage: one_emulated MEDIA PROFILE OUTSTANDING MILLISECONDS".into());
     };
     let text = format!(
-        "name = \"speed\"\nprofiles = [\"{profile}\"]\nqueue_depth = [{outstanding}]\n\
+        "name = \"speed\"\nprofiles = [\"{profile}\"]\nqueue_depth = [{queue_depth}]\n\
          warm_up = \"10ms\"\nduration = \"{milliseconds}ms\""
     );
     let file: PlanFile = toml::from_str(&text)?;

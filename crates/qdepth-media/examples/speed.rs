@@ -23,12 +23,12 @@ const ROUNDS: usize = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let only = std::env::args().nth(1);
-    for (expression, profile, outstanding, seconds) in LOADS {
-        if only.as_deref().is_some_and(|o| format!("{expression} {profile} {outstanding}") != o) {
+    for (expression, profile, queue_depth, seconds) in LOADS {
+        if only.as_deref().is_some_and(|o| format!("{expression} {profile} {queue_depth}") != o) {
             continue;
         }
         let text = format!(
-            "name = \"speed\"\nprofiles = [\"{profile}\"]\nqueue_depth = [{outstanding}]\n\
+            "name = \"speed\"\nprofiles = [\"{profile}\"]\nqueue_depth = [{queue_depth}]\n\
              warm_up = \"10ms\"\nduration = \"{seconds}s\""
         );
         let file: PlanFile = toml::from_str(&text)?;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         rates.sort_by(f64::total_cmp);
         println!(
-            "{expression:<28} {profile:<12} {outstanding:>4}: {:.1} M/s",
+            "{expression:<28} {profile:<12} {queue_depth:>4}: {:.1} M/s",
             rates[ROUNDS / 2] / 1e6
         );
     }

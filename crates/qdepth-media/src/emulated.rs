@@ -77,7 +77,7 @@ impl Emulated {
         nodes: Vec<Node>,
         nodes_per_target: Vec<usize>,
         routes: Vec<StreamRoute>,
-        outstanding: &[u32],
+        queue_depth: &[u32],
         bound: u64,
     ) -> Self {
         let several = routes.len() > 1;
@@ -87,10 +87,10 @@ impl Emulated {
             let node = routes.get(usize::from(stream)).map_or(0, |route| route.node as u16);
             SlotOwner { stream, node }
         };
-        let slots = outstanding.iter().map(|slots| (*slots).max(1) as usize).sum::<usize>();
+        let slots = queue_depth.iter().map(|slots| (*slots).max(1) as usize).sum::<usize>();
         let slots = slots.max(SLOTS);
         let owned = (0..)
-            .zip(outstanding)
+            .zip(queue_depth)
             .flat_map(|(stream, slots)| std::iter::repeat_n(stream, (*slots).max(1) as usize));
         Self {
             now: Instant(0),

@@ -19,7 +19,7 @@ pub struct OpenMedia {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaLoad {
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Number of streams (processes in the papers).
     pub streams: u32,
     /// Measurement area, all streams together.
@@ -31,7 +31,7 @@ pub struct MediaLoad {
 impl From<&Point> for MediaLoad {
     fn from(point: &Point) -> Self {
         Self {
-            outstanding: point.outstanding,
+            queue_depth: point.queue_depth,
             streams: point.streams,
             area: point.area,
             alignment: point.alignment_bytes,

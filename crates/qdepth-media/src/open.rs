@@ -85,7 +85,7 @@ impl TargetExpression {
         };
         let target = Self { text: expression.trim().to_owned(), form, overrides, host, own };
         let (streams, area) = (target.shape()?.parts, Extent::default());
-        let load = MediaLoad { outstanding: 1, streams, area, alignment: 1 };
+        let load = MediaLoad { queue_depth: 1, streams, area, alignment: 1 };
         target.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
         Ok(target)
     }
@@ -246,7 +246,7 @@ impl TargetExpression {
         others: &[(&Self, &OpenMedia)],
     ) -> Result<Emulated, MediaError> {
         let (mut nodes, mut routes, mut drives) = (Vec::new(), Vec::new(), Vec::new());
-        let mut outstanding: Vec<u32> = Vec::new();
+        let mut queue_depth: Vec<u32> = Vec::new();
         for (target, options) in std::iter::once(&(self, options)).chain(others) {
             let own = target.nodes(options)?;
             let before = nodes.len();
@@ -255,7 +255,7 @@ impl TargetExpression {
                 let of_load = Self::routes(&shape, load, own.len()).into_iter();
                 let moved = |route: StreamRoute| StreamRoute { node: before + route.node, ..route };
                 routes.extend(of_load.map(moved));
-                outstanding.extend(std::iter::repeat_n(load.outstanding, load.streams as usize));
+                queue_depth.extend(std::iter::repeat_n(load.queue_depth, load.streams as usize));
             }
             drives.push(own.len());
             nodes.extend(own);
@@ -266,7 +266,7 @@ impl TargetExpression {
             || Host::none(streams),
             |values| Host::new(&values, self.overrides.ghz, self.overrides.settings, streams),
         );
-        Ok(Emulated::new(host, nodes, drives, routes, &outstanding, bound))
+        Ok(Emulated::new(host, nodes, drives, routes, &queue_depth, bound))
     }
 
     /// True if both targets use the same host and settings, so that concurrent loads share it.

@@ -11,7 +11,7 @@ fn opened(expression: &str, slots: u32) -> qdepth_media::Emulated {
     let shape = medium.shape().unwrap();
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
     let load =
-        MediaLoad { outstanding: slots / shape.parts, streams: shape.parts, area, alignment: 4096 };
+        MediaLoad { queue_depth: slots / shape.parts, streams: shape.parts, area, alignment: 4096 };
     let options = OpenMedia { seed: 1, loads: vec![load], wear: None };
     medium.open(&options).unwrap()
 }

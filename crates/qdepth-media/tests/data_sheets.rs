@@ -17,10 +17,10 @@ struct Sheet {
     wider: &'static [(&'static str, f64)],
 }
 
-const fn fresh(name: &'static str, outstanding: u32) -> Sheet {
+const fn fresh(name: &'static str, queue_depth: u32) -> Sheet {
     Sheet {
         name,
-        random: ("@host=none @state=fresh", outstanding, 300),
+        random: ("@host=none @state=fresh", queue_depth, 300),
         sequential: ("@host=none @state=fresh", 32, 300),
         wider: &[],
     }
@@ -74,13 +74,13 @@ fn profile(random: u32, read: u32, size: &str, full: bool) -> String {
 fn emulated(sheet: &Sheet, key: &str) -> f64 {
     let random = key.starts_with("random");
     let read = if key.contains("_read") { 100 } else { 0 };
-    let (behind, outstanding, milliseconds) = if random { sheet.random } else { sheet.sequential };
+    let (behind, queue_depth, milliseconds) = if random { sheet.random } else { sheet.sequential };
     let expression = format!("media:{} {behind}", sheet.name);
     let full = behind.contains("@area=full");
     if random {
-        return rate(&expression, outstanding, milliseconds, &profile(100, read, "4KiB", full));
+        return rate(&expression, queue_depth, milliseconds, &profile(100, read, "4KiB", full));
     }
-    let requests = rate(&expression, outstanding, milliseconds, &profile(0, read, "128KiB", full));
+    let requests = rate(&expression, queue_depth, milliseconds, &profile(0, read, "128KiB", full));
     requests * f64::from(128 << 10) / 1e6
 }
 
@@ -103,9 +103,9 @@ fn each_promise_is_reached_at_the_sheets_own_load() {
 /// Further promises of data sheets, besides the four maxima.
 #[test]
 fn further_numbers_of_a_sheet_are_reached() {
-    let measured = |expression: &str, outstanding: u32, random: u32, read: u32, size: &str| {
+    let measured = |expression: &str, queue_depth: u32, random: u32, read: u32, size: &str| {
         let expression = format!("media:{expression} @host=none");
-        rate(&expression, outstanding, 2000, &profile(random, read, size, false))
+        rate(&expression, queue_depth, 2000, &profile(random, read, size, false))
     };
     let fresh = "@state=fresh";
     let alone = |name: &str, read: u32| measured(&format!("{name} {fresh}"), 1, 100, read, "4KiB");

@@ -14,8 +14,8 @@ const MIX: &str = "random = 70\nread = 67\nblock_size = [{ size = \"8KiB\", weig
 #[cfg(test)]
 fn bytes(outcome: &Outcome) -> String {
     let buckets = |d: &qdepth_engine::DirectionOutcome| {
-        let all: Vec<_> = d.service_time.occupied().map(|(low, _, n)| (low.0, n)).collect();
-        format!("{} {} {} {all:?}", d.completed, d.bytes, d.service_time.sum())
+        let all: Vec<_> = d.latency.occupied().map(|(low, _, n)| (low.0, n)).collect();
+        format!("{} {} {} {all:?}", d.completed, d.bytes, d.latency.sum())
     };
     // The hashes are older than trims, of which these loads have none.
     let [reads, writes, trims, syncs] = &outcome.directions;
@@ -63,14 +63,14 @@ fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
         ["media:p3700-800gb", "raid0(media:p3700-800gb*3)", "raid1(media:iodrive-320gb*2)"]
     {
         for profile in [MIX, trims, paced, syncs] {
-            for outstanding in [1, 7, 256] {
-                let point = point(expression, outstanding, 40, profile);
+            for queue_depth in [1, 7, 256] {
+                let point = point(expression, queue_depth, 40, profile);
                 let any = measured(expression, &point);
                 let medium = TargetExpression::read(expression).expect("read");
                 let mut target = medium.open(&OpenMedia::for_point(&point)).expect("opens");
                 let single = target.measure(&point, &AtomicBool::new(false)).expect("measured");
-                assert_eq!(any, single, "{expression}, {outstanding}: {profile}");
-                assert!(single.completed() > 50, "{expression}, {outstanding}: {profile}");
+                assert_eq!(any, single, "{expression}, {queue_depth}: {profile}");
+                assert!(single.completed() > 50, "{expression}, {queue_depth}: {profile}");
             }
         }
     }

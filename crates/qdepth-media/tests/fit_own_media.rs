@@ -167,8 +167,8 @@ mod truth {
         if !medium.parameter("drawn.toml", "credits").is_some_and(|credits| credits > 0.0) {
             // A drive's buffer is full before the window.
             short.warm_up_ns = if point.writes() { 400_000_000 } else { 60_000_000 };
-            short.stop.bytes = (u64::from(point.in_flight_max()) * 20 + 6000)
-                * u64::from(point.request_size.max());
+            short.stop.bytes =
+                (u64::from(point.in_flight_max()) * 20 + 6000) * u64::from(point.block_size.max());
             short.stop.duration_ns = 400_000_000_000;
         }
         measure(&mut target, &short, &stop, &mut |_| {})
@@ -188,11 +188,11 @@ mod truth {
             let noisy = draw.noisy(rate);
             let slower = rate / noisy;
             let mean = |side: usize| {
-                let times = &outcome.directions[side].service_time;
+                let times = &outcome.directions[side].latency;
                 (times.count() > 0).then(|| times.sum() as f64 / times.count() as f64 * slower)
             };
-            let mut times = outcome.directions[0].service_time.clone();
-            times.merge(&outcome.directions[1].service_time);
+            let mut times = outcome.directions[0].latency.clone();
+            times.merge(&outcome.directions[1].latency);
             let intervals = outcome.series.intervals();
             let third = intervals.len() / 3;
             let rate_of = |part: &[qdepth_engine::Interval]| {
@@ -312,7 +312,7 @@ mod truth {
                 count += 1.0;
                 if error > tally.worst.0 {
                     let where_ =
-                        format!("{kind} {number} {form} {} {}", point.profile, point.outstanding);
+                        format!("{kind} {number} {form} {} {}", point.profile, point.queue_depth);
                     tally.worst = (error, where_);
                 }
             }
@@ -406,7 +406,7 @@ mod truth {
                 let least = all.map(|(point, (rate, limit))| (rate / limit, point));
                 let (share, point) = least.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
                 let told =
-                    format!("{} {} at {share:.3} of its limit", point.profile, point.outstanding);
+                    format!("{} {} at {share:.3} of its limit", point.profile, point.queue_depth);
                 self.misjudged.push(format!("{name}: {alarms} of {count}, {told}"));
             }
         }

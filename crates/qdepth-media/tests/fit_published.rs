@@ -51,15 +51,15 @@ mod published {
     }
 
     /// Point of a load as in the documents: aligned to 4 KiB, or to its own size.
-    fn point(load: &str, outstanding: u32, shape: TargetShape, aligned: bool) -> Point {
+    fn point(load: &str, queue_depth: u32, shape: TargetShape, aligned: bool) -> Point {
         let mut text = shipped_profile_text(load).unwrap().to_owned();
         if aligned && !text.contains("alignment") {
             let size = text.lines().find_map(|l| l.strip_prefix("block_size = ")).unwrap();
-            text = text.replacen("request_size", &format!("alignment = {size}\nrequest_size"), 1);
+            text = text.replacen("block_size", &format!("alignment = {size}\nrequest_size"), 1);
         }
         let body: Vec<&str> = text.lines().filter(|l| !l.starts_with('#')).collect();
         let plan = format!(
-            "name = \"published\"\nqueue_depth = [{outstanding}]\n[[profile]]\n{}",
+            "name = \"published\"\nqueue_depth = [{queue_depth}]\n[[profile]]\n{}",
             body.join("\n")
         );
         let file: PlanFile = toml::from_str(&plan).unwrap();
@@ -81,7 +81,7 @@ mod published {
                 let medium = TargetExpression::read(parts[1]).unwrap();
                 let shape = medium.shape().unwrap();
                 let point = point(parts[2], parts[3].parse().unwrap(), shape, aligned);
-                let bytes = f64::from(point.request_size.max());
+                let bytes = f64::from(point.block_size.max());
                 let io_per_s = match unit.as_str() {
                     "MB/s" => value * 1_048_576.0 / bytes,
                     "ms" => 1e3 / value,
@@ -110,8 +110,8 @@ mod published {
         let mut all: Vec<(Observed, Vec<f64>)> = Vec::new();
         for figure in figures {
             let same = |point: &Point| {
-                (&point.profile, point.outstanding, point.streams)
-                    == (&figure.point.profile, figure.point.outstanding, figure.point.streams)
+                (&point.profile, point.queue_depth, point.streams)
+                    == (&figure.point.profile, figure.point.queue_depth, figure.point.streams)
             };
             match all.iter_mut().find(|(load, _)| same(&load.point)) {
                 Some((_, rates)) => rates.push(figure.io_per_s.ln()),
@@ -185,7 +185,7 @@ mod published {
                     figure.id,
                     figure.target,
                     figure.point.profile,
-                    figure.point.outstanding,
+                    figure.point.queue_depth,
                     if inside { "inside" } else { "OUTSIDE" },
                     if said.basis == Basis::Inside { "" } else { "extrapolated" },
                 );

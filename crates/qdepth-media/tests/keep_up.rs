@@ -22,7 +22,7 @@ mod tests {
 
     fn open(expression: &str) -> Emulated {
         let area = Extent { offset_bytes: 0, length_bytes: 32 << 30 };
-        let load = MediaLoad { outstanding: SLOTS, streams: 1, area, alignment: 4096 };
+        let load = MediaLoad { queue_depth: SLOTS, streams: 1, area, alignment: 4096 };
         let options = OpenMedia { loads: vec![load], ..OpenMedia::for_points(&[]) };
         TargetExpression::read(expression).unwrap().open(&options).unwrap()
     }

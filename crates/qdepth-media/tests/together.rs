@@ -11,16 +11,16 @@ const DATABASE: &str = "random = 100\nread = 67\nblock_size = \"8KiB\"";
 
 /// Point that is long enough for a share of reads within 0.5 %.
 #[cfg(test)]
-fn point_of(expression: &str, outstanding: u32) -> Point {
-    point(expression, outstanding, if outstanding == 1 { 2000 } else { 200 }, DATABASE)
+fn point_of(expression: &str, queue_depth: u32) -> Point {
+    point(expression, queue_depth, if queue_depth == 1 { 2000 } else { 200 }, DATABASE)
 }
 
 /// Rates of drives that run at the same time, each with its own load.
 #[cfg(test)]
-fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
+fn together(drives: &[&str], queue_depth: u32) -> Vec<f64> {
     let media: Vec<TargetExpression> =
         drives.iter().map(|d| TargetExpression::read(d).unwrap()).collect();
-    let point = |(seed, drive): (u64, &&str)| Point { seed, ..point_of(drive, outstanding) };
+    let point = |(seed, drive): (u64, &&str)| Point { seed, ..point_of(drive, queue_depth) };
     let points: Vec<Point> = (1..).zip(drives).map(point).collect();
     let options: Vec<OpenMedia> = points.iter().map(OpenMedia::for_point).collect();
     let others: Vec<_> = media[1..].iter().zip(&options[1..]).collect();
@@ -35,12 +35,12 @@ fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
 
 #[test]
 fn drives_opened_beside_each_other_are_independent_drives_on_one_host() {
-    for outstanding in [1, 128] {
+    for queue_depth in [1, 128] {
         let independent = "independent(media:p3700-800gb*4)";
-        let outcome = measured(independent, &point_of(independent, outstanding));
+        let outcome = measured(independent, &point_of(independent, queue_depth));
         let whole = outcome.completed() as f64 / outcome.duration.as_secs_f64();
-        let sum: f64 = together(&["media:p3700-800gb"; 4], outstanding).iter().sum();
-        assert!((sum / whole - 1.0).abs() < 0.01, "{outstanding}: {sum} and {whole}");
+        let sum: f64 = together(&["media:p3700-800gb"; 4], queue_depth).iter().sum();
+        assert!((sum / whole - 1.0).abs() < 0.01, "{queue_depth}: {sum} and {whole}");
     }
 }
 

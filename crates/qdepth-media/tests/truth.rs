@@ -57,11 +57,11 @@ fn m_m_c() {
 /// A closed network of n requests before k equal servers with a fixed service time: min(n, k) / s.
 #[test]
 fn closed_network_of_fixed_servers() {
-    for (outstanding, servers) in [(1, 1), (1, 8), (4, 8), (8, 8), (64, 8), (512, 3)] {
+    for (queue_depth, servers) in [(1, 1), (1, 8), (4, 8), (8, 8), (64, 8), (512, 3)] {
         let expression = format!("media:fixed @servers={servers} @host=none");
-        let found = rate(&expression, outstanding, 4000, READS_8K);
-        let truth = f64::from(outstanding.min(servers)) * 10_000.0;
-        within(&format!("{outstanding} before {servers}"), found, truth, 0.001);
+        let found = rate(&expression, queue_depth, 4000, READS_8K);
+        let truth = f64::from(queue_depth.min(servers)) * 10_000.0;
+        within(&format!("{queue_depth} before {servers}"), found, truth, 0.001);
     }
 }
 
@@ -116,14 +116,14 @@ fn littles_law() {
         "media:generic-cloud-volume",
         "pressure(media:p3700-1600gb, 300MB/s)",
     ] {
-        for outstanding in [1, 32] {
+        for queue_depth in [1, 32] {
             let profile = "random = 100\nread = 67\nblock_size = \"8KiB\"\n";
-            let outcome = measured(expression, &point(expression, outstanding, 1000, profile));
+            let outcome = measured(expression, &point(expression, queue_depth, 1000, profile));
             let duration = outcome.duration.0 as f64;
             let counted = outcome.in_flight_integral / duration;
             let stamped = outcome.latency_in_window / duration;
-            within(expression, counted, f64::from(outstanding), 0.001);
-            within(expression, stamped, f64::from(outstanding), 0.001);
+            within(expression, counted, f64::from(queue_depth), 0.001);
+            within(expression, stamped, f64::from(queue_depth), 0.001);
         }
     }
 }

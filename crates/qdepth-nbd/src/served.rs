@@ -22,7 +22,7 @@ pub struct Served {
     /// Requests answered with an error.
     pub errors: u64,
     /// Time from the arrival of a request to its end on the device.
-    pub service_time: LatencyHistogram,
+    pub latency: LatencyHistogram,
     /// Delay of answers after their due time.
     pub late: LatencyHistogram,
 }
@@ -46,7 +46,7 @@ impl Served {
     /// True if 99 % of the answers were at most 5 % of the mean service time late, or 5 µs if that
     /// is longer. `None` without requests.
     pub fn is_faithful(&self) -> Option<bool> {
-        let (mean, late) = (self.service_time.mean()?, self.late.quantile(0.99)?);
+        let (mean, late) = (self.latency.mean()?, self.late.quantile(0.99)?);
         Some(late.0 as f64 <= (mean * 0.05).max(5_000.0))
     }
 }

@@ -187,7 +187,7 @@ impl Server {
                 connection.in_flight -= 1;
             }
             let due = Instant(done.at.0.saturating_sub(self.lead.0)).max(request.arrived);
-            self.served.service_time.record(done.at.since(request.arrived));
+            self.served.latency.record(done.at.since(request.arrived));
             self.served.late.record(now.since(due));
             self.answer(&request, done.result.min(0).abs());
         }
@@ -284,7 +284,7 @@ pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaEr
         });
     }
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes };
-    let load = MediaLoad { outstanding: SLOTS as u32, streams: 1, area, alignment: 1 };
+    let load = MediaLoad { queue_depth: SLOTS as u32, streams: 1, area, alignment: 1 };
     let medium = target.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
     Ok((medium, shape.usable.length_bytes))
 }

@@ -118,7 +118,7 @@ mod tests {
         assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(4), "{took:?}");
         drop(stream);
         let served = serving.end();
-        let times = served.service_time;
+        let times = served.latency;
         assert_eq!((served.reads, times.count()), (8, 8));
         assert!(times.min().unwrap().0 >= 500 * MS && times.max().unwrap().0 < 4000 * MS);
     }

@@ -58,13 +58,13 @@ pub fn emulate_point(
     let message = |error: &dyn std::fmt::Display| format!("{}: {error}", target.expression);
     let medium = TargetExpression::read(&target.expression).map_err(|error| message(&error))?;
     let shape = medium.shape().map_err(|error| message(&error))?;
-    let (streams, outstanding) = match target.intensity {
+    let (streams, queue_depth) = match target.intensity {
         Intensity::Outstanding => (shape.parts, name.intensity),
         Intensity::Streams => (name.intensity, 1),
     };
     let profile = profile(loads, &name.load)?;
     let mut file: PlanFile =
-        plan_text(outstanding).parse().map_err(|error| format!("the plan of a point: {error}"))?;
+        plan_text(queue_depth).parse().map_err(|error| format!("the plan of a point: {error}"))?;
     file.own_profiles = vec![Profile { streams: Some(streams), ..profile }];
     let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
     let usable =
@@ -77,9 +77,9 @@ pub fn emulate_point(
     run(&medium, &point, stop).map_err(|error| message(&error))
 }
 
-fn plan_text(outstanding: u32) -> String {
+fn plan_text(queue_depth: u32) -> String {
     format!(
-        "name = \"reproduce\"\nqueue_depth = [{outstanding}]\nwarm_up = \"{WARM_UP}\"\n\
+        "name = \"reproduce\"\nqueue_depth = [{queue_depth}]\nwarm_up = \"{WARM_UP}\"\n\
          duration = \"{WINDOW}\"\n"
     )
 }

@@ -14,6 +14,6 @@ pub(crate) fn figures(outcome: &Outcome) -> Result<Option<EmulatedPoint>, String
     if let Some(failure) = &outcome.failure {
         return Err(failure.to_string());
     }
-    let times = outcome.directions[..3].iter().map(|d| d.service_time.sum()).sum();
+    let times = outcome.directions[..3].iter().map(|d| d.latency.sum()).sum();
     Ok(EmulatedPoint::new(outcome.completed(), outcome.bytes(), outcome.duration.0, times))
 }

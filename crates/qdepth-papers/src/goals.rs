@@ -18,7 +18,7 @@ pub struct Goal {
     #[serde(rename = "use")]
     pub used: Option<Use>,
     /// Queue depth of the figures; `None` for any depth.
-    pub outstanding: Option<u32>,
+    pub queue_depth: Option<u32>,
     /// Largest mean absolute error, per cent.
     pub mean: f64,
     /// Largest absolute error, per cent.
@@ -35,7 +35,7 @@ impl Goal {
         published.group == self.group
             && published.used.counts()
             && self.used.is_none_or(|used| used == published.used)
-            && self.outstanding.is_none_or(|n| published.outstanding == n.to_string())
+            && self.queue_depth.is_none_or(|n| published.queue_depth == n.to_string())
     }
 }
 

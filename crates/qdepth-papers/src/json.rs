@@ -92,7 +92,7 @@ struct FigureEntry {
     /// Load profile.
     profile: String,
     /// Queue depth, as the source counts it.
-    outstanding: String,
+    queue_depth: String,
     /// Quantity.
     quantity: String,
     /// Its unit; empty for a ratio.
@@ -169,7 +169,7 @@ struct ShadeEntry {
     /// Formatting option.
     format: String,
     /// Queue depth.
-    outstanding: u32,
+    queue_depth: u32,
     /// Class as printed.
     published: Class,
     /// Class as emulated.
@@ -200,7 +200,7 @@ fn document(comparison: &Comparison) -> Document {
         arrangement: cell.shaded.arrangement.clone(),
         load: cell.shaded.load.clone(),
         format: cell.shaded.format.clone(),
-        outstanding: cell.shaded.outstanding,
+        queue_depth: cell.shaded.queue_depth,
         published: cell.shaded.class,
         emulated: cell.class,
         increase: cell.increase,
@@ -245,7 +245,7 @@ fn figure(figure: &ComparedFigure) -> FigureEntry {
         place: published.location,
         arrangement: published.arrangement,
         profile: published.profile,
-        outstanding: published.outstanding,
+        queue_depth: published.queue_depth,
         quantity: published.quantity,
         unit: published.unit,
         precision: published.precision,

@@ -60,10 +60,10 @@ impl Noise {
         }
         let tabled = figure.location == "table" && other.location == "table";
         let pair = PAIRS.contains(&(figure.format.as_str(), other.format.as_str()));
-        let same = (&figure.medium, &figure.arrangement, &figure.profile, &figure.outstanding)
-            == (&other.medium, &other.arrangement, &other.profile, &other.outstanding);
+        let same = (&figure.medium, &figure.arrangement, &figure.profile, &figure.queue_depth)
+            == (&other.medium, &other.arrangement, &other.profile, &other.queue_depth);
         if tabled && pair && same && !figure.profile.is_empty() {
-            let key = (figure.document.clone(), figure.outstanding.clone());
+            let key = (figure.document.clone(), figure.queue_depth.clone());
             self.formats.entry(key).or_default().add(difference);
         }
     }
@@ -71,7 +71,7 @@ impl Noise {
     /// Noise for this kind of figure: between formats at its queue depth, otherwise between repeats
     /// in its document; `None` if neither is known.
     pub fn at(&self, published: &Published) -> Option<f64> {
-        let key = (published.document.clone(), published.outstanding.clone());
+        let key = (published.document.clone(), published.queue_depth.clone());
         let formats = self.formats.get(&key).and_then(|mean| mean.value());
         let repeats = || self.repeats.get(&published.document)?.value();
         // Zero means that figures were merely copied.

@@ -58,7 +58,7 @@ fn groups(
     read: &ReadWords,
 ) -> Result<Vec<(PointName, Group)>> {
     let mut asked = read(&plan.run)?;
-    if !asked.file.outstanding.is_empty() {
+    if !asked.file.queue_depth.is_empty() {
         narrow(&mut asked, plan, wanted);
         if asked.choices.profiles.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Vec::new());
@@ -93,7 +93,7 @@ fn narrow(asked: &mut PlanRequest, plan: &SectionPlan, wanted: &[&PointName]) {
     let loads: BTreeSet<&String> = wanted.iter().map(|name| &name.load).collect();
     let known = loads.into_iter().filter(|load| has(&asked.file, load)).cloned();
     asked.choices.profiles = Some(known.collect());
-    asked.choices.outstanding = Some(intensities.into_iter().collect());
+    asked.choices.queue_depth = Some(intensities.into_iter().collect());
 }
 
 fn has(file: &PlanFile, load: &str) -> bool {
@@ -106,11 +106,11 @@ fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
     let first = points.first()?;
     let streams = points.iter().map(|point| point.streams).sum();
     let (column, load, intensity) = match first.variant {
-        Some(variant) => (variant as usize, first.profile.clone(), first.outstanding),
+        Some(variant) => (variant as usize, first.profile.clone(), first.queue_depth),
         None => {
             let writes = [BANDWIDTH[0], BASELINE[0]].contains(&first.profile.as_str());
             let direction = if writes { "write" } else { "read" };
-            let mebibytes = u64::from(first.request_size.max()) / Bytes::mib(1).0;
+            let mebibytes = u64::from(first.block_size.max()) / Bytes::mib(1).0;
             let alone = BASELINE.contains(&first.profile.as_str());
             let column = if alone { 0 } else { plan.columns.len() - 1 };
             (column, format!("ior-{direction}-{mebibytes}m"), streams)

@@ -73,7 +73,7 @@ pub struct Published {
     /// Load profile.
     pub profile: String,
     /// Queue depth, or `max`.
-    pub outstanding: String,
+    pub queue_depth: String,
     /// Processes or threads.
     pub processes: String,
     /// Quantity.

@@ -46,7 +46,7 @@ pub struct Shaded {
     /// Formatting option.
     pub format: String,
     /// Queue depth.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Printed class.
     pub class: Class,
     /// Expression of the cell's figure.

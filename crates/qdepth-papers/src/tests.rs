@@ -11,7 +11,7 @@ use crate::targets::{Diagrams, Target};
 use crate::{DataError, Reference, relation};
 
 const HEADER: &str = "id,document,section,place,medium,format,arrangement,profile,access,\
-                      read_percent,block_kib,outstanding,processes,area,conditions,quantity,unit,\
+                      read_percent,block_kib,queue_depth,processes,area,conditions,quantity,unit,\
                       value,high,precision,group,use,emulated,remark";
 
 fn row(id: &str, value: &str, precision: &str, used: &str, emulated: &str) -> String {
@@ -167,9 +167,9 @@ fn the_noise_floor_is_that_of_the_notes() {
     // 180 cells. Our data lack the Improved cells of arrays above depth 1.
     let reference = Reference::shipped().unwrap();
     let noise = crate::noise::Noise::from_published(&reference.published);
-    let at = |outstanding: &str| {
+    let at = |queue_depth: &str| {
         let figure = reference.published.iter().find(|p| {
-            p.document == "iodrive" && p.location == "table" && p.outstanding == outstanding
+            p.document == "iodrive" && p.location == "table" && p.queue_depth == queue_depth
         });
         noise.at(figure.unwrap()).unwrap() * 100.0
     };

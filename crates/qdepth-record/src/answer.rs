@@ -23,7 +23,7 @@ pub struct AnswerEntry {
     /// Rate, IOPS; for `never` the lowest rate that was offered, for `always` the highest.
     pub io_per_s: Option<f64>,
     /// 95 % confidence interval of the rate; null unless the answer is `rate`.
-    pub interval: Option<[f64; 2]>,
+    pub confidence_interval: Option<[f64; 2]>,
     /// The limit that is reached first; null for `always` and `unknown`.
     pub limit: Option<Limit>,
     /// Mean number of I/Os in flight at the offered rate next to it.
@@ -83,7 +83,7 @@ fn entry(target: u32, asked: &Asked, points: &[&PointRecord]) -> AnswerEntry {
         limits: limits.to_vec(),
         answer: name.to_owned(),
         io_per_s,
-        interval: interval.map(|(low, high)| [low, high]),
+        confidence_interval: interval.map(|(low, high)| [low, high]),
         limit: limit.and_then(|index| limits.get(index).copied()),
         mean_in_flight: nearest.and_then(|p| PointSummary::from_point(p).mean_in_flight),
         generator_limits: 2 * around().filter(is_busy).count() > around().count(),
@@ -164,7 +164,7 @@ mod tests {
         for number in 0..2000 {
             let beyond = f64::from(number) < 2000.0 * share;
             let time = Nanos::from_micros(if beyond { 5000 } else { 50 });
-            point.reads.service_time.record(time);
+            point.reads.latency.record(time);
         }
         point
     }

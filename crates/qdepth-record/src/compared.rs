@@ -17,20 +17,20 @@ pub struct ComparedEntry {
     /// Name of the load profile.
     pub profile: String,
     /// Queue depth of each drive or process.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// IOPS of all its points together.
     pub io_per_s: f64,
     /// 95 % confidence interval of `io_per_s`; null if it cannot be determined.
-    pub interval: Option<[f64; 2]>,
+    pub confidence_interval: Option<[f64; 2]>,
     /// Throughput of all together, MiB/s.
     pub mib_per_s: f64,
     /// Mean response time over all its I/Os, ns; null without I/Os.
     pub mean_ns: Option<f64>,
     /// Ratio of `io_per_s` to that of the base, inverted if `base_above` is true; null if one of
     /// the two is missing or invalid.
-    pub quotient: Option<f64>,
-    /// 95 % confidence interval of `quotient`; null if one of the two values has none.
-    pub quotient_interval: Option<[f64; 2]>,
+    pub ratio: Option<f64>,
+    /// 95 % confidence interval of `ratio`; null if one of the two values has none.
+    pub ratio_confidence_interval: Option<[f64; 2]>,
     /// IOPS of each of its points: drives or processes.
     pub parts_io_per_s: Vec<f64>,
     /// Difference between the fastest and the slowest point, 0..1; null for one.
@@ -71,7 +71,7 @@ fn base_of<'c>(
     cells: &'c [(Cell<'_>, PointSummary)],
     wanted: &Cell<'_>,
 ) -> Option<&'c PointSummary> {
-    let key = |cell: &Cell<'_>| (cell.whole.profile.clone(), cell.whole.outstanding);
+    let key = |cell: &Cell<'_>| (cell.whole.profile.clone(), cell.whole.queue_depth);
     let base = cells.iter().find(|(cell, summary)| {
         cell.variant == comparison.base && key(cell) == key(wanted) && summary.grade != Grade::C
     });
@@ -98,13 +98,13 @@ fn entry(cell: &Cell<'_>, summary: &PointSummary, divided: Option<Estimate>) -> 
     ComparedEntry {
         variant: cell.variant,
         profile: cell.whole.profile.clone(),
-        outstanding: cell.whole.outstanding,
+        queue_depth: cell.whole.queue_depth,
         io_per_s: summary.io_per_s.value,
-        interval: ends(&summary.io_per_s),
+        confidence_interval: ends(&summary.io_per_s),
         mib_per_s: summary.mib_per_s,
         mean_ns: summary.response_time.all.mean_ns,
-        quotient: divided.map(|quotient| quotient.value),
-        quotient_interval: divided.as_ref().and_then(ends),
+        ratio: divided.map(|ratio| ratio.value),
+        ratio_confidence_interval: divided.as_ref().and_then(ends),
         skew: skew(&parts),
         fairness: fairness(&parts),
         parts_io_per_s: parts,

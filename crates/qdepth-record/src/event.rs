@@ -32,7 +32,7 @@ pub enum RunEvent {
     /// A point begins with its warm-up. The points of a group begin at the same time.
     PointStarted(PointStarted),
     /// A second of a point's measured window has passed, or the rest of the window or of a segment.
-    Interval(Interval),
+    Sample(Interval),
     /// A second has passed on a machine that measures.
     Machine(Machine),
     /// A point is in the logbook.
@@ -169,7 +169,7 @@ pub struct PointStarted {
     #[serde(default)]
     pub variant: Option<PointVariant>,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Number of streams, each on its own area.
     pub streams: u32,
     /// Offered load of an open loop over all streams, I/Os per second; null in a closed loop.
@@ -224,13 +224,13 @@ pub struct Interval {
     #[serde(default)]
     pub trimmed_bytes: u64,
     /// Mean latency from submission to completion, ns; null without I/Os.
-    pub service_time_mean_ns: Option<f64>,
+    pub latency_mean_ns: Option<f64>,
     /// Mean response time, ns; in an open loop it counts from the scheduled time. Null without
     /// I/Os.
     pub response_time_mean_ns: Option<f64>,
     /// 95 % confidence interval of the IOPS since the start of the window, low and high; null while
     /// it cannot be determined.
-    pub io_per_s_interval: Option<[f64; 2]>,
+    pub io_per_s_confidence_interval: Option<[f64; 2]>,
 }
 
 /// The points of a group as they are measured, in one go or for one of their visits or rounds.
@@ -271,11 +271,11 @@ pub struct PointEnded {
     /// IOPS: completed reads, writes and trims per second.
     pub io_per_s: f64,
     /// 95 % confidence interval of `io_per_s`, low and high; null if it cannot be determined.
-    pub interval: Option<[f64; 2]>,
+    pub confidence_interval: Option<[f64; 2]>,
     /// Throughput, MiB/s (2^20 bytes).
     pub mib_per_s: f64,
     /// Mean latency from submission to completion, ns; null without I/Os.
-    pub service_time_mean_ns: Option<f64>,
+    pub latency_mean_ns: Option<f64>,
     /// Mean response time, ns; null without I/Os.
     pub response_time_mean_ns: Option<f64>,
     /// 99th percentile of the response time, ns; null if unknown.
@@ -305,7 +305,7 @@ pub struct FindingRaised {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RunEnded {
-    /// `sealed`, `interrupted` or `failed`.
+    /// `complete`, `interrupted` or `failed`.
     pub state: String,
     /// Number of points measured completely.
     pub points_done: u32,
@@ -383,9 +383,9 @@ mod tests {
             written_bytes: 4096,
             trims: 0,
             trimmed_bytes: 0,
-            service_time_mean_ns: Some(250.5),
+            latency_mean_ns: Some(250.5),
             response_time_mean_ns: Some(1000.0),
-            io_per_s_interval: Some([7.5, 8.5]),
+            io_per_s_confidence_interval: Some([7.5, 8.5]),
         };
         let whole = |rates: [f64; 3]| rates.map(|rate| rate as u64);
         assert_eq!(whole(interval.io_per_s()), [6, 2, 0]);
@@ -397,11 +397,11 @@ mod tests {
             values: BTreeMap::from([("share".to_owned(), None)]),
             labels: BTreeMap::from([("device".to_owned(), "sda".to_owned())]),
         };
-        let ended = RunEnded { state: "sealed".to_owned(), points_done: 3 };
+        let ended = RunEnded { state: "complete".to_owned(), points_done: 3 };
         for (event, line) in [
             (
-                RunEvent::Interval(interval),
-                r#"{"event":"interval","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"trims":0,"trimmed_bytes":0,"service_time_mean_ns":250.5,"response_time_mean_ns":1000.0,"io_per_s_interval":[7.5,8.5]}"#,
+                RunEvent::Sample(interval),
+                r#"{"event":"sample","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"trims":0,"trimmed_bytes":0,"latency_mean_ns":250.5,"response_time_mean_ns":1000.0,"io_per_s_confidence_interval":[7.5,8.5]}"#,
             ),
             (
                 RunEvent::FindingRaised(finding),
@@ -409,7 +409,7 @@ mod tests {
             ),
             (
                 RunEvent::RunEnded(ended),
-                r#"{"event":"run-ended","state":"sealed","points_done":3}"#,
+                r#"{"event":"run-ended","state":"complete","points_done":3}"#,
             ),
         ] {
             assert_eq!(event.line(), line);

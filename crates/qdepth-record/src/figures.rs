@@ -1,5 +1,5 @@
 //! Values of facts with several parts: a code, and texts and figures by name, for example `passes
-//! load=random request_size=4KiB area_bytes=1073741824 passes=1`. The catalogues word them in every
+//! load=random block_size=4KiB area_bytes=1073741824 passes=1`. The catalogues word them in every
 //! language.
 
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ pub const CODES: [&str; 5] = ["sequential", "random", "one-pass", "own", "snia"]
 
 /// All codes, with the names of their texts and of their figures.
 pub const ALL: [(&str, &[&str], &[&str]); 3] = [
-    (PASSES, &["load", "request_size"], &["passes", "area_bytes", "took_ns"]),
+    (PASSES, &["load", "block_size"], &["passes", "area_bytes", "took_ns"]),
     (
         ROUNDS,
-        &["load", "request_size", "state", "rule"],
+        &["load", "block_size", "state", "rule"],
         &[
             "rounds",
             "round_ns",
@@ -110,7 +110,7 @@ mod tests {
             }
             assert_eq!(Figures::read(&value.stored()), Some(value));
         }
-        let passes = Figures::new(PASSES).text("load", "a b").text("request_size", "");
+        let passes = Figures::new(PASSES).text("load", "a b").text("block_size", "");
         let passes = passes.figure("took_ns", 9e12);
         assert_eq!(passes.stored(), "passes load=a_b took_ns=9000000000000");
     }

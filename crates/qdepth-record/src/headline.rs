@@ -12,7 +12,7 @@ const NAME: &str = "qdepth-runs";
 const VERSION: u32 = 1;
 
 /// All states of a run, as in [`RunHeadline::state`].
-pub const STATES: [&str; 5] = ["running", "sealed", "interrupted", "failed", "killed"];
+pub const STATES: [&str; 5] = ["running", "complete", "interrupted", "failed", "killed"];
 
 /// A run in the list.
 // Logbooks store its serialised form.
@@ -25,7 +25,7 @@ pub struct RunHeadline {
     pub started_at: String,
     /// End, RFC 3339, UTC; null while running, or if the run was killed.
     pub ended_at: Option<String>,
-    /// `running`, `sealed`, `interrupted`, `failed`, or `killed`.
+    /// `running`, `complete`, `interrupted`, `failed`, or `killed`.
     #[schemars(with = "String")]
     pub state: RunState,
     /// True if a process is measuring the run now.

@@ -34,8 +34,8 @@ pub const ALL: [(&str, &[&str], &[&str]); 10] = [
     (MOUNT, &["device", "mount_point"], &[]),
     (SETTING, &["path", "before", "value"], &[]),
     (FILL, &["directory"], &[]),
-    (PASSES, &["load", "request_size"], &["passes", "area_bytes"]),
-    (ROUNDS, &["load", "request_size", "rule"], &["area_bytes", "rounds", "round_ns"]),
+    (PASSES, &["load", "block_size"], &["passes", "area_bytes"]),
+    (ROUNDS, &["load", "block_size", "rule"], &["area_bytes", "rounds", "round_ns"]),
 ];
 
 /// Texts that are codes; all others are names given by people or the machine.

@@ -17,7 +17,7 @@ pub struct RequiredEntry {
     /// Measured value: latency in ns, or IOPS; null without a valid value.
     pub value: Option<f64>,
     /// 95 % confidence interval of the value; null if there is none.
-    pub interval: Option<[f64; 2]>,
+    pub confidence_interval: Option<[f64; 2]>,
     /// `pass`, `fail` or `inconclusive`.
     #[schemars(with = "String")]
     pub met: Met,
@@ -53,7 +53,13 @@ pub fn all_met<'a>(entries: impl IntoIterator<Item = &'a RequiredEntry>) -> Opti
 
 fn undecided(requirement: &Requirement, point: Option<u32>) -> RequiredEntry {
     let requirement = requirement.clone();
-    RequiredEntry { requirement, point, value: None, interval: None, met: Met::Inconclusive }
+    RequiredEntry {
+        requirement,
+        point,
+        value: None,
+        confidence_interval: None,
+        met: Met::Inconclusive,
+    }
 }
 
 fn entry(run: &RunRecord, requirement: &Requirement, point: &PointRecord) -> RequiredEntry {
@@ -70,16 +76,19 @@ fn entry(run: &RunRecord, requirement: &Requirement, point: &PointRecord) -> Req
         let interval = summary.io_per_s.interval;
         return RequiredEntry {
             value: Some(summary.io_per_s.value),
-            interval: interval.map(|(low, high)| [low, high]),
+            confidence_interval: interval.map(|(low, high)| [low, high]),
             met: Requirement::answer_of_rate(least, summary.io_per_s.value, interval),
             ..none
         };
     }
     let latencies = latencies(requirement.part, point);
     match requirement.at_most.and_then(|limit| limit.answer(&latencies)) {
-        Some((value, (low, high), met)) => {
-            RequiredEntry { value: Some(value), interval: Some([low, high]), met, ..none }
-        }
+        Some((value, (low, high), met)) => RequiredEntry {
+            value: Some(value),
+            confidence_interval: Some([low, high]),
+            met,
+            ..none
+        },
         None => none,
     }
 }
@@ -94,10 +103,8 @@ fn latencies(part: Part, point: &PointRecord) -> LatencyHistogram {
         part.as_ref().and_then(|part| part.decode().ok())
     };
     match part {
-        Part::Write => {
-            decoded(&point.write_part).unwrap_or_else(|| point.writes.service_time.clone())
-        }
-        Part::Sync => decoded(&point.sync_part).unwrap_or_else(|| point.syncs.service_time.clone()),
+        Part::Write => decoded(&point.write_part).unwrap_or_else(|| point.writes.latency.clone()),
+        Part::Sync => decoded(&point.sync_part).unwrap_or_else(|| point.syncs.latency.clone()),
         Part::Operation => point.response_times(),
     }
 }
@@ -117,8 +124,8 @@ mod tests {
         let run = RunRecord { plan_text: plan.to_owned(), ..RunRecord::default() };
         let mut point = PointRecord { profile: "log".to_owned(), ..PointRecord::default() };
         for us in 1..=5000 {
-            point.syncs.service_time.record(Nanos::from_micros(us));
-            point.writes.service_time.record(Nanos::from_micros(us));
+            point.syncs.latency.record(Nanos::from_micros(us));
+            point.writes.latency.record(Nanos::from_micros(us));
         }
         let met = |point: &PointRecord| {
             let entries = required(&run, std::slice::from_ref(point));

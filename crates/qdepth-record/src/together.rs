@@ -10,7 +10,7 @@ use crate::record::{ComparisonRecord, IntervalRecord, VariantRecord};
 pub struct Cell<'a> {
     /// Index of its variant.
     pub variant: u32,
-    /// All points merged into one. Its `outstanding` is the queue depth of a stream of each drive.
+    /// All points merged into one. Its `queue_depth` is the queue depth of a stream of each drive.
     pub whole: PointRecord,
     /// The points, one for each drive or process.
     pub parts: Vec<&'a PointRecord>,
@@ -61,6 +61,6 @@ fn together(parts: &[&PointRecord], variant: &VariantRecord) -> PointRecord {
     let Some((first, others)) = parts.split_first() else { return PointRecord::default() };
     let mut whole = (*first).clone();
     others.iter().for_each(|part| whole.join(part));
-    whole.outstanding = first.outstanding / variant.times.max(1);
+    whole.queue_depth = first.queue_depth / variant.times.max(1);
     whole
 }

@@ -33,14 +33,14 @@ fn comparison(parts: u32) -> ComparisonRecord {
 
 /// Point of a drive that reads `rate` I/Os in each of these seconds.
 fn point(index: u32, group: u32, variant: u32, rate: u64, seconds: u64) -> PointRecord {
-    let mut service_time = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::new();
     for _ in 0..rate * seconds {
-        service_time.record(Nanos(SECOND / rate));
+        latency.record(Nanos(SECOND / rate));
     }
     let reads = DirectionRecord {
         completed: rate * seconds,
         bytes: rate * seconds * 4096,
-        service_time,
+        latency,
         ..DirectionRecord::default()
     };
     let slice = |second| IntervalRecord {
@@ -55,7 +55,7 @@ fn point(index: u32, group: u32, variant: u32, rate: u64, seconds: u64) -> Point
         group,
         variant: Some(variant),
         target: index,
-        outstanding: 8,
+        queue_depth: 8,
         duration_ns: seconds * SECOND,
         reads,
         issued: rate * seconds,
@@ -69,12 +69,12 @@ fn sums_are_exact() {
     let points = [point(0, 1, 1, 100, 3), point(1, 1, 1, 40, 3), point(2, 1, 1, 60, 3)];
     let cells = cells(&comparison(3), &points);
     let [cell] = cells.as_slice() else { panic!("{cells:?}") };
-    assert_eq!((cell.variant, cell.whole.outstanding, cell.whole.duration_ns), (1, 8, 3 * SECOND));
+    assert_eq!((cell.variant, cell.whole.queue_depth, cell.whole.duration_ns), (1, 8, 3 * SECOND));
     assert_eq!(cell.whole.reads.completed, 600);
     assert_eq!(cell.whole.reads.bytes, 600 * 4096);
-    assert_eq!(cell.whole.reads.service_time.count(), 600);
-    let sum: u128 = points.iter().map(|p| u128::from(p.reads.service_time.sum() as u64)).sum();
-    assert_eq!(u128::from(cell.whole.reads.service_time.sum() as u64), sum);
+    assert_eq!(cell.whole.reads.latency.count(), 600);
+    let sum: u128 = points.iter().map(|p| u128::from(p.reads.latency.sum() as u64)).sum();
+    assert_eq!(u128::from(cell.whole.reads.latency.sum() as u64), sum);
     let series: Vec<u64> = cell.whole.intervals.iter().map(|slice| slice.reads).collect();
     assert_eq!(series, [200, 200, 200]);
     assert_eq!(cell.done_ns(), (3 * SECOND, 3 * SECOND));
@@ -93,8 +93,8 @@ fn a_slow_drive_is_seen_in_what_was_done_first_and_last() {
 
 #[test]
 fn an_array_stands_at_the_outstanding_ios_of_one_of_its_drives() {
-    let array = PointRecord { outstanding: 32, ..point(0, 0, 2, 10, 1) };
-    assert_eq!(cells(&comparison(4), &[array])[0].whole.outstanding, 8);
+    let array = PointRecord { queue_depth: 32, ..point(0, 0, 2, 10, 1) };
+    assert_eq!(cells(&comparison(4), &[array])[0].whole.queue_depth, 8);
 }
 
 #[test]

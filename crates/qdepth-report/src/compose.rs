@@ -108,7 +108,7 @@ pub(crate) fn banners(view: &View<'_>) -> Vec<Banner> {
     };
     let retracted = view.run.retracted().map(|_| banner(view.words.retracted));
     let emulated = view.run.emulated.then(|| banner(view.words.emulated));
-    let unfinished = view.run.state != RunState::Sealed;
+    let unfinished = view.run.state != RunState::Complete;
     let unfinished = unfinished.then(|| banner(state_words(view)));
     emulated.into_iter().chain(retracted).chain(unfinished).collect()
 }
@@ -118,11 +118,11 @@ fn missing(view: &View<'_>) -> usize {
 }
 
 pub(crate) fn state_words(view: &View<'_>) -> [&'static str; 2] {
-    let [running, sealed, interrupted, failed, killed] = view.words.states;
+    let [running, complete, interrupted, failed, killed] = view.words.states;
     match view.run.state {
         RunState::Running if !view.killed => running,
         RunState::Running | RunState::Killed => killed,
-        RunState::Sealed => sealed,
+        RunState::Complete => complete,
         RunState::Interrupted => interrupted,
         RunState::Failed => failed,
     }
@@ -353,7 +353,7 @@ pub(crate) fn attached_tables(view: &View<'_>, mut tables: Vec<Table>) -> Vec<Bl
 
 pub(crate) fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
     let (run, words) = (view.run, view.words.facts);
-    let command = run.command_again().map(|command| literal(words.reproduce, command));
+    let command = run.rerun_command().map(|command| literal(words.reproduce, command));
     let rest = [
         literal(words.seed, run.seed.to_string()),
         literal(words.plan_hash, &*run.plan_hash),

@@ -94,7 +94,7 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     // All of these loads only read; the table shows the read share.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
-    let mut sentence = format!("{title}: {}.", shares.sentence(many.record.outstanding, near));
+    let mut sentence = format!("{title}: {}.", shares.sentence(many.record.queue_depth, near));
     // Bytes fill a link, so the load with the highest throughput counts.
     let moved = |point: &Point<'_>| point.summary.mib_per_s;
     let fastest = view.points().map(|(_, point)| moved(point)).fold(0.0, f64::max);
@@ -110,14 +110,14 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
 /// Rate at one queue depth.
 #[derive(Clone, Copy)]
 struct Rate {
-    outstanding: u32,
+    queue_depth: u32,
     io_per_s: f64,
 }
 
 impl Rate {
     fn from_point(point: &Point<'_>) -> Self {
-        let outstanding = point.record.outstanding;
-        Self { outstanding, io_per_s: point.summary.io_per_s.value }
+        let queue_depth = point.record.queue_depth;
+        Self { queue_depth, io_per_s: point.summary.io_per_s.value }
     }
 }
 
@@ -135,11 +135,11 @@ struct Shares {
 impl Shares {
     /// `None` unless the first is at queue depth 1, the second is not, and both have a rate.
     fn new(few: Rate, many: Rate) -> Option<Self> {
-        let alone = few.outstanding == 1 && many.outstanding > 1;
+        let alone = few.queue_depth == 1 && many.queue_depth > 1;
         let measured = alone && few.io_per_s > 0.0 && many.io_per_s > 0.0;
         measured.then(|| Self {
             alone_ns: 1e9 / few.io_per_s,
-            among_ns: f64::from(many.outstanding) * 1e9 / many.io_per_s,
+            among_ns: f64::from(many.queue_depth) * 1e9 / many.io_per_s,
         })
     }
 
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(grades(&run, &points).as_deref(), Some(of_run));
     }
 
-    fn at(outstanding: u32, io_per_s: f64) -> Rate {
-        Rate { outstanding, io_per_s }
+    fn at(queue_depth: u32, io_per_s: f64) -> Rate {
+        Rate { queue_depth, io_per_s }
     }
 
     #[test]

@@ -45,9 +45,9 @@ impl PublishedDrive {
     }
 
     /// The published value of a load at a queue depth, in the unit of the quantity.
-    pub fn at(&self, load: &str, outstanding: u32, quantity: PublishedQuantity) -> Option<f64> {
+    pub fn at(&self, load: &str, queue_depth: u32, quantity: PublishedQuantity) -> Option<f64> {
         let wanted = |(at, value): &&(u32, PublishedValue)| {
-            *at == outstanding && value.load == load && value.quantity == quantity
+            *at == queue_depth && value.load == load && value.quantity == quantity
         };
         self.points.iter().find(wanted).map(|(_, value)| value.value)
     }

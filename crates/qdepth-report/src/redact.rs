@@ -41,7 +41,7 @@ const OURS: [&str; 14] = [
     "engine_choice",
     "kind",
     "engine",
-    "request_size",
+    "block_size",
     "arrivals",
     "ended_by",
 ];

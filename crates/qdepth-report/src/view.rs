@@ -132,13 +132,13 @@ impl<'a> Load<'a> {
         })
     }
     /// The point at this queue depth, valid or not.
-    pub(crate) fn measured_at(&self, target: u32, outstanding: u32) -> Option<&Point<'a>> {
-        self.on(target).find(|point| point.record.outstanding == outstanding)
+    pub(crate) fn measured_at(&self, target: u32, queue_depth: u32) -> Option<&Point<'a>> {
+        self.on(target).find(|point| point.record.queue_depth == queue_depth)
     }
 
     /// The valid point at this queue depth.
-    pub(crate) fn at(&self, target: u32, outstanding: u32) -> Option<&Point<'a>> {
-        self.on(target).find(|p| p.is_valid() && p.record.outstanding == outstanding)
+    pub(crate) fn at(&self, target: u32, queue_depth: u32) -> Option<&Point<'a>> {
+        self.on(target).find(|p| p.is_valid() && p.record.queue_depth == queue_depth)
     }
     pub(crate) fn is_open_loop(&self) -> bool {
         let own_arrivals =
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
             loads[index].points.push(point(record));
         }
         for load in &mut loads {
-            load.points.sort_by_key(|p| (p.record.target, p.record.outstanding, p.record.index));
+            load.points.sort_by_key(|p| (p.record.target, p.record.queue_depth, p.record.index));
         }
         distinguish(&mut loads, words);
         for load in &mut loads {
@@ -191,8 +191,8 @@ impl<'a> View<'a> {
         let targets: BTreeSet<u32> = points.iter().map(|p| p.target).collect();
         let swept = loads.iter().filter(|load| !load.stepped && !load.alone);
         let swept = swept.flat_map(|load| &load.points).map(|point| point.record);
-        let asked: BTreeSet<(u32, u32)> = swept.map(|p| (p.target, p.outstanding)).collect();
-        let intensities = asked.iter().map(|(_, outstanding)| *outstanding).collect();
+        let asked: BTreeSet<(u32, u32)> = swept.map(|p| (p.target, p.queue_depth)).collect();
+        let intensities = asked.iter().map(|(_, queue_depth)| *queue_depth).collect();
         Self {
             run,
             records,
@@ -286,7 +286,7 @@ impl<'a> View<'a> {
 
     /// Position of a point within its load: its step, or its queue depth.
     pub(crate) fn at(&self, load: &Load<'_>, record: &PointRecord) -> String {
-        if load.stepped { self.step(&record.step) } else { record.outstanding.to_string() }
+        if load.stepped { self.step(&record.step) } else { record.queue_depth.to_string() }
     }
 
     /// Display name of a step, from its stored title.
@@ -321,9 +321,9 @@ impl<'a> View<'a> {
     }
 
     /// Heading of a column of queue depths.
-    pub(crate) fn outstanding_heading(&self) -> &'static str {
-        let own = |c: &Compared<'_>| self.words.comparison.outstanding[c.kind()];
-        self.compared.map_or(self.words.columns.outstanding, own)
+    pub(crate) fn queue_depth_heading(&self) -> &'static str {
+        let own = |c: &Compared<'_>| self.words.comparison.queue_depth[c.kind()];
+        self.compared.map_or(self.words.columns.queue_depth, own)
     }
 
     /// The lowest queue depth of the run: 1 in the standard plan.
@@ -347,7 +347,7 @@ fn load_key(record: &PointRecord) -> String {
         record.random_share,
         record.read_share,
         record.trim_share,
-        record.request_size,
+        record.block_size,
         arrivals,
         record.streams,
         record.direct
@@ -364,7 +364,7 @@ fn distinguish(loads: &mut [Load<'_>], words: &Words) {
     let features = |load: &Load<'_>| {
         let first = load.first();
         let streams = counted(words.tables.streams, first.streams as usize);
-        [number::spaced_sizes(&first.request_size), arrivals(first, words), streams]
+        [number::spaced_sizes(&first.block_size), arrivals(first, words), streams]
     };
     let all: Vec<(String, [String; 3])> =
         loads.iter().map(|load| (load.title.clone(), features(load))).collect();
@@ -400,7 +400,7 @@ fn point(record: &PointRecord) -> Point<'_> {
     let summary = PointSummary::from_point(record);
     let io_per_s = &summary.io_per_s;
     let (completed, bytes) = (record.completed(), record.bytes());
-    let one_size = (completed as f64 * record.request_size_mean_bytes - bytes as f64).abs() < 0.5;
+    let one_size = (completed as f64 * record.block_size_mean_bytes - bytes as f64).abs() < 0.5;
     let scale = summary.mib_per_s / io_per_s.value;
     let interval = io_per_s.interval.filter(|_| one_size && scale.is_finite());
     let mib_per_s = Estimate {

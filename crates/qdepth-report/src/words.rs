@@ -318,7 +318,7 @@ mod tests {
         };
         let rounds = PhaseStep::new(phase_step::ROUNDS)
             .label("load", "random")
-            .label("request_size", "4KiB")
+            .label("block_size", "4KiB")
             .label("rule", "own")
             .value("area_bytes", f64::from(1 << 30))
             .value("rounds", 25.0)
@@ -369,7 +369,7 @@ mod tests {
     fn a_value_with_figures_is_told_in_the_language_and_an_old_one_as_it_stands() {
         let passes = Figures::new(figures::PASSES)
             .text("load", "random")
-            .text("request_size", "4KiB")
+            .text("block_size", "4KiB")
             .figure("passes", 2.0)
             .figure("area_bytes", f64::from(1 << 30))
             .figure("took_ns", 9e10);
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(ja, "ランダム 4KiB、1 GiB × 2 回、所要時間 90 s");
         let rounds = Figures::new(figures::ROUNDS)
             .text("load", "random")
-            .text("request_size", "4KiB")
+            .text("block_size", "4KiB")
             .text("state", label::ROUNDS[1])
             .text("rule", "snia")
             .figure("rounds", 5.0)

@@ -48,9 +48,9 @@ const METRICS: [Metric; 11] = [
     }),
     gauge("qdepth_points_done", "Points measured.", |known| without_labels(f64::from(known.done))),
     gauge(
-        "qdepth_outstanding_ios",
+        "qdepth_queue_depth",
         "Queue depth of the points that are measured at the same time, all streams.",
-        |known| without_labels(known.outstanding()),
+        |known| without_labels(known.queue_depth()),
     ),
     gauge("qdepth_io_per_second", "I/Os completed per second, over the last second.", |known| {
         by_direction(known.sum(Interval::io_per_s))
@@ -59,11 +59,9 @@ const METRICS: [Metric; 11] = [
         by_direction(known.sum(Interval::bytes_per_s))
     }),
     gauge(
-        "qdepth_service_time_mean_seconds",
+        "qdepth_latency_mean_seconds",
         "Mean of completed - issued over the last second.",
-        |known| {
-            known.mean(|i| i.service_time_mean_ns).into_iter().flat_map(without_labels).collect()
-        },
+        |known| known.mean(|i| i.latency_mean_ns).into_iter().flat_map(without_labels).collect(),
     ),
     gauge(
         "qdepth_response_time_mean_seconds",
@@ -99,7 +97,7 @@ impl Known {
                 self.began.retain(|_, point| point.group == visit.group);
                 self.last.clear();
             }
-            RunEvent::Interval(interval) => self.learn_interval(interval),
+            RunEvent::Sample(interval) => self.learn_interval(interval),
             RunEvent::Machine(machine) => {
                 self.machines.insert(machine.host.clone(), machine.clone());
             }
@@ -146,8 +144,8 @@ impl Known {
     }
 
     /// Queue depth times streams, summed over the points that run at the same time.
-    fn outstanding(&self) -> f64 {
-        let all = self.began.values().map(|p| f64::from(p.outstanding) * f64::from(p.streams));
+    fn queue_depth(&self) -> f64 {
+        let all = self.began.values().map(|p| f64::from(p.queue_depth) * f64::from(p.streams));
         all.sum()
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn with_words(line: String, lang: Lang) -> String {
 /// Load of a point with its queue depth, and its column in a comparison.
 fn load(point: &PointStarted, lang: Lang) -> String {
     let load = load_in_words(lang, &point.profile, &point.profile_title, &point.step);
-    let load = format!("{load} × {}", point.outstanding);
+    let load = format!("{load} × {}", point.queue_depth);
     match &point.variant {
         Some(variant) => [load, variant_in_words(lang, variant)].join(words(lang).load_step),
         None => load,
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_load_and_a_finding_are_told_in_the_language_of_the_page() {
-        let started = r#"{"event":"point-started","point":0,"group":0,"target":0,"profile":"database","profile_title":"Database","step":"before 1/2","outstanding":1,"streams":1,"offered_io_per_s":null,"warm_up_ns":0,"duration_ns":1,"planned_before_ns":0}"#;
+        let started = r#"{"event":"point-started","point":0,"group":0,"target":0,"profile":"database","profile_title":"Database","step":"before 1/2","queue_depth":1,"streams":1,"offered_io_per_s":null,"warm_up_ns":0,"duration_ns":1,"planned_before_ns":0}"#;
         assert_eq!(words(started, Lang::En), "Database, before 1/2 × 1");
         assert_eq!(words(started, Lang::Ja), "データベース、前 1/2 × 1");
         let column = r#"{"of":"processes","name":"4","part":2,"parts":4,"area_bytes":4096}"#;
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_done_before_the_first_point_is_told_in_the_language_of_the_page() {
-        let started = r#"{"event":"phase-started","phase":"preconditioning","step":"passes","values":{"area_bytes":67108864.0,"passes":2.0},"labels":{"load":"random","request_size":"4KiB"},"bytes":134217728}"#;
+        let started = r#"{"event":"phase-started","phase":"preconditioning","step":"passes","values":{"area_bytes":67108864.0,"passes":2.0},"labels":{"load":"random","block_size":"4KiB"},"bytes":134217728}"#;
         assert_eq!(words(started, Lang::En), "random 4KiB, 2 × 64 MiB");
         assert_eq!(words(started, Lang::Ja), "ランダム 4KiB、64 MiB × 2 回");
         let made = r#"{"event":"phase-started","phase":"provisioning","step":"fill","labels":{"directory":"/mnt/a b"},"bytes":1}"#;
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_has_nothing_to_say_or_is_cut_stays_as_it_is() {
         for line in
-            ["{\"event\":\"run-ended\",\"state\":\"sealed\",\"points_done\":3}", "{\"ev", ""]
+            ["{\"event\":\"run-ended\",\"state\":\"complete\",\"points_done\":3}", "{\"ev", ""]
         {
             assert_eq!(with_words(line.to_owned(), Lang::Ja), line);
         }

@@ -14,9 +14,9 @@
   const sum = (values) => values.reduce((all, one) => all + one, 0);
   const rateOf = (e) => (e.reads + e.writes + e.trims) / (e.length_ns / 1e9);
   const mibOf = (e) => (e.read_bytes + e.written_bytes + e.trimmed_bytes) / (e.length_ns / 1e9) / 1048576;
-  const latencyOf = (e) => e.response_time_mean_ns ?? e.service_time_mean_ns;
+  const latencyOf = (e) => e.response_time_mean_ns ?? e.latency_mean_ns;
   const half = (e) => {
-    const pair = e.io_per_s_interval;
+    const pair = e.io_per_s_confidence_interval;
     return pair && pair[0] + pair[1] > 0 ? "±" + fine.format(100 * (pair[1] - pair[0]) / (pair[0] + pair[1])) + " %" : "";
   };
   let run = null, started = new Map(), rates = [], done = 0, reached = 0;
@@ -28,7 +28,7 @@
     part("loads").hidden = true; part("machines").textContent = "";
   }
   function load(point) {
-    return point.words ?? point.profile_title + " × " + point.outstanding;
+    return point.words ?? point.profile_title + " × " + point.queue_depth;
   }
   function loads() {
     return [...started.values()].filter((point) => visit && point.group === visit.group);
@@ -121,7 +121,7 @@
       progress(e.planned_before_ns);
       phase();
     },
-    "interval"(e) {
+    "sample"(e) {
       last.set(e.point, e);
       const all = [...last.values()];
       const rate = sum(all.map(rateOf));

@@ -208,7 +208,7 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Request sizes.
-    pub request_size: SizeMix,
+    pub block_size: SizeMix,
     /// Sizes of writes only; `None` if all sizes apply to both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_writes: Option<OwnWrites>,
@@ -234,7 +234,7 @@ pub struct Point {
     #[serde(default = "default_count")]
     pub workers: u32,
     /// Requests in flight per stream: constant in a closed loop, the maximum in an open one.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Arrivals of requests.
     pub arrivals: Arrivals,
     /// Coupling with loads that run at the same time; `None` for none.
@@ -314,13 +314,13 @@ impl Point {
     }
     /// Sizes of reads, and of writes.
     pub fn sizes_by_direction(&self) -> [SizeMix; 2] {
-        let all = &self.request_size.sizes;
+        let all = &self.block_size.sizes;
         let index = self.own_writes.map_or(all.len(), |own| own.first_size as usize);
         match all.split_at_checked(index) {
             Some((reads, writes)) if !writes.is_empty() => {
                 [reads, writes].map(|sizes| SizeMix { sizes: sizes.to_vec() })
             }
-            _ => [self.request_size.clone(), self.request_size.clone()],
+            _ => [self.block_size.clone(), self.block_size.clone()],
         }
     }
     /// Arrivals of requests, as stored: `closed`, `closed, weight 8 in flow 0`.
@@ -436,7 +436,7 @@ impl Point {
     }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {
-        self.outstanding.saturating_mul(self.streams)
+        self.queue_depth.saturating_mul(self.streams)
     }
 }
 
@@ -570,7 +570,7 @@ impl Plan {
         let variants = self.comparison.as_ref().map(|comparison| &comparison.variants);
         let compared =
             variants.zip(point.variant).and_then(|(all, number)| all.get(number as usize));
-        point.outstanding / compared.map_or(1, |variant| variant.times.max(1))
+        point.queue_depth / compared.map_or(1, |variant| variant.times.max(1))
     }
 
     /// True if the plan or one of its variants has steps that prepare the machine.

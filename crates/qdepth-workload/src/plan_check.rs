@@ -121,7 +121,7 @@ impl Point {
                 return Err(format!("{duplicates:?} without content, or together with verify"));
             }
         }
-        self.distribution.check(self.request_size.sizes.len())?;
+        self.distribution.check(self.block_size.sizes.len())?;
         if let Some(until) = self.stop.until_steady.filter(|until| until.rounds == 0) {
             return Err(format!("{} rounds until steady", until.rounds));
         }
@@ -146,7 +146,7 @@ impl Point {
     /// Checks sources and operations of requests.
     fn check_requests(&self) -> Result<(), String> {
         if let Some(trace) = &self.trace {
-            let (area_bytes, largest) = (self.area.length_bytes, self.request_size.max());
+            let (area_bytes, largest) = (self.area.length_bytes, self.block_size.max());
             trace.check(area_bytes, largest, self.read_share, self.trim_share)?;
         }
         let recorded = matches!(self.arrivals, Arrivals::Recorded { .. });
@@ -171,7 +171,7 @@ impl Point {
 
     fn check_area(&self) -> Result<(), String> {
         let Extent { offset_bytes, length_bytes } = self.area;
-        let sizes = &self.request_size.sizes;
+        let sizes = &self.block_size.sizes;
         let has_nothing = sizes.iter().any(|(bytes, weight)| *bytes == 0 || *weight == 0);
         let weights = sizes.iter().try_fold(0_u32, |sum, (_, weight)| sum.checked_add(*weight));
         let own_writes = |own: OwnWrites| {
@@ -179,7 +179,7 @@ impl Point {
             own.alignment_bytes > 0 && index > 0 && index < sizes.len()
         };
         let pieces = u64::from(self.streams.max(1)) * u64::from(self.segments.max(1));
-        let (room, max) = (length_bytes / pieces, self.request_size.max());
+        let (room, max) = (length_bytes / pieces, self.block_size.max());
         Err(if self.area.end_bytes().is_none() {
             format!("{length_bytes} bytes from offset {offset_bytes} overflow")
         } else if sizes.is_empty() || has_nothing {
@@ -198,13 +198,13 @@ impl Point {
     }
 
     fn check_streams(&self) -> Result<(), String> {
-        let Self { streams, workers, outstanding, .. } = *self;
-        Err(if streams == 0 || workers == 0 || outstanding == 0 {
-            format!("{streams} streams, {workers} workers, queue depth {outstanding}")
+        let Self { streams, workers, queue_depth, .. } = *self;
+        Err(if streams == 0 || workers == 0 || queue_depth == 0 {
+            format!("{streams} streams, {workers} workers, queue depth {queue_depth}")
         } else if workers > streams {
             format!("{workers} workers for {streams} streams")
-        } else if streams.checked_mul(outstanding).is_none() {
-            format!("{streams} streams × queue depth {outstanding} overflow")
+        } else if streams.checked_mul(queue_depth).is_none() {
+            format!("{streams} streams × queue depth {queue_depth} overflow")
         } else if self.stop.bytes_per_stream.checked_mul(u64::from(streams)).is_none() {
             "the bytes of its streams overflow".to_owned()
         } else {

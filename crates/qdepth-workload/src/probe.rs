@@ -18,7 +18,7 @@ impl Point {
             group: index,
             step: format!("{rate:.0} IOPS"),
             arrivals: Arrivals::Poisson { rate: rate / f64::from(self.streams.max(1)) },
-            outstanding: (IN_FLIGHT / self.streams.max(1)).max(1),
+            queue_depth: (IN_FLIGHT / self.streams.max(1)).max(1),
             warm_up_ns: lead_in.0,
             stop,
             seed: Seed(self.seed).derive("rate").derive(&index.to_string()).0,

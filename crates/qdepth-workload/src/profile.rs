@@ -159,8 +159,7 @@ pub struct Profile {
     /// times.
     pub trace: Option<String>,
     /// Block size in bytes.
-    #[serde(rename = "block_size", alias = "request_size")]
-    pub request_size: SizeSpec,
+    pub block_size: SizeSpec,
     /// Block size of writes, if different.
     pub write_size: Option<SizeSpec>,
     /// Alignment of writes that have their own block size. Default: as for reads.
@@ -217,8 +216,8 @@ pub struct Profile {
 impl Profile {
     /// Profile with shares of random accesses and of reads in per cent, and the block size; every
     /// optional setting is unset, and the name is empty.
-    pub fn new(random: f64, read: f64, request_size: SizeSpec) -> Self {
-        Self { random, read, request_size, ..Self::default() }
+    pub fn new(random: f64, read: f64, block_size: SizeSpec) -> Self {
+        Self { random, read, block_size, ..Self::default() }
     }
 
     /// True if it changes stored data.
@@ -280,8 +279,8 @@ pub struct PlanFile {
     #[serde(default, rename = "profile")]
     pub own_profiles: Vec<Profile>,
     /// Queue depths per stream, one point each.
-    #[serde(default, rename = "queue_depth", alias = "outstanding")]
-    pub outstanding: Vec<u32>,
+    #[serde(default)]
+    pub queue_depth: Vec<u32>,
     /// Profiles with their own queue depths.
     #[serde(default, rename = "sweep")]
     pub sweeps: Vec<SweepSpec>,

@@ -104,7 +104,7 @@ fn not_too_many(file: &PlanFile, points: usize) -> Result<(), ResolveError> {
 /// Refuses choices that the plan would ignore.
 fn all_followed(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     let lengthened =
-        !file.outstanding.is_empty() || !file.sweeps.is_empty() || file.staircase.is_some();
+        !file.queue_depth.is_empty() || !file.sweeps.is_empty() || file.staircase.is_some();
     let what = if let Some(credible) = choices.until_credible.filter(|_| !lengthened) {
         format!(
             "--until-credible {credible}: applies only to sweeps and staircases, and this plan has \
@@ -129,20 +129,20 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     let reading = choices.read_only && !file.reading.is_empty();
     let profiles = profiles(file, choices.profiles.as_deref(), reading)?;
     let mut steps = sweeps(file, choices)?;
-    if file.outstanding.is_empty() && steps.is_empty() && choices.outstanding.is_some() {
+    if file.queue_depth.is_empty() && steps.is_empty() && choices.queue_depth.is_some() {
         return Err(ResolveError::NotASweep(file.name.clone()));
     }
-    if !file.outstanding.is_empty() {
-        let intensities = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
+    if !file.queue_depth.is_empty() {
+        let intensities = choices.queue_depth.as_ref().unwrap_or(&file.queue_depth);
         not_too_many(file, profiles.len().saturating_mul(intensities.len()))?;
         let for_latency = |profile: &&Profile| file.latency_profiles.contains(&profile.name);
         for profile in profiles.iter().filter(|profile| !for_latency(profile)) {
-            steps.extend(sweep(profile, &file.outstanding, choices));
+            steps.extend(sweep(profile, &file.queue_depth, choices));
         }
         let chosen =
             |name: &&String| choices.profiles.as_ref().is_none_or(|only| only.contains(*name));
         for name in file.latency_profiles.iter().filter(chosen) {
-            let spec = LoadSpec { profile: name.clone(), outstanding: 1, ..LoadSpec::default() };
+            let spec = LoadSpec { profile: name.clone(), queue_depth: 1, ..LoadSpec::default() };
             let load = Load { profile: shipped(name, &[])?, spec };
             steps.push(Step { title: String::new(), loads: vec![load] });
         }
@@ -185,7 +185,7 @@ fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError>
     let mut wanted: Vec<(String, Vec<u32>)> = file
         .sweeps
         .iter()
-        .map(|sweep| (sweep.profile.clone(), sweep.outstanding.clone()))
+        .map(|sweep| (sweep.profile.clone(), sweep.queue_depth.clone()))
         .collect();
     if wanted.is_empty() {
         return Ok(Vec::new());
@@ -211,15 +211,15 @@ fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError>
 /// A profile at each queue depth of the command line, or else of the plan. Writers that share syncs
 /// replace those of the plan.
 fn sweep(profile: &Profile, planned: &[u32], choices: &Choices) -> Vec<Step> {
-    let (writers, depths) = match &choices.outstanding {
+    let (writers, depths) = match &choices.queue_depth {
         Some(chosen) => (None, &chosen[..]),
         None if profile.writers.is_some() => (profile.writers, &planned[..planned.len().min(1)]),
         None => (None, planned),
     };
-    let step = |outstanding: &u32| {
+    let step = |queue_depth: &u32| {
         let spec = LoadSpec {
             profile: profile.name.clone(),
-            outstanding: *outstanding,
+            queue_depth: *queue_depth,
             samples: choices.until_credible.map(RequiredPercentile::samples),
             ..LoadSpec::default()
         };
@@ -244,7 +244,7 @@ fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>
     for load in &mut staircase.beside {
         if let Some(rate) = reader_rate {
             load.io_per_s = Some(rate);
-            load.outstanding = load.outstanding.max(OPEN_READER);
+            load.queue_depth = load.queue_depth.max(OPEN_READER);
         }
         load.samples = choices.until_credible.map(RequiredPercentile::samples).or(load.samples);
     }
@@ -312,7 +312,7 @@ pub fn resolve(
             for (number, load) in loads.filter(|(_, load)| load.spec.on(destination.target)) {
                 let mut point = point(file, choices, load, destination)?;
                 let seed = Seed(seed).derive(&point.profile);
-                let mut seed = seed.derive(&load.spec.outstanding.to_string());
+                let mut seed = seed.derive(&load.spec.queue_depth.to_string());
                 if !step.title.is_empty() {
                     seed = seed.derive(&step.title).derive(&number.to_string());
                 }
@@ -368,7 +368,7 @@ fn supported_sizes(
         }
     }
     let Some((profile, why)) = refused else { return Ok(()) };
-    if file.outstanding.is_empty() || supported.is_empty() || supported.len() > NAMES_MAX {
+    if file.queue_depth.is_empty() || supported.is_empty() || supported.len() > NAMES_MAX {
         return Ok(());
     }
     let what = format!("{why}. Try --profile {}", supported.join(","));

@@ -35,8 +35,7 @@ pub struct LoadSpec {
     /// Short name of the profile.
     pub profile: String,
     /// Queue depth per stream.
-    #[serde(rename = "queue_depth", alias = "outstanding")]
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Bytes per second over all streams, for example `"100MiB"`: an open loop on an exact
     /// schedule.
     pub bytes_per_s: Option<Bytes>,
@@ -90,8 +89,7 @@ pub struct SweepSpec {
     /// Short name of a profile, shipped or defined in the plan.
     pub profile: String,
     /// Queue depths per stream.
-    #[serde(rename = "queue_depth", alias = "outstanding")]
-    pub outstanding: Vec<u32>,
+    pub queue_depth: Vec<u32>,
 }
 
 /// Loads that run at the same time.

@@ -126,7 +126,7 @@ impl RequestStream {
             point.own_writes.map(|own| Box::new((own_pattern(own), Sizes::new(written.clone()))));
         let mut address = pattern(point.alignment_bytes, &sizes, share);
         address.backwards = point.backwards;
-        let single = point.request_size.single();
+        let single = point.block_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
         if point.stop.visits > 1 {
             // Sequential requests start elsewhere in each segment, not on data that was just read.

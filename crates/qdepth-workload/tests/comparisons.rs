@@ -10,8 +10,8 @@ fn shape(gib: u64) -> TargetShape {
 #[cfg(test)]
 fn shipped(name: &str, choices: Choices, targets: &[TargetShape]) -> Result<Plan, String> {
     let file: PlanFile = toml::from_str(shipped_plan_text(name).unwrap()).unwrap();
-    let outstanding = choices.outstanding.or(Some(vec![8]));
-    let choices = Choices { outstanding, ..choices };
+    let queue_depth = choices.queue_depth.or(Some(vec![8]));
+    let choices = Choices { queue_depth, ..choices };
     resolve(&file, &choices, targets).map_err(|error| error.to_string())
 }
 
@@ -19,20 +19,20 @@ fn shipped(name: &str, choices: Choices, targets: &[TargetShape]) -> Result<Plan
 fn drives_alone_together_and_as_an_array_have_the_same_load_for_each_drive() {
     let choices = Choices {
         profiles: Some(vec!["database".into()]),
-        outstanding: Some(vec![1, 8]),
+        queue_depth: Some(vec![1, 8]),
         arrays: 1,
         ..Choices::default()
     };
     let plan = shipped("devices", choices, &[shape(64); 4]).unwrap();
     let seen: Vec<(u32, Option<u32>, u32, u32)> =
-        plan.points.iter().map(|p| (p.group, p.variant, p.target, p.outstanding)).collect();
-    let at = |group: u32, outstanding: u32| {
-        let together = (0..3).map(move |drive| (group + 1, Some(1), drive, outstanding));
-        std::iter::once((group, Some(0), 0, outstanding)).chain(together).chain([(
+        plan.points.iter().map(|p| (p.group, p.variant, p.target, p.queue_depth)).collect();
+    let at = |group: u32, queue_depth: u32| {
+        let together = (0..3).map(move |drive| (group + 1, Some(1), drive, queue_depth));
+        std::iter::once((group, Some(0), 0, queue_depth)).chain(together).chain([(
             group + 2,
             Some(2),
             3,
-            3 * outstanding,
+            3 * queue_depth,
         )])
     };
     assert_eq!(seen, at(0, 1).chain(at(3, 8)).collect::<Vec<_>>());
@@ -82,7 +82,7 @@ fn areas_are_the_standard_one_and_all_there_is() {
 fn latencies_are_measured_at_one_outstanding_beside_the_sweep() {
     let plan = shipped("media-comparison", Choices::default(), &[shape(64)]).unwrap();
     let at_one: Vec<&str> =
-        plan.points.iter().filter(|p| p.outstanding == 1).map(|p| p.profile.as_str()).collect();
+        plan.points.iter().filter(|p| p.queue_depth == 1).map(|p| p.profile.as_str()).collect();
     assert_eq!(at_one, ["latency-read", "latency-write"]);
     assert_eq!(plan.points.len(), 7);
 }
@@ -91,20 +91,20 @@ fn latencies_are_measured_at_one_outstanding_beside_the_sweep() {
 fn columns_take_turns_at_one_load_and_intensity() {
     let lengths = |plan: &Plan| -> Vec<usize> { plan.sweeps().iter().map(Vec::len).collect() };
     let at = |name: &str, choices: Choices, targets: usize| {
-        let outstanding = Some(vec![2, 32]);
+        let queue_depth = Some(vec![2, 32]);
         let profiles = Some(vec!["database".into(), "streaming".into()]);
-        let choices = Choices { outstanding, profiles, ..choices };
+        let choices = Choices { queue_depth, profiles, ..choices };
         shipped(name, choices, &vec![shape(64); targets]).unwrap()
     };
     let plan = at("media-comparison", Choices::default(), 3);
     assert_eq!(lengths(&plan), [3; 4]);
     let sweeps = plan.sweeps();
-    let of_first = sweeps[0].iter().map(|group| (group[0].variant, group[0].outstanding));
+    let of_first = sweeps[0].iter().map(|group| (group[0].variant, group[0].queue_depth));
     assert_eq!(of_first.collect::<Vec<_>>(), [(Some(0), 2), (Some(1), 2), (Some(2), 2)]);
     // An array is compared at the queue depth of one of its drives, and interleaved with it.
     let arrays = at("devices", Choices { arrays: 1, ..Choices::default() }, 5);
     assert_eq!(lengths(&arrays), [3; 4]);
-    let in_flight = |place: usize| arrays.sweeps()[0][place][0].outstanding;
+    let in_flight = |place: usize| arrays.sweeps()[0][place][0].queue_depth;
     assert_eq!((in_flight(0), in_flight(1), in_flight(2)), (2, 2, 8));
     // A single column next to published drives is swept like any other target.
     assert_eq!(lengths(&at("media-comparison", Choices::default(), 1)), [2, 2]);

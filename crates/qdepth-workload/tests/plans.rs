@@ -48,7 +48,7 @@ fn another_block_size_is_part_of_the_title() {
         let file: PlanFile =
             toml::from_str(&format!("name=\"t\"\nqueue_depth=[1]\nprofiles=[\"{profile}\"]"))
                 .unwrap();
-        let choices = Choices { request_size: Some(size.parse().unwrap()), ..Choices::default() };
+        let choices = Choices { block_size: Some(size.parse().unwrap()), ..Choices::default() };
         resolve(&file, &choices, &[SHAPE]).unwrap().points[0].profile_title.clone()
     };
     assert_eq!(titled("random-4k-read", "3KiB"), "Random 3 KiB, 100 % read");
@@ -87,11 +87,11 @@ fn the_five_profiles_are_those_of_the_papers() {
     let plan = plan(shipped_plan_text("standard").expect("shipped")).expect("resolves");
     for (name, random, read, kib) in papers {
         let points: Vec<&Point> = plan.points.iter().filter(|p| p.profile == name).collect();
-        let intensities: Vec<u32> = points.iter().map(|p| p.outstanding).collect();
+        let intensities: Vec<u32> = points.iter().map(|p| p.queue_depth).collect();
         assert_eq!(intensities, [1, 3, 8, 16, 32, 64, 128, 256, 512], "{name}");
         for point in points {
             assert_eq!((point.random_share, point.read_share), (random, read), "{name}");
-            assert_eq!(point.request_size.single(), Some(kib << 10), "{name}");
+            assert_eq!(point.block_size.single(), Some(kib << 10), "{name}");
             assert_eq!((point.alignment_bytes, point.direct), (4096, true), "{name}");
         }
     }
@@ -154,7 +154,7 @@ fn shipped_plan_on_large_sectors_is_refused_with_options() {
         };
         let (option, value) = words.split_once(' ').unwrap();
         let chosen = match option {
-            "block-size" => Choices { request_size: value.parse().ok(), ..Choices::default() },
+            "block-size" => Choices { block_size: value.parse().ok(), ..Choices::default() },
             "profile" => {
                 let names = value.split(',').map(str::to_owned).collect();
                 Choices { profiles: Some(names), ..Choices::default() }
@@ -177,7 +177,7 @@ fn everything_of_the_method_can_be_written() {
     .expect("resolves");
     assert_eq!(point.area, Extent { offset_bytes: 1 << 20, length_bytes: 1 << 29 });
     assert_eq!((point.streams, point.fsync.every_writes, point.fsync.at_end), (4, 8, true));
-    assert_eq!(point.request_size.text(), "4KiB:3,64KiB:1");
+    assert_eq!(point.block_size.text(), "4KiB:3,64KiB:1");
     assert_eq!(point.in_flight_max(), 16);
 }
 
@@ -187,12 +187,12 @@ fn writers_that_share_syncs_stand_in_place_of_the_queue_depth() {
                 block_size=\"4KiB\"\ndurability=\"fdatasync\"\nwriters=16";
     let resolved = plan(text).expect("resolves");
     let [point] = resolved.points.as_slice() else { panic!("{} points", resolved.points.len()) };
-    assert_eq!((point.outstanding, point.fsync.data_only), (16, true));
+    assert_eq!((point.queue_depth, point.fsync.data_only), (16, true));
     // The command line takes precedence over both.
     let file: PlanFile = toml::from_str(text).expect("a plan");
-    let choices = Choices { outstanding: Some(vec![3, 5]), ..Choices::default() };
+    let choices = Choices { queue_depth: Some(vec![3, 5]), ..Choices::default() };
     let plan = resolve(&file, &choices, &[SHAPE]).expect("resolves");
-    assert_eq!(plan.points.iter().map(|p| p.outstanding).collect::<Vec<_>>(), [3, 5]);
+    assert_eq!(plan.points.iter().map(|p| p.queue_depth).collect::<Vec<_>>(), [3, 5]);
 }
 
 /// A newcomer's first run takes at most two and a half minutes, with enough segments for a 95 %
@@ -482,10 +482,10 @@ fn wrong_steps_say_what_would_be_right() {
     assert!(stairs("0B", "1MiB", "0B", "writers").contains("above 0"));
     assert!(stairs("0B", "1TiB", "1B", "writers").contains("10000"));
     assert!(stairs("0B", "1MiB", "1MiB", "writer").contains("reader, writers"));
-    let outstanding = Choices { outstanding: Some(vec![4]), ..Choices::default() };
+    let queue_depth = Choices { queue_depth: Some(vec![4]), ..Choices::default() };
     let file: PlanFile =
         toml::from_str(shipped_plan_text("write-pressure").expect("shipped")).expect("reads");
-    let error = resolve(&file, &outstanding, &[SHAPE]).unwrap_err().to_string();
+    let error = resolve(&file, &queue_depth, &[SHAPE]).unwrap_err().to_string();
     assert!(error.contains("the steps of plan"), "{error}");
     assert!(
         resolve_profile("random=0\nread=0\nblock_size=\"4KiB\"\nstreams=2\nworkers=3").is_err()
@@ -632,7 +632,7 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
             by: Some(Bytes(20 << 20)),
             reader_rate: Some(1000.0),
         },
-        request_size: Some(Bytes(4096)),
+        block_size: Some(Bytes(4096)),
         until_credible: "99.9".parse().ok(),
         duration: Some(Nanos::from_secs(2)),
         ..Choices::default()
@@ -641,14 +641,14 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
     let titles: Vec<&str> = made.points.iter().map(|point| point.step.as_str()).collect();
     assert_eq!(titles, ["10 MB/s", "10 MB/s", "30 MB/s", "30 MB/s"]);
     for point in &made.points {
-        assert_eq!(point.request_size, SizeMix::fixed(4096));
+        assert_eq!(point.block_size, SizeMix::fixed(4096));
         // Both may take forty times the duration; only the reader waits for samples.
         assert_eq!(point.stop.duration_ns, 80_000_000_000);
         let waits = point.stop.samples.map(|samples| (samples.count, samples.least_ns));
         assert_eq!(waits, (!point.writes()).then_some((10_000, 2_000_000_000)));
     }
     assert_eq!(made.points[0].offered_io_per_s(), Some(1000.0));
-    assert!(made.points[0].outstanding > 1, "an open loop does not wait for an answer");
+    assert!(made.points[0].queue_depth > 1, "an open loop does not wait for an answer");
     let sweep: PlanFile =
         toml::from_str(qdepth_workload::shipped_plan_text("quick").expect("shipped"))
             .expect("reads");
@@ -714,7 +714,7 @@ fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
         |name: &str| plan(shipped_plan_text(name).expect("shipped")).expect("resolves").points;
     let asked = |name: &str| -> Vec<(u32, f64, u64, u32)> {
         let shape = |p: &Point| {
-            (p.request_size.max(), p.read_share, p.stop.duration_ns / 1_000_000_000, p.outstanding)
+            (p.block_size.max(), p.read_share, p.stop.duration_ns / 1_000_000_000, p.queue_depth)
         };
         points(name).iter().map(shape).collect()
     };
@@ -826,15 +826,15 @@ fn an_altered_plan_is_no_plan() {
         ("/points/0/alignment_bytes", json!(0)),
         ("/points/0/streams", json!(0)),
         ("/points/0/streams", json!(u32::MAX)),
-        ("/points/0/outstanding", json!(0)),
+        ("/points/0/queue_depth", json!(0)),
         ("/points/0/workers", json!(0)),
         ("/points/0/workers", json!(1000)),
         ("/points/0/random_share", json!(1.5)),
         ("/points/0/read_share", json!(-0.1)),
         ("/points/0/payload/compressible_share", json!(2.0)),
-        ("/points/0/request_size/sizes", json!([])),
-        ("/points/0/request_size/sizes", json!([[0, 1]])),
-        ("/points/0/request_size/sizes", json!([[4096, u32::MAX], [4096, 2]])),
+        ("/points/0/block_size/sizes", json!([])),
+        ("/points/0/block_size/sizes", json!([[0, 1]])),
+        ("/points/0/block_size/sizes", json!([[4096, u32::MAX], [4096, 2]])),
         ("/points/0/warm_up_ns", json!(max)),
         ("/points/0/stop/duration_ns", json!(max)),
         ("/points/0/stop/duration_ns", json!(-1)),

@@ -44,7 +44,7 @@ fn each_variant_is_a_plan_of_its_own_and_all_are_one_comparison() {
     let told: Vec<_> = plan
         .points
         .iter()
-        .map(|p| (p.index, p.group, p.variant, p.target, p.outstanding))
+        .map(|p| (p.index, p.group, p.variant, p.target, p.queue_depth))
         .collect();
     assert_eq!(
         told,

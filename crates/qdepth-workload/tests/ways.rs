@@ -23,7 +23,7 @@ fn each_way_draws_its_sizes_and_begins_where_they_may() {
          write_size = [{ size = \"64KiB\", weight = 3 }, { size = \"128KiB\", weight = 1 }]\n",
     )
     .unwrap();
-    assert_eq!(point.request_size.text(), "4KiB:28,64KiB:9,128KiB:3");
+    assert_eq!(point.block_size.text(), "4KiB:28,64KiB:9,128KiB:3");
     let mut stream = RequestStream::new(&point, 0);
     let (mut reads, mut small, mut large) = (0, 0, 0);
     for _ in 0..100_000 {

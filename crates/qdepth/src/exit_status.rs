@@ -294,7 +294,7 @@ mod tests {
             let plan_text = format!(r#"{{"requirements":[{requirement}]}}"#);
             let mut point = PointRecord { profile: "log".to_owned(), ..PointRecord::default() };
             for us in 1..=5000 {
-                point.writes.service_time.record(qdepth_measure::Nanos::from_micros(us));
+                point.writes.latency.record(qdepth_measure::Nanos::from_micros(us));
             }
             // A cached answer is no fault here: the application would get it as well.
             point.findings.push(Finding::invalid(qdepth_measure::Code::CachedBelow));

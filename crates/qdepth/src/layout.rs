@@ -324,8 +324,8 @@ mod tests {
             column("Max", Align::Number, 3),
             column("Grade", Align::Centre, 0),
         ];
-        let row = |profile: &str, target: &str, outstanding: &str| {
-            let cells = [profile, target, outstanding, "1,234,567", "12.345", "1,234.5", "A"];
+        let row = |profile: &str, target: &str, queue_depth: &str| {
+            let cells = [profile, target, queue_depth, "1,234,567", "12.345", "1,234.5", "A"];
             let cell = |text: &str| Cell { text: text.to_owned(), ..Cell::default() };
             Row { cells: cells.into_iter().map(cell).collect(), opens_group: false }
         };

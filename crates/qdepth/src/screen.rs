@@ -334,9 +334,9 @@ fn begins(run: &RunStarted) -> String {
 
 /// Load, padded so that a list of points is aligned.
 fn what(point: &PointStarted, on: &str) -> String {
-    let PointStarted { profile_title, outstanding, .. } = point;
+    let PointStarted { profile_title, queue_depth, .. } = point;
     let load = match &*point.step {
-        "" => format!("{profile_title:<12} QD {outstanding:<4}"),
+        "" => format!("{profile_title:<12} QD {queue_depth:<4}"),
         step => format!("{profile_title:<12} {step}"),
     };
     let rest = variant_suffix(point) + on;

@@ -22,7 +22,7 @@ fn the_answer_is_in_the_sentence_the_document_and_the_status() {
         let found = &document["answers"][0];
         assert_eq!(found["answer"], answer, "{limits}");
         if answer == "rate" {
-            let [low, high] = [0, 1].map(|end| found["interval"][end].as_f64().unwrap());
+            let [low, high] = [0, 1].map(|end| found["confidence_interval"][end].as_f64().unwrap());
             let rate = found["io_per_s"].as_f64().unwrap();
             assert!(low < rate && rate < high && high - low <= 0.04 * rate, "{found}");
             // A point below the answer meets the limit, and a point above does not.

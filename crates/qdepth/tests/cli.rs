@@ -228,11 +228,11 @@ fn promised(document: &Value) {
         for path in ["/target", "/profile"] {
             assert!(point.pointer(path).is_some_and(Value::is_string), "{path}");
         }
-        for path in ["/outstanding", "/io_per_s", "/mib_per_s", "/reads", "/writes", "/duration_ns"]
+        for path in ["/queue_depth", "/io_per_s", "/mib_per_s", "/reads", "/writes", "/duration_ns"]
         {
             is_number(point, path);
         }
-        for time in ["service_time_ns", "response_time_ns"] {
+        for time in ["latency_ns", "response_time_ns"] {
             for direction in ["reads", "writes", "all"] {
                 for figure in ["min", "mean", "max"] {
                     is_number(point, &format!("/{time}/{direction}/{figure}"));
@@ -245,9 +245,9 @@ fn promised(document: &Value) {
         }
         is_number(point, "/cpu_ns_per_io/user");
         is_number(point, "/cpu_ns_per_io/system");
-        if !point["interval"].is_null() {
-            is_number(point, "/interval/0");
-            is_number(point, "/interval/1");
+        if !point["confidence_interval"].is_null() {
+            is_number(point, "/confidence_interval/0");
+            is_number(point, "/confidence_interval/1");
         }
         assert!(["A", "B", "C"].contains(&point["grade"].as_str().unwrap()));
         for finding in point["findings"].as_array().unwrap() {
@@ -277,7 +277,7 @@ fn machine_output_is_one_document_with_the_promised_fields() {
     assert_ne!(again, other, "another seed");
     let csv = workspace.run("export --csv").expect(0).out;
     assert_eq!(csv.lines().count(), 2, "{csv}");
-    assert_eq!(workspace.run("list").expect(0).out.matches("sealed").count(), 4);
+    assert_eq!(workspace.run("list").expect(0).out.matches("complete").count(), 4);
     workspace.run("show").expect(0);
 }
 
@@ -333,7 +333,7 @@ fn every_engine_measures() {
         assert_eq!(document["targets"][0]["engine"], engine);
         for point in points(&document) {
             lawful(point);
-            let (in_flight, asked) = (&point["mean_in_flight"], &point["outstanding"]);
+            let (in_flight, asked) = (&point["mean_in_flight"], &point["queue_depth"]);
             println!("{engine}: {asked} asked, {in_flight} in flight, {} IOPS", point["io_per_s"]);
         }
     }
@@ -458,7 +458,7 @@ fn every_kind_of_load_gives_lawful_points() {
     let paced = point("paced")["io_per_s"].as_f64().unwrap();
     assert!((150.0..=306.0).contains(&paced), "paced: {paced} IOPS of 300");
     let response = |name: &str| point(name)["response_time_ns"]["all"]["mean"].as_f64().unwrap();
-    let service = |name: &str| point(name)["service_time_ns"]["all"]["mean"].as_f64().unwrap();
+    let service = |name: &str| point(name)["latency_ns"]["all"]["mean"].as_f64().unwrap();
     assert!(response("poisson") >= service("poisson"));
     let bytes = |name: &str| {
         let point = point(name);

@@ -257,8 +257,8 @@ fn a_side_may_be_files_that_were_exported() {
     }
     assert_eq!(by_file["emulated"], true);
     // The command recorded in a file is not printed: files are not trusted.
-    assert!(by_logbook["sides"][0]["command_again"].is_string(), "{by_logbook:#}");
-    assert!(by_file["sides"][0]["command_again"].is_null(), "{by_file:#}");
+    assert!(by_logbook["sides"][0]["rerun_command"].is_string(), "{by_logbook:#}");
+    assert!(by_file["sides"][0]["rerun_command"].is_null(), "{by_file:#}");
     let first = a.split(',').next().unwrap();
     let twice = workspace.run(&format!("compare {first} {first}")).expect(2).err;
     assert!(twice.contains("on both sides"), "{twice}");
@@ -266,7 +266,7 @@ fn a_side_may_be_files_that_were_exported() {
     let text = fs::read_to_string(workspace.join(first)).unwrap();
     for (from, to, why) in [
         ("\"version\": 1", "\"version\": 99", "its format is 99"),
-        ("\"state\": \"sealed\"", "\"state\": \"running\"", "only complete runs"),
+        ("\"state\": \"complete\"", "\"state\": \"running\"", "only complete runs"),
         ("\"qdepth-run\"", "\"qdepth-compare\"", "it is a `qdepth-compare`"),
         ("\"io_per_s\": ", "\"io_per_hour\": ", "io_per_s"),
         ("\"target\": \"", "\"target\": \"another ", "a target that the document does not list"),

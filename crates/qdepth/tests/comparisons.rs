@@ -22,10 +22,10 @@ fn four_drives_scale_as_the_paper_says() {
     let words = "media:p3700-800gb*4 --array raid0(media:p3700-800gb*4) --profile database \
                  --queue-depth 1,128 --duration 2s --json";
     let document = workspace.run(&format!("run devices {words}")).expect_finished().json();
-    let rate = |variant: u64, outstanding: u64| -> f64 {
+    let rate = |variant: u64, queue_depth: u64| -> f64 {
         let is = |point: &&Value| {
             let times = if variant == 2 { 4 } else { 1 };
-            point["variant"] == variant && point["outstanding"] == outstanding * times
+            point["variant"] == variant && point["queue_depth"] == queue_depth * times
         };
         points(&document).iter().filter(is).map(|p| p["io_per_s"].as_f64().unwrap()).sum()
     };
@@ -111,12 +111,12 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
     let compared = document["compared"].as_array().unwrap();
     assert_eq!(compared.len(), 4);
     for entry in compared {
-        assert!(entry["interval"].is_array(), "{entry:#}");
+        assert!(entry["confidence_interval"].is_array(), "{entry:#}");
     }
     // The loads were interleaved, at either queue depth.
     let text = fs::read_to_string(workspace.join("events.jsonl")).unwrap();
     let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let slices: Vec<Value> = events.filter(|event| event["event"] == "interval").collect();
+    let slices: Vec<Value> = events.filter(|event| event["event"] == "sample").collect();
     let mut turns: Vec<u64> = slices.iter().map(|slice| slice["point"].as_u64().unwrap()).collect();
     // A segment takes 0.4 s: no sample counts the time in which other loads were measured as its
     // own.
@@ -203,7 +203,7 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
         let compared = document["compared"].as_array().unwrap();
         compared.iter().find(|entry| entry["variant"] == variant).unwrap().clone()
     };
-    let Some(quotient) = column(1)["quotient"].as_f64() else {
+    let Some(quotient) = column(1)["ratio"].as_f64() else {
         // Invalid points give no ratio, although their rates were correct.
         assert!(!findings.is_empty(), "{document:#}");
         return;

@@ -71,7 +71,7 @@ fn the_latency_of_a_durable_write_is_that_of_the_write_and_its_sync() {
                     assert!((syncs - writes).abs() <= 2.0, "{engine}: {syncs} of {writes}");
                 }
                 _ => {
-                    assert_eq!(point["outstanding"], 8, "{engine}");
+                    assert_eq!(point["queue_depth"], 8, "{engine}");
                     assert!(syncs < 0.9 * writes, "{engine}: {syncs} syncs of {writes} writes");
                 }
             }

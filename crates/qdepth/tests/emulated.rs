@@ -53,7 +53,7 @@ fn the_same_run_twice_gives_the_same_figures() {
         let document: serde_json::Value =
             serde_json::from_slice(&qdepth(folder.path(), &words).stdout).unwrap();
         let points = document["points"].as_array().unwrap().clone();
-        let figures = |p: &serde_json::Value| format!("{} {}", p["io_per_s"], p["service_time_ns"]);
+        let figures = |p: &serde_json::Value| format!("{} {}", p["io_per_s"], p["latency_ns"]);
         points.iter().map(figures).collect::<Vec<_>>()
     };
     assert_eq!(run(), run());

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 /// Plan of random 4 KiB I/Os over the whole target.
 #[cfg(test)]
-fn plan(read: u32, outstanding: &str, warm_up: &str, duration: &str) -> String {
+fn plan(read: u32, queue_depth: &str, warm_up: &str, duration: &str) -> String {
     format!(
-        "name = \"faults\"\nqueue_depth = [{outstanding}]\nwarm_up = \"{warm_up}\"\n\
+        "name = \"faults\"\nqueue_depth = [{queue_depth}]\nwarm_up = \"{warm_up}\"\n\
          duration = \"{duration}\"\n[[profile]]\nname = \"load\"\nrandom = 100\nread = {read}\n\
          block_size = \"4KiB\"\n"
     )
@@ -62,7 +62,7 @@ fn all_are_reported(truth: u64, reported: u64, joined: u64, said: &str) {
 fn failed_are_in_no_figure(document: &Value) {
     for point in points(document) {
         let done = point["reads"].as_u64().unwrap() + point["writes"].as_u64().unwrap();
-        assert_eq!(point["service_time_ns"]["all"]["count"], done);
+        assert_eq!(point["latency_ns"]["all"]["count"], done);
         let rate = done as f64 * 1e9 / point["duration_ns"].as_f64().unwrap();
         let said = point["io_per_s"].as_f64().unwrap();
         assert!((rate - said).abs() < 0.01 * rate.max(1.0), "{rate} {said}");
@@ -236,7 +236,7 @@ fn all_points(document: &Value, count: u64) {
     let indices: Vec<u64> =
         points(document).iter().map(|point| point["index"].as_u64().unwrap()).collect();
     assert_eq!(indices, (0..count).collect::<Vec<_>>());
-    assert_eq!(document["run"]["state"], "sealed");
+    assert_eq!(document["run"]["state"], "complete");
 }
 
 /// Runs the program after the kernel has released the dead process's file. A ring with registered
@@ -271,7 +271,7 @@ fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str 
     assert!(listed.contains(&stored["run"]["id"].as_str().unwrap()[..13]), "{listed}");
     let kept = points(&stored).len();
     assert!(kept >= finished_lines(killed), "{kept} points kept: {}", killed.err);
-    if stored["run"]["state"] == "sealed" {
+    if stored["run"]["state"] == "complete" {
         all_points(&stored, 6);
         // The measurement file is removed last; the next run takes over a leftover file and removes
         // it.

@@ -49,24 +49,24 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
         let ended = run_in(&folder, None, &["--json"]).expect_finished();
         let document = ended.json();
         assert_eq!(document["run"]["plan"], "first");
-        assert_eq!(document["run"]["state"], "sealed");
+        assert_eq!(document["run"]["state"], "complete");
         let loads: Vec<(String, u64)> = points(&document)
             .iter()
             .map(|p| {
-                (p["profile"].as_str().unwrap().to_owned(), p["outstanding"].as_u64().unwrap())
+                (p["profile"].as_str().unwrap().to_owned(), p["queue_depth"].as_u64().unwrap())
             })
             .collect();
-        let is = |name: &str, outstanding| (name.to_owned(), outstanding);
+        let is = |name: &str, queue_depth| (name.to_owned(), queue_depth);
         let (random, sequential) = ("random-4k-read", "sequential-1m-read");
         let wanted = [is(random, 1), is(random, 32), is(sequential, 1), is(sequential, 32)];
         assert_eq!(loads, wanted);
-        assert_eq!(points(&document)[2]["request_size_bytes"], 1_048_576.0);
+        assert_eq!(points(&document)[2]["block_size_bytes"], 1_048_576.0);
         assert!(points(&document).iter().all(|point| point["writes"] == 0));
         for point in points(&document) {
             // Four segments; a segment has no result if less than one I/O fits for each slot of the
             // queue.
             let fits = point["reads"].as_f64() >= point["mean_in_flight"].as_f64().map(|n| 4.0 * n);
-            assert_eq!(point["interval"].is_array(), fits, "{point}");
+            assert_eq!(point["confidence_interval"].is_array(), fits, "{point}");
         }
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
@@ -183,7 +183,7 @@ fn eight_numbers_of_disk_mark_are_a_grid_and_nothing_else() {
         for (cell, direction) in cells.iter().zip(["read", "write"]) {
             let is_it = |point: &&serde_json::Value| {
                 point["profile"] == format!("{profile}-{direction}")
-                    && point["outstanding"] == depth
+                    && point["queue_depth"] == depth
             };
             let point = points.iter().find(is_it).unwrap();
             let megabytes = point["mib_per_s"].as_f64().unwrap() * 1.048_576;
@@ -234,7 +234,7 @@ fn no_table_is_wider_than_the_terminal() {
     let list = run_in(workspace.path(), Some("80"), &["list"]).out;
     let started = jiff::Timestamp::now().to_string();
     assert!(list.contains("started") && list.contains(&started[5..10]), "{list}");
-    assert!(list.contains("sealed") && !list.contains("omitted at"), "{list}");
+    assert!(list.contains("complete") && !list.contains("omitted at"), "{list}");
     let show = run_in(workspace.path(), Some("80"), &["show"]).out;
     assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
     assert!(show.contains("EMULATED"), "{show}");

@@ -87,8 +87,8 @@ fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
         assert!(told.out.lines().any(|line| line.starts_with(engine)), "{}", told.out);
     }
     assert!(told.out.contains("io_uring-passthrough cannot be used: "), "{}", told.out);
-    for outstanding in ["queue depth 1: ", "queue depth 32: "] {
-        let verdict = told.out.lines().find(|line| line.starts_with(outstanding)).unwrap();
+    for queue_depth in ["queue depth 1: ", "queue depth 32: "] {
+        let verdict = told.out.lines().find(|line| line.starts_with(queue_depth)).unwrap();
         // On a busy machine no round may be valid; then the table has dashes, and says why.
         let none = verdict.ends_with("no round of any engine was valid")
             && told.out.contains("–: no round was valid; `qdepth host check` shows");

@@ -14,9 +14,9 @@ mod tests {
     }
 
     fn words(workspace: &Workspace, engine: &str) -> String {
-        let outstanding = if engine == "sync" { "1" } else { "4,8" };
+        let queue_depth = if engine == "sync" { "1" } else { "4,8" };
         format!(
-            "run {}/served/disk --profile random-4k-read --queue-depth {outstanding} --read-only \
+            "run {}/served/disk --profile random-4k-read --queue-depth {queue_depth} --read-only \
              --duration 2s --warm-up 0s --engine {engine}",
             workspace.path().display()
         )

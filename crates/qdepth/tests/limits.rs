@@ -59,7 +59,7 @@ mod tests {
         for to in ["2>&1 | true", "2>/dev/full", "2>&-", "2>&1 | head -c 1"] {
             limited(&workspace, &format!("qdepth run media:p3700-800gb {POINT} --no-report {to}"));
         }
-        assert_eq!(workspace.run("list").expect(0).out.matches("sealed").count(), 4);
+        assert_eq!(workspace.run("list").expect(0).out.matches("complete").count(), 4);
         // Errors other than a closed pipe are failures.
         in_words(&limited(&workspace, "qdepth list >/dev/full"), "cannot write to standard output");
         assert_eq!(

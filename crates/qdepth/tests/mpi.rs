@@ -169,7 +169,7 @@ fn what_is_told_live_is_what_all_ranks_do() {
         .collect();
     let named = |name: &str| events.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
     for point in points(&document) {
-        let slices = named("interval").into_iter().filter(|slice| slice["point"] == point["index"]);
+        let slices = named("sample").into_iter().filter(|slice| slice["point"] == point["index"]);
         let (mut live, mut last) = (0, 0);
         for slice in slices {
             live += counts_of(slice);

@@ -59,7 +59,7 @@ fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
             json!(["fill", { "directory": "there" }, {}]),
             json!([
                 "passes",
-                { "load": "sequential", "request_size": "128KiB" },
+                { "load": "sequential", "block_size": "128KiB" },
                 { "area_bytes": 33_554_432.0, "passes": 2.0 },
             ]),
         ]
@@ -115,8 +115,8 @@ fn a_device_is_written_through_as_announced() {
     let told = preconditioned_facts(&document);
     let area = 64 * MIB;
     for (told, load) in told.iter().zip([
-        format!("load=sequential request_size=128KiB area_bytes={area} passes=2"),
-        format!("load=random request_size=4KiB area_bytes={area} passes=1"),
+        format!("load=sequential block_size=128KiB area_bytes={area} passes=2"),
+        format!("load=random block_size=4KiB area_bytes={area} passes=1"),
     ]) {
         assert!(told.starts_with(&format!("passes {load} took_ns=")), "{told}");
     }

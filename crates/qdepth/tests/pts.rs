@@ -78,7 +78,7 @@ fn what_snia_tabulates_is_tabulated() {
     };
     let (out, document) = run("pts-iops", "50ms");
     let told = line(&out, "4 KiB ");
-    let writes = points(&document).iter().filter(|point| point["request_size"] == "4KiB");
+    let writes = points(&document).iter().filter(|point| point["block_size"] == "4KiB");
     let rates: Vec<_> = writes.map(|point| point["io_per_s"].clone()).collect();
     assert_eq!((told.len(), rates.len()), (7, 7), "{out}");
     told.into_iter().zip(&rates).for_each(|(told, known)| near(told, known));

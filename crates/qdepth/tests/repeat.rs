@@ -69,7 +69,7 @@ fn one_target_has_intervals_over_its_runs() {
     assert_eq!(told["side"]["name"], "mine");
     for row in told["rows"].as_array().unwrap() {
         let figure = |key: &str| row[key].as_f64().unwrap();
-        let end = |place: usize| row["interval"][place].as_f64().unwrap();
+        let end = |place: usize| row["confidence_interval"][place].as_f64().unwrap();
         assert!(end(0) < figure("mean") && figure("mean") < end(1), "{row}");
         assert!(row["runs"] == 4 && figure("spread") > 0.0, "{row}");
     }
@@ -121,9 +121,9 @@ fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
 #[test]
 fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
     let workspace = Workspace::new();
-    let plan = |outstanding: &str| {
+    let plan = |queue_depth: &str| {
         let text = format!(
-            "name = \"mine\"\nprofiles = [\"database\"]\nqueue_depth = [{outstanding}]\n\
+            "name = \"mine\"\nprofiles = [\"database\"]\nqueue_depth = [{queue_depth}]\n\
              duration = \"1s\"\n"
         );
         workspace.write("plan.toml", &text);
@@ -137,7 +137,7 @@ fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
     plan("2");
     let told = workspace.run("run --resume --logbook e.db --json").expect(1).json();
     let rows = told["rows"].as_array().unwrap();
-    let loads: BTreeSet<u64> = rows.iter().map(|r| r["outstanding"].as_u64().unwrap()).collect();
+    let loads: BTreeSet<u64> = rows.iter().map(|r| r["queue_depth"].as_u64().unwrap()).collect();
     assert_eq!(Vec::from_iter(loads), [1, 8], "{told:#}");
     for side in 0..2 {
         assert_eq!(told["sides"][side]["runs"].as_array().unwrap().len(), 3, "{told:#}");

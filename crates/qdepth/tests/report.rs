@@ -439,15 +439,15 @@ changes = { en = "Second series", ja = "第二の計測" }
 
     /// Run of a thousand points in virtual time: this number of targets, and these queue depths for
     /// each of the five profiles.
-    fn thousand(targets: usize, outstanding: &[u32]) -> tempfile::TempDir {
+    fn thousand(targets: usize, queue_depth: &[u32]) -> tempfile::TempDir {
         let run = tempfile::tempdir().unwrap();
         let media = ["media:p3700-800gb", "media:p3700-2tb", "media:p4800x-375gb"];
         let media = media.into_iter().cycle().take(targets);
         let words = ["run", "standard"].into_iter().chain(media).collect::<Vec<_>>();
-        let outstanding = outstanding.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let queue_depth = queue_depth.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         // Only the number of points matters, so each is short.
         let short = ["--duration", "20ms", "--warm-up", "10ms", "--no-report"];
-        let more = [&["--queue-depth", &*outstanding][..], &short].concat();
+        let more = [&["--queue-depth", &*queue_depth][..], &short].concat();
         let output = qdepth(run.path(), &[words, more].concat());
         assert_eq!(status(&output), 0, "{}", stderr(&output));
         run
@@ -462,8 +462,8 @@ changes = { en = "Second series", ja = "第二の計測" }
     #[test]
     fn a_thousand_points_are_a_small_page_and_a_short_paper() {
         let (programs, built) = programs();
-        for (targets, outstanding) in shapes() {
-            let run = thousand(targets, &outstanding);
+        for (targets, queue_depth) in shapes() {
+            let run = thousand(targets, &queue_depth);
             assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
             let page = read(run.path(), "page.html");
             assert!(page.len() <= 2 << 20, "{targets}: {} bytes", page.len());

@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use crate::common::{Workspace, codes, exclusive_turn, pause, points};
 
 #[cfg(test)]
-fn plan(outstanding: &str, duration: &str) -> String {
+fn plan(queue_depth: &str, duration: &str) -> String {
     format!(
-        "name = \"resume\"\nqueue_depth = [{outstanding}]\nwarm_up = \"50ms\"\n\
+        "name = \"resume\"\nqueue_depth = [{queue_depth}]\nwarm_up = \"50ms\"\n\
          duration = \"{duration}\"\nfile_size = \"8MiB\"\n[[profile]]\nname = \"load\"\n\
          random = 100\nread = 100\nblock_size = \"4KiB\"\n"
     )
@@ -24,7 +24,7 @@ fn a_run_that_is_alive_is_not_resumed() {
     assert!(refused.err.contains("still being measured by another process"), "{}", refused.err);
     assert!(refused.err.contains("nothing was changed"), "{}", refused.err);
     let document = run.wait().expect_finished().json();
-    assert_eq!(document["run"]["state"], "sealed");
+    assert_eq!(document["run"]["state"], "complete");
     assert_eq!(points(&document).len(), 2);
     let nothing = workspace.run("run --resume").expect(2);
     assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
@@ -53,7 +53,7 @@ fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
     let id = line.split(' ').nth(2).unwrap();
     workspace.run(&format!("retract {id} its folder is gone")).expect(0);
     let resumed = workspace.run("run --resume --json --no-report").expect_finished().json();
-    assert_eq!(resumed["run"]["state"], "sealed");
+    assert_eq!(resumed["run"]["state"], "complete");
     assert_eq!(resumed["targets"][0]["expression"], "stays");
 }
 
@@ -100,9 +100,9 @@ fn a_resumed_run_keeps_to_its_engine() {
 
 /// A file that shrinks during reads returns no bytes, like a device that was removed.
 #[cfg(test)]
-fn loses_its_target(outstanding: &str, status: i32) {
+fn loses_its_target(queue_depth: &str, status: i32) {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
-    workspace.write("plan.toml", &plan(outstanding, "600ms"));
+    workspace.write("plan.toml", &plan(queue_depth, "600ms"));
     fs::write(workspace.join("file"), vec![1; 8 << 20]).unwrap();
     let mut run = workspace.start("run plan.toml file --no-report");
     run.wait_for_err("plan resume");
@@ -116,8 +116,8 @@ fn loses_its_target(outstanding: &str, status: i32) {
     assert!(workspace.run("list").expect(0).out.contains("0/"), "it is not counted as done");
     fs::write(workspace.join("file"), vec![1; 8 << 20]).unwrap();
     let whole = workspace.run("run --resume --json --no-report").expect_finished().json();
-    assert_eq!(whole["run"]["state"], "sealed");
-    assert_eq!(points(&whole).len(), outstanding.split(',').count());
+    assert_eq!(whole["run"]["state"], "complete");
+    assert_eq!(points(&whole).len(), queue_depth.split(',').count());
     for point in points(&whole) {
         let found = codes(point);
         assert!(!found.contains(&"device-gone".to_owned()), "{found:?}");

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(runs[0]["points_done"], 2);
         assert_eq!(
             (runs[0]["state"].as_str(), &runs[0]["emulated"]),
-            (Some("sealed"), &true.into())
+            (Some("complete"), &true.into())
         );
         for id in [id(&runs[0]), "latest"] {
             let exported =
@@ -198,7 +198,7 @@ mod tests {
             ("target=p3700", 1),
             ("plan=quick", 2),
             ("plan=qui", 0),
-            ("state=sealed", 2),
+            ("state=complete", 2),
             ("state=killed", 0),
             (&format!("since={day}&until={day}"), 2),
             ("until=2001-01-01", 0),
@@ -365,7 +365,7 @@ mod tests {
             (&format!("/compare?{many}"), 400, "21 runs are selected; a page compares at most 20"),
             ("/?since=yesterday", 400, "`yesterday` is not a valid date: use YYYY-MM-DD"),
             ("/?until=2026-13-01&lang=ja", 400, "`2026-13-01`は日付ではありません"),
-            ("/?state=bogus", 400, "`bogus` is not a run state. The states are running, sealed,"),
+            ("/?state=bogus", 400, "`bogus` is not a run state. The states are running, complete,"),
             ("/api/runs?state=bogus", 400, "`bogus` is not a run state"),
             ("/api/runs?since=yesterday", 400, "`yesterday` is not a valid date"),
             ("/api/runs?plam=quick", 400, "`plam` is not a filter. The filters are q,"),
@@ -384,7 +384,7 @@ mod tests {
         for (query, found) in [
             ("plan=quick", 2),
             ("plan=other", 0),
-            ("target=P3700&state=sealed&lang=ja", 2),
+            ("target=P3700&state=complete&lang=ja", 2),
             ("target=iodrive", 0),
             (&format!("q={newest}"), 1),
             ("until=2001-01-01", 0),
@@ -701,7 +701,7 @@ mod tests {
         for name in ["points_planned{run=\"", "ios_total{", "io_per_second{", "cpu_busy_ratio{"] {
             assert!(metrics.contains(&format!("qdepth_{name}")), "{name}: {metrics}");
         }
-        assert!(metrics.contains(",host=\"") && metrics.contains("qdepth_outstanding_ios{"));
+        assert!(metrics.contains(",host=\"") && metrics.contains("qdepth_queue_depth{"));
         let all = streamed(&served, &events, "event: end");
         assert_eq!(all.matches("\"point-ended\"").count(), 2, "{all}");
         let ended = running.wait_at_most(Duration::from_secs(60)).expect_finished();
@@ -723,7 +723,7 @@ mod tests {
         assert!(
             lines.contains("\"phase\":\"provisioning\"") && names.contains(&"run-started".into())
         );
-        assert!(names.iter().filter(|name| *name == "interval").count() >= 4, "{names:?}");
+        assert!(names.iter().filter(|name| *name == "sample").count() >= 4, "{names:?}");
         for name in names {
             assert!(schema.contains(&format!("\"{name}\"")), "{name}");
         }

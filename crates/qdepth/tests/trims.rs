@@ -67,7 +67,7 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
     let document = workspace.run(&words).expect_finished().json();
     let point = &points(&document)[0];
     assert_eq!((&point["trims"], &point["writes"]), (&Value::from(256), &Value::from(0)));
-    assert_eq!(point["service_time_ns"]["trims"]["count"], 256);
+    assert_eq!(point["latency_ns"]["trims"]["count"], 256);
     assert_eq!(document["targets"][0]["engine"], "io_uring");
 }
 
@@ -146,7 +146,7 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
         assert!(count("trims").abs_diff(count("writes")) <= 8, "{target}: {first}");
     }
     // A drive answers reads of unmapped blocks without its dies.
-    let mean = |point: &Value| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap();
+    let mean = |point: &Value| point["latency_ns"]["reads"]["mean"].as_f64().unwrap();
     workspace.write("stored.toml", &plan(100, ""));
     let stored = mean(&run("stored.toml media:p3700-1600gb"));
     let nothing = mean(&run("reads.toml media:p3700-1600gb"));

@@ -41,12 +41,12 @@ fn fixed_delays_give_the_closed_form_rate() {
         workspace.run(&format!("run truth.toml {name} --json --no-report")).expect_finished();
     let document = document.json();
     for point in points(&document) {
-        let outstanding = point["outstanding"].as_f64().unwrap();
+        let queue_depth = point["queue_depth"].as_f64().unwrap();
         let said = point["io_per_s"].as_f64().unwrap();
-        let mean = point["service_time_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
-        let truth = outstanding / DELAY_S;
+        let mean = point["latency_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
+        let truth = queue_depth / DELAY_S;
         println!(
-            "outstanding {outstanding}: {said:.3} IOPS, closed form {truth} ({:+.2} %), mean {:.3} \
+            "queue_depth {queue_depth}: {said:.3} IOPS, closed form {truth} ({:+.2} %), mean {:.3} \
              ms, {:?}",
             100.0 * (said / truth - 1.0),
             mean * 1e3,
@@ -60,7 +60,7 @@ fn fixed_delays_give_the_closed_form_rate() {
         let busy = codes(point).iter().any(|code| interference.contains(&code.as_str()));
         let tolerance = if busy { 10.0 * TOLERANCE } else { TOLERANCE };
         assert!(mean < DELAY_S * (1.0 + tolerance), "{mean} s");
-        let least = point["service_time_ns"]["all"]["min"].as_f64().unwrap() / 1e9;
+        let least = point["latency_ns"]["all"]["min"].as_f64().unwrap() / 1e9;
         assert!((DELAY_S..DELAY_S * (1.0 + tolerance)).contains(&least), "{least} s");
         // A window contains a whole number of completions of each slot, plus or minus one.
         assert!(
@@ -69,7 +69,7 @@ fn fixed_delays_give_the_closed_form_rate() {
         );
         // Exactly: the rate is the number of I/Os in flight over the mean latency.
         let in_flight = point["mean_in_flight"].as_f64().unwrap();
-        assert!((in_flight / outstanding - 1.0).abs() < TOLERANCE, "{in_flight} in flight");
+        assert!((in_flight / queue_depth - 1.0).abs() < TOLERANCE, "{in_flight} in flight");
         let exact = in_flight / mean;
         assert!((exact / truth - 1.0).abs() < tolerance, "{exact} of {truth}");
         assert!(!codes(point).contains(&"littles-law".to_owned()), "{point:#}");
@@ -92,7 +92,7 @@ fn a_visit_is_as_long_as_its_queue_needs() {
     let words = format!("run visits.toml {} --read-only --json --no-report", served.file.display());
     let document = workspace.run(&words).json();
     let [point] = points(&document).as_slice() else { panic!("{document:#}") };
-    let mean = point["service_time_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
+    let mean = point["latency_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
     let rate = point["io_per_s"].as_f64().unwrap();
     let settled = point["mean_in_flight"].as_f64().unwrap() / rate;
     println!("mean {mean:.3} s, {settled:.3} s by Little's law, {:?}", codes(point));

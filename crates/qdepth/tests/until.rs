@@ -15,7 +15,7 @@ fn a_point_ends_by_its_precision_and_says_so() {
         let seconds = point["duration_ns"].as_f64().unwrap() / 1e9;
         assert!((5.0..600.0).contains(&seconds), "{seconds}");
         let rate = point["io_per_s"].as_f64().unwrap();
-        let end = |index: usize| point["interval"][index].as_f64().unwrap();
+        let end = |index: usize| point["confidence_interval"][index].as_f64().unwrap();
         assert!(end(0) < rate && rate < end(1) && (end(1) - end(0)) / 2.0 <= 0.0201 * rate);
         assert!(point["interim_checks"].as_u64().unwrap() >= 1);
         assert!(!codes(point).contains(&"precision-not-reached".to_owned()));
@@ -64,7 +64,7 @@ fn loads_that_run_together_end_when_the_last_is_known() {
         .iter()
         .map(|point| {
             assert_eq!(point["ended_by"], "precision", "{point}");
-            let end = |index: usize| point["interval"][index].as_f64().unwrap();
+            let end = |index: usize| point["confidence_interval"][index].as_f64().unwrap();
             let share = (end(1) - end(0)) / 2.0 / point["io_per_s"].as_f64().unwrap();
             (share, point["duration_ns"].as_f64().unwrap() / 1e9)
         })
@@ -155,7 +155,7 @@ fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again()
             (&point["ended_by"], &point["duration_ns"]),
             (&"duration".into(), &4_000_000_000_u64.into())
         );
-        assert!(point["interval"].is_array(), "{point}");
+        assert!(point["confidence_interval"].is_array(), "{point}");
     }
     assert_eq!(points(&resumed).len(), 2);
 }

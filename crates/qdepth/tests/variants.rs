@@ -32,10 +32,10 @@ fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
     let document = workspace.run("run plan.toml --base steady --json").expect(0).json();
     let told: Vec<(u64, u64)> = points(&document)
         .iter()
-        .map(|p| (p["variant"].as_u64().unwrap(), p["outstanding"].as_u64().unwrap()))
+        .map(|p| (p["variant"].as_u64().unwrap(), p["queue_depth"].as_u64().unwrap()))
         .collect();
     assert_eq!(told, [(0, 1), (0, 16), (1, 1), (1, 16)]);
-    assert_eq!(document["run"]["state"], "sealed");
+    assert_eq!(document["run"]["state"], "complete");
     assert_eq!(document["run"]["comparison"]["base"], 1);
     assert_eq!(
         document,

@@ -42,7 +42,7 @@ fn reader_means(document: &Value, target: &str) -> Vec<f64> {
     let mine = points(document).iter().filter(|point| {
         point["profile"] == "reader" && point["target"].as_str().unwrap().contains(target)
     });
-    mine.map(|point| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap()).collect()
+    mine.map(|point| point["latency_ns"]["reads"]["mean"].as_f64().unwrap()).collect()
 }
 
 #[test]

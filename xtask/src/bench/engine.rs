@@ -31,7 +31,7 @@ const PSYNC: &str = "--ioengine=psync --norandommap=1 --randrepeat=0";
 struct Row {
     target: String,
     name: &'static str,
-    outstanding: u32,
+    queue_depth: u32,
     engine: &'static str,
     peers: Vec<Peer>,
 }
@@ -81,29 +81,29 @@ pub fn engine(rounds: usize) -> Result<()> {
 }
 
 fn rows(zram: &str) -> Vec<Row> {
-    let best = |outstanding: u32| {
+    let best = |queue_depth: u32| {
         let batch = format!(
-            "{BEST} --iodepth_batch_submit={outstanding} --iodepth_batch_complete_max={outstanding}"
+            "{BEST} --iodepth_batch_submit={queue_depth} --iodepth_batch_complete_max={queue_depth}"
         );
         // If a target blocks, fio is faster when kernel threads take the I/O immediately.
         vec![batch.clone(), format!("{batch} --force_async=1")]
     };
     let single = |text: &str| vec![text.to_owned()];
-    let row = |target: &str, name, outstanding, engine, kinds: Vec<_>| Row {
+    let row = |target: &str, name, queue_depth, engine, kinds: Vec<_>| Row {
         target: target.to_owned(),
         name,
-        outstanding,
+        queue_depth,
         engine,
         peers: peers(&kinds),
     };
     let mut rows = Vec::new();
-    for outstanding in [1, 32, 128] {
-        let kinds = vec![("fio best", best(outstanding)), ("fio default", single(DEFAULT))];
-        rows.push(row("/dev/zero", "/dev/zero", outstanding, "io_uring", kinds));
+    for queue_depth in [1, 32, 128] {
+        let kinds = vec![("fio best", best(queue_depth)), ("fio default", single(DEFAULT))];
+        rows.push(row("/dev/zero", "/dev/zero", queue_depth, "io_uring", kinds));
     }
-    for outstanding in [1, 32, 512] {
-        let kinds = vec![("fio best", best(outstanding)), ("fio default", single(DEFAULT))];
-        rows.push(row(zram, "zram", outstanding, "io_uring", kinds));
+    for queue_depth in [1, 32, 512] {
+        let kinds = vec![("fio best", best(queue_depth)), ("fio default", single(DEFAULT))];
+        rows.push(row(zram, "zram", queue_depth, "io_uring", kinds));
     }
     rows.push(row(zram, "zram", 1, "sync", vec![("fio psync", single(PSYNC))]));
     rows
@@ -142,11 +142,11 @@ fn measure(row: &Row, rounds: usize) -> Result<()> {
 }
 
 fn print_row(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) {
-    let Row { name, outstanding, engine, .. } = row;
+    let Row { name, queue_depth, engine, .. } = row;
     let middle =
         |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
     println!(
-        "{name}, {outstanding} outstanding, {engine}: {:.0} IO/s, mean {:.2} µs, user {:.1} \
+        "{name}, {queue_depth} queue_depth, {engine}: {:.0} IO/s, mean {:.2} µs, user {:.1} \
          + system {:.1} ns per I/O",
         middle(ours, |f| f.io_per_s),
         middle(ours, |f| f.mean_ns) / 1e3,
@@ -170,8 +170,8 @@ fn print_row(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) {
 
 fn one_point(row: &Row) -> Result<Figure> {
     let program = examples::program(ONE_POINT);
-    let outstanding = row.outstanding.to_string();
-    let args = [row.target.as_str(), &outstanding, SECONDS, row.engine];
+    let queue_depth = row.queue_depth.to_string();
+    let args = [row.target.as_str(), &queue_depth, SECONDS, row.engine];
     let value: Value = serde_json::from_str(&pinned(Some(CORE), &program, &args, &[0])?)?;
     let number = |key: &str| value[key].as_f64().context("a figure is missing");
     Ok(Figure {
@@ -189,7 +189,7 @@ fn run(row: &Row, program: &str, options: &str) -> Result<Figure> {
         &format!(
             "--filename={} --size=1g --bs=4k --rw=randread --iodepth={} --runtime={SECONDS} \
              --ramp_time=200ms --direct={direct} {options}",
-            row.target, row.outstanding
+            row.target, row.queue_depth
         ),
         Some(CORE),
     )
@@ -207,11 +207,11 @@ fn in_short(why: &anyhow::Error) -> String {
 
 /// Runs fio's ceiling program with a batch of the queue depth, at most 32, its default.
 fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
-    let batch = row.outstanding.min(32);
+    let batch = row.queue_depth.min(32);
     let direct = if row.target == "/dev/zero" { "-O0" } else { "-O1" };
     let line = format!(
         "-d {} -s {batch} -c {batch} -b4096 -p0 -F1 -B1 -n1 -R1 -X1 -r2 {direct} {}",
-        row.outstanding, row.target
+        row.queue_depth, row.target
     );
     let args: Vec<&str> = line.split(' ').collect();
     let text = pinned(Some(CORE), program, &args, &[0])?;
@@ -249,7 +249,7 @@ pub fn file(rounds: usize) -> Result<()> {
         area_bytes: 1 << 30,
         size: "8KiB",
         read_percent: 67,
-        outstanding: 1,
+        queue_depth: 1,
         seconds: 2,
         core: None,
     };

@@ -39,19 +39,19 @@ pub fn budget() -> Result<Option<()>> {
         let is_met = per_io <= budget;
         over.extend((!is_met).then(|| format!("{name}: {per_io:.1}")));
     };
-    for (outstanding, budget) in LOOP {
-        let depth = outstanding.to_string();
+    for (queue_depth, budget) in LOOP {
+        let depth = queue_depth.to_string();
         let per_io = per_io(&echo, |ms| vec![depth.clone(), ms.to_string()], 10)?;
-        judge(format!("loop, {outstanding} outstanding: instructions per I/O"), budget, per_io);
+        judge(format!("loop, {queue_depth} queue_depth: instructions per I/O"), budget, per_io);
     }
-    for (expression, outstanding, ms, budget) in EMULATED {
+    for (expression, queue_depth, ms, budget) in EMULATED {
         let words = |ms: u32| -> Vec<String> {
-            [expression, "database", &outstanding.to_string(), &ms.to_string()]
+            [expression, "database", &queue_depth.to_string(), &ms.to_string()]
                 .map(str::to_owned)
                 .into()
         };
         let per_io = per_io(&examples::program(ONE_EMULATED), words, ms)?;
-        let name = format!("emulated {expression} {outstanding}: instructions per I/O");
+        let name = format!("emulated {expression} {queue_depth}: instructions per I/O");
         judge(name, budget, per_io);
     }
     if !over.is_empty() {

@@ -21,14 +21,14 @@ pub fn media(rounds: usize) -> Result<()> {
     examples::build()?;
     let mut rates = vec![Vec::new(); LOADS.len()];
     for _ in 0..rounds {
-        for ((expression, outstanding, ms), rates) in LOADS.iter().zip(&mut rates) {
-            let run = one_emulated(expression, *outstanding, *ms)?;
+        for ((expression, queue_depth, ms), rates) in LOADS.iter().zip(&mut rates) {
+            let run = one_emulated(expression, *queue_depth, *ms)?;
             rates.push(run.issued / run.cpu_s / 1e6);
         }
     }
-    for ((expression, outstanding, _), rates) in LOADS.iter().zip(rates) {
+    for ((expression, queue_depth, _), rates) in LOADS.iter().zip(rates) {
         let spread = spread(&rates);
-        println!("emulated {expression} {outstanding}: M/s: {:.1} {spread:.1?}", median(rates));
+        println!("emulated {expression} {queue_depth}: M/s: {:.1} {spread:.1?}", median(rates));
     }
     Ok(())
 }
@@ -39,9 +39,9 @@ pub struct Run {
     pub cpu_s: f64,
 }
 
-fn one_emulated(expression: &str, outstanding: u32, ms: u32) -> Result<Run> {
-    let (outstanding, ms) = (outstanding.to_string(), ms.to_string());
-    let words = [expression, "database", &outstanding, &ms];
+fn one_emulated(expression: &str, queue_depth: u32, ms: u32) -> Result<Run> {
+    let (queue_depth, ms) = (queue_depth.to_string(), ms.to_string());
+    let words = [expression, "database", &queue_depth, &ms];
     read(&output(&examples::program(ONE_EMULATED), &words, &[0])?)
 }
 

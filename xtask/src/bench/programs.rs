@@ -25,7 +25,7 @@ pub(super) struct Load<'a> {
     pub(super) area_bytes: u64,
     pub(super) size: &'a str,
     pub(super) read_percent: u32,
-    pub(super) outstanding: u32,
+    pub(super) queue_depth: u32,
     pub(super) seconds: u32,
     /// Core to pin to, for benchmarks of a single core.
     pub(super) core: Option<&'a str>,
@@ -107,7 +107,7 @@ pub(super) fn qdepth(load: &Load<'_>, folder: &Path) -> Result<Figure> {
         format!(
             "name = \"bench\"\nqueue_depth = [{}]\nwarm_up = \"500ms\"\nduration = \"{}s\"\n\
              [[profile]]\nname = \"bench\"\nrandom = 100\nread = {}\nblock_size = \"{}\"\n",
-            load.outstanding, load.seconds, load.read_percent, load.size
+            load.queue_depth, load.seconds, load.read_percent, load.size
         ),
     )?;
     let db = folder.join("bench.db").display().to_string();
@@ -123,7 +123,7 @@ pub(super) fn qdepth(load: &Load<'_>, folder: &Path) -> Result<Figure> {
     let number = |value: &Value| value.as_f64().context("a figure is missing in qdepth's JSON");
     Ok(Figure {
         io_per_s: number(&point["io_per_s"])?,
-        mean_ns: number(&point["service_time_ns"]["all"]["mean"])?,
+        mean_ns: number(&point["latency_ns"]["all"]["mean"])?,
         user_ns: number(&point["cpu_ns_per_io"]["user"])?,
         system_ns: number(&point["cpu_ns_per_io"]["system"])?,
     })
@@ -143,10 +143,10 @@ pub(super) fn fio(load: &Load<'_>) -> Result<Figure> {
             load.target.display(),
             load.area_bytes,
             load.size.trim_end_matches("iB"),
-            load.outstanding,
+            load.queue_depth,
             load.seconds,
-            load.outstanding,
-            load.outstanding,
+            load.queue_depth,
+            load.queue_depth,
         ),
         load.core,
     )

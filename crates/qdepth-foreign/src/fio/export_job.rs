@@ -31,7 +31,7 @@ pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
 }
 
 fn section(text: &mut String, point: &Point, target: &str, first: bool) {
-    let name: String = format!("{}-{}", point.profile, point.outstanding)
+    let name: String = format!("{}-{}", point.profile, point.queue_depth)
         .chars()
         .map(|c| if c == ']' || c == ';' || c == '#' || c.is_control() { '-' } else { c })
         .collect();
@@ -67,7 +67,7 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         Some(own) => {
             option("blockalign", format!("{},{}", point.alignment_bytes, own.alignment_bytes));
         }
-        None if u64::from(point.request_size.single().unwrap_or(0)) == point.alignment_bytes => {}
+        None if u64::from(point.block_size.single().unwrap_or(0)) == point.alignment_bytes => {}
         None => option("blockalign", point.alignment_bytes.to_string()),
     }
     option("size", share.to_string());
@@ -76,7 +76,7 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         option("numjobs", streams.to_string());
         option("offset_increment", share.to_string());
     }
-    option("iodepth", point.outstanding.to_string());
+    option("iodepth", point.queue_depth.to_string());
     option("direct", u8::from(point.direct).to_string());
     option("ramp_time", format!("{}ms", point.warm_up_ns.div_ceil(1_000_000)));
     option("runtime", format!("{}ms", point.stop.duration_ns.div_ceil(1_000_000)));
@@ -105,7 +105,7 @@ fn direction(point: &Point) -> String {
         _ => "rw",
     };
     let random = if point.random_share > 0.0 { "rand" } else { "" };
-    let back = match point.request_size.single() {
+    let back = match point.block_size.single() {
         // From the end of one request to the beginning of the next.
         Some(size) if point.backwards => format!(":-{}", u64::from(size) + point.alignment_bytes),
         _ => String::new(),

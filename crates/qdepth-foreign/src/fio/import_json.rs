@@ -218,10 +218,10 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
     let point = imported::point(text(job, "jobname"), [reads, writes, trims]);
     PointRecord {
         random_share: if rw.starts_with("rand") { 1.0 } else { 0.0 },
-        request_size: sizes.unwrap_or_else(|| point.request_size.clone()),
+        block_size: sizes.unwrap_or_else(|| point.block_size.clone()),
         reported_as_throughput: !rw.starts_with("rand"),
         arrivals: rate.map_or_else(|| point.arrivals.clone(), |rate| format!("fixed {rate}")),
-        outstanding: options.number("iodepth").unwrap_or(1),
+        queue_depth: options.number("iodepth").unwrap_or(1),
         streams: options.number("numjobs").unwrap_or(1),
         direct: options.get("direct").is_some_and(|value| value == "1"),
         duration_ns: runtime_ms.saturating_mul(1_000_000),

@@ -177,7 +177,7 @@ impl Filling {
             DirectionRecord {
                 completed,
                 bytes: windows().map(|window| window.bytes[index]).sum::<f64>() as u64,
-                service_time: self.times[index].clone(),
+                latency: self.times[index].clone(),
                 stated: stated(self.means[index], completed),
                 ..DirectionRecord::default()
             }
@@ -214,8 +214,8 @@ fn interval(number: u64, window: &Window, window_ms: u64) -> IntervalRecord {
         written_bytes: window.bytes[1] as u64,
         trims: window.ios[2] as u64,
         trimmed_bytes: window.bytes[2] as u64,
-        read_service_time: times(0),
-        write_service_time: times(1),
-        trim_service_time: times(2),
+        read_latency: times(0),
+        write_latency: times(1),
+        trim_latency: times(2),
     }
 }

@@ -16,7 +16,7 @@ pub(super) use parts::Pairs;
 use parts::Side;
 use qdepth_record::{DirectionRecord, PointRecord};
 use samples::Samples;
-pub(crate) use samples::{figures, service_times};
+pub(crate) use samples::{figures, latencies};
 use steadystate::SteadyState;
 
 mod format;
@@ -307,7 +307,7 @@ fn fell_short(point: &PointRecord) -> bool {
 fn merged(members: &[&PointRecord], side: Side) -> LatencyHistogram {
     let mut all = LatencyHistogram::new();
     for part in members.iter().flat_map(|point| side.records(point)) {
-        all.merge(&part.service_time);
+        all.merge(&part.latency);
     }
     all
 }

@@ -51,7 +51,7 @@ pub fn export_fio_histograms(
     for (end_ms, window) in windows(point, window_ms) {
         for direction in 0..3 {
             let mut counts = vec![0_u64; CLASSES >> coarseness];
-            let Some(all) = service_times(window, direction) else { continue };
+            let Some(all) = latencies(window, direction) else { continue };
             for (low, high, count) in all.occupied() {
                 let class = class(low.0.midpoint(high.0)) >> coarseness;
                 if let Some(sum) = counts.get_mut(class) {
@@ -90,14 +90,14 @@ fn windows(point: &PointRecord, window_ms: u64) -> impl Iterator<Item = (u64, &[
     })
 }
 
-fn service_times(window: &[IntervalRecord], direction: usize) -> Option<LatencyHistogram> {
+fn latencies(window: &[IntervalRecord], direction: usize) -> Option<LatencyHistogram> {
     let mut all = LatencyHistogram::new();
     for interval in window {
         // No rows for trims if there were none.
         if direction > 1 && interval.trims == 0 {
             continue;
         }
-        all.merge(&super::json::service_times(interval, direction).decode().ok()?);
+        all.merge(&super::json::latencies(interval, direction).decode().ok()?);
     }
     Some(all)
 }
@@ -114,6 +114,6 @@ fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u
     Some(match kind {
         FioLog::Bandwidth => (bytes as f64 / 1024.0 / seconds).round() as u64,
         FioLog::Iops => (ios as f64 / seconds).round() as u64,
-        FioLog::Latency => service_times(window, direction)?.mean()?.round() as u64,
+        FioLog::Latency => latencies(window, direction)?.mean()?.round() as u64,
     })
 }

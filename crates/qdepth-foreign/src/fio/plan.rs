@@ -63,7 +63,7 @@ fn load_spec(job: &Job, load: &Load) -> LoadSpec {
     LoadSpec {
         profile: load.profile.clone(),
         target: u32::try_from(load.target + 1).ok(),
-        outstanding: load.depth,
+        queue_depth: load.depth,
         delay: is_delayed.then_some(Nanos(job.span.delay_ns)),
         warm_up: Some(Nanos(job.span.ramp_ns)),
         duration: Some(Nanos(load.duration_ns)),

@@ -71,7 +71,7 @@ impl Cycle {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Varied {
     pub(super) workers: bool,
-    pub(super) outstanding: bool,
+    pub(super) queue_depth: bool,
     pub(super) targets: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Varied {
 pub(super) struct Worker {
     pub(super) name: String,
     pub(super) line: usize,
-    pub(super) outstanding: u32,
+    pub(super) queue_depth: u32,
     /// Number of sectors of 512 B; 0 for all.
     pub(super) sectors: u64,
     pub(super) first_sector: u64,

@@ -165,10 +165,10 @@ impl Reader {
             "assigned access specs" => worker.specs.push((line, value.to_owned())),
             "target" => worker.targets.push(value.to_owned()),
             _ if key.contains("outstanding ios") => {
-                let Some(outstanding) = number(0) else {
+                let Some(queue_depth) = number(0) else {
                     return refused(format!("`{value}` is not a valid number of outstanding I/Os"));
                 };
-                worker.outstanding = u32::try_from(outstanding).unwrap_or(u32::MAX);
+                worker.queue_depth = u32::try_from(queue_depth).unwrap_or(u32::MAX);
                 if enabled(1) {
                     return refused(format!(
                         "worker `{}` reopens its target after a number of I/Os (test connection \
@@ -229,8 +229,8 @@ fn varied(line: usize, value: &str) -> Result<Varied, IcfRefusal> {
     Ok(match value.to_ascii_uppercase().as_str() {
         "NORMAL" => no,
         "CYCLE_WORKERS" => Varied { workers: true, ..no },
-        "CYCLE_OUTSTANDING_IOS" => Varied { outstanding: true, ..no },
-        "CYCLE_OUTSTANDING_IOS_AND_TARGETS" => Varied { outstanding: true, targets: true, ..no },
+        "CYCLE_OUTSTANDING_IOS" => Varied { queue_depth: true, ..no },
+        "CYCLE_OUTSTANDING_IOS_AND_TARGETS" => Varied { queue_depth: true, targets: true, ..no },
         "CYCLE_TARGETS" => Varied { targets: true, ..no },
         "CYCLE_WORKERS_AND_TARGETS" => Varied { workers: true, targets: true, ..no },
         "INCREMENT_TARGETS_PARALLEL" | "INCREMENT_TARGETS_SERIAL" => {

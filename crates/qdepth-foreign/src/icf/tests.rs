@@ -36,14 +36,14 @@ fn spec(name: &str, lines: &[&str]) -> String {
     )
 }
 
-fn worker(name: &str, outstanding: &str, disk: &str, specs: &[&str], targets: &[&str]) -> String {
+fn worker(name: &str, queue_depth: &str, disk: &str, specs: &[&str], targets: &[&str]) -> String {
     let specs: String = specs.iter().map(|name| format!("\t{name}\n")).collect();
     let target = |name: &&str| format!("'Target\n\t{name}\n'Target type\n\tDISK\n'End target\n");
     let targets: String = targets.iter().map(target).collect();
     format!(
         "'Worker\n\t{name}\n'Worker type\n\tDISK\n'Default target settings for worker\n\
          'Number of outstanding IOs,test connection rate,transactions per connection\n\
-         \t{outstanding}\n\
+         \t{queue_depth}\n\
          'Disk maximum size,starting sector\n\t{disk}\n'End default target settings for worker\n\
          'Assigned access specs\n{specs}'End assigned access specs\n'Target assignments\n{targets}\
          'End target assignments\n'End worker\n"
@@ -75,19 +75,19 @@ fn a_configuration_becomes_steps() {
     let text = made.text().unwrap();
     assert!(text.contains("# target 2: PHYSICALDRIVE:1\n"), "{text}");
     let plan = plan(&made);
-    let loads: Vec<_> = plan.points.iter().map(|p| (p.group, p.target, p.outstanding)).collect();
+    let loads: Vec<_> = plan.points.iter().map(|p| (p.group, p.target, p.queue_depth)).collect();
     assert_eq!(plan.points.len(), 4, "{loads:?}");
     assert!(
         loads.contains(&(0, 0, 16)) && loads.contains(&(0, 1, 2)) && loads.contains(&(0, 0, 2))
     );
-    let first = plan.points.iter().find(|point| point.outstanding == 16).unwrap();
+    let first = plan.points.iter().find(|point| point.queue_depth == 16).unwrap();
     assert_eq!((first.area.offset_bytes, first.area.length_bytes), (64 * 512, 2048 * 512));
     assert_eq!((first.warm_up_ns, first.stop.duration_ns), (5_000_000_000, 90_000_000_000));
     assert!((first.read_share - 0.67).abs() < 1e-9 && (first.random_share - 1.0).abs() < 1e-9);
     assert_eq!(first.alignment_bytes, 4096);
     let log = plan.points.last().unwrap();
     assert_eq!(
-        (log.step.as_str(), log.alignment_bytes, log.request_size.max()),
+        (log.step.as_str(), log.alignment_bytes, log.block_size.max()),
         ("Log", 512, 65_536)
     );
 }
@@ -107,7 +107,7 @@ fn what_is_cycled_becomes_a_step_each() {
     ] {
         let plan = plan(&icf_plan("x", &icf(kind, &specs, &three)).unwrap());
         let groups: Vec<(usize, u32)> =
-            plan.groups().map(|group| (group.len(), group[0].outstanding)).collect();
+            plan.groups().map(|group| (group.len(), group[0].queue_depth)).collect();
         assert_eq!(groups, expected, "{kind}");
     }
 }
@@ -127,9 +127,9 @@ fn lines_of_a_specification_keep_sizes_of_reads_and_writes() {
         panic!("{}", plan.points.len())
     };
     assert!((mix.read_share - 0.6).abs() < 1e-9);
-    let sizes: Vec<u32> = mix.request_size.sizes.iter().map(|(size, _)| *size).collect();
+    let sizes: Vec<u32> = mix.block_size.sizes.iter().map(|(size, _)| *size).collect();
     assert_eq!((sizes, mix.own_writes.unwrap().first_size), (vec![4096, 65_536], 1));
-    assert_eq!((server.request_size.sizes.len(), server.own_writes.is_none()), (2, true));
+    assert_eq!((server.block_size.sizes.len(), server.own_writes.is_none()), (2, true));
     assert_eq!(burst.arrivals, Arrivals::ThinkTime { time_ns: 20_000_000, requests: 4 });
     assert!((both.random_share - 0.5).abs() < 1e-9);
     assert!(made.remarks.contains(&Remark::MeanRandomShare), "{:?}", made.remarks);

@@ -67,7 +67,7 @@ impl Ior {
         let is_delayed = self.delay_s > 0 && phase != "check";
         LoadSpec {
             profile: format!("ior-{phase}-{target}"),
-            outstanding: 1,
+            queue_depth: 1,
             target: Some(target),
             delay: is_delayed.then(|| Nanos::from_secs(self.delay_s.into())),
             catches_up: self.wear_out.then_some(true),

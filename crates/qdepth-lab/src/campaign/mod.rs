@@ -142,7 +142,7 @@ impl Campaign {
             let number = |key| value(&run, key).and_then(|text| text.parse::<u32>().ok());
             let (Some(index), Some(column)) = (number(INDEX), number(COLUMN)) else { continue };
             let found = logbook.read_each(&[&headline])?;
-            let whole = run.state == RunState::Sealed && found.iter().all(RunHeadline::is_whole);
+            let whole = run.state == RunState::Complete && found.iter().all(RunHeadline::is_whole);
             all.push(StoredRun { run: run.id, index, column, whole });
             if index == 0 {
                 break;

@@ -25,7 +25,7 @@ pub const WINDOW: Nanos = Nanos::from_secs(60);
 
 /// Bytes after which the window of a point ends.
 pub fn window_bytes(point: &Point) -> u64 {
-    let size = u64::from(point.request_size.max());
+    let size = u64::from(point.block_size.max());
     let rounds = u64::from(point.in_flight_max()) * ROUNDS * size;
     (REQUESTS * size).min(BYTES.max(rounds))
 }

@@ -92,7 +92,7 @@ fn written(
 fn done_in(point: &Point, took: Nanos) -> Figures {
     Figures::new(PASSES)
         .text("load", &point.profile)
-        .text("request_size", &point.request_size.text())
+        .text("block_size", &point.block_size.text())
         .figure("passes", passes(point) as f64)
         .figure("area_bytes", point.area.length_bytes as f64)
         .figure("took_ns", took.0 as f64)
@@ -102,7 +102,7 @@ fn done_in(point: &Point, took: Nanos) -> Figures {
 fn passes_step(point: &Point) -> PhaseStep {
     PhaseStep::new(phase_step::PASSES)
         .label("load", &point.profile)
-        .label("request_size", point.request_size.text())
+        .label("block_size", point.block_size.text())
         .value("passes", passes(point) as f64)
         .value("area_bytes", point.area.length_bytes as f64)
 }
@@ -141,7 +141,7 @@ pub fn describe(point: &Point) -> String {
     format!(
         "{} {}, {passes} {} of {}",
         point.profile,
-        point.request_size.text(),
+        point.block_size.text(),
         if passes == 1 { "pass" } else { "passes" },
         Bytes(point.area.length_bytes)
     )

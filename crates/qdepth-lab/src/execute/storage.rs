@@ -168,7 +168,7 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
 /// The directory of a point whose operations are on directory entries, with the entries that must
 /// exist.
 fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
-    let size = u64::from(point.request_size.max());
+    let size = u64::from(point.block_size.max());
     let count = if point.operation.needs_entries() { point.area.length_bytes / size } else { 0 };
     let names = (0..count).map(|number| entry_name(point.operation, number));
     let bytes = (!point.operation.is_of_directories()).then_some(size);

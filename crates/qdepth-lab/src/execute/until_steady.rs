@@ -25,7 +25,7 @@ pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
     format!(
         "{} {} over {} until steady by {} rule, {} rounds of {} at most",
         point.profile,
-        point.request_size.text(),
+        point.block_size.text(),
         Bytes(point.area.length_bytes).for_people(),
         whose(asked.rule),
         asked.rounds,
@@ -37,7 +37,7 @@ pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
 fn rounds_step(point: &Point, asked: UntilSteady) -> PhaseStep {
     PhaseStep::new(phase_step::ROUNDS)
         .label("load", &point.profile)
-        .label("request_size", point.request_size.text())
+        .label("block_size", point.block_size.text())
         .label("rule", asked.rule.as_str())
         .value("area_bytes", point.area.length_bytes as f64)
         .value("rounds", f64::from(asked.rounds))
@@ -174,7 +174,7 @@ fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) 
     };
     let mut figures = Figures::new(ROUNDS)
         .text("load", &point.profile)
-        .text("request_size", &point.request_size.text())
+        .text("block_size", &point.block_size.text())
         .text("state", state.as_str())
         .text("rule", rule.as_str())
         .figure("rounds", rounds.count() as f64)

@@ -39,7 +39,7 @@ pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
     let bounded = |point: &Point| {
         let mut point = point.clone();
         if takes_no_time(&targets[point.target as usize]) && point.offered_io_per_s().is_none() {
-            let most = (REQUESTS_MAX as f64 * point.request_size.mean()) as u64;
+            let most = (REQUESTS_MAX as f64 * point.block_size.mean()) as u64;
             let asked = point.stop.bytes;
             point.stop.bytes = if asked == 0 { most } else { asked.min(most) };
             point.warm_up_ns = 0;

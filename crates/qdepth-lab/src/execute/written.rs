@@ -24,7 +24,7 @@ impl Written {
     pub(crate) fn from_plan(plan: &Plan) -> Self {
         let verified = || plan.points.iter().filter(|point| point.verify);
         let lengths = |point: &Point| {
-            let sizes = point.request_size.sizes.iter().map(|(bytes, _)| u64::from(*bytes));
+            let sizes = point.block_size.sizes.iter().map(|(bytes, _)| u64::from(*bytes));
             let places = [point.alignment_bytes, point.area.offset_bytes];
             let of_writes = point.own_writes.map(|own| own.alignment_bytes);
             sizes.chain(places).chain(of_writes).collect::<Vec<_>>()

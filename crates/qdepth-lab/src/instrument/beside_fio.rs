@@ -45,13 +45,13 @@ pub(crate) fn beside_fio(
     duration: Nanos,
 ) -> Vec<ProofRecord> {
     let Ok(version) = system.run("fio", &["--version"]) else { return Vec::new() };
-    let outstanding = OUTSTANDING.iter().filter(|n| **n == 1 || queues(engine));
+    let queue_depth = OUTSTANDING.iter().filter(|n| **n == 1 || queues(engine));
     let each = duration.0 / u64::from(PAIRS) / OUTSTANDING.len() as u64 / 2;
     let each = Nanos(each.clamp(LEAST.0, MOST.0));
-    let pairs = |outstanding: u32| -> Result<Vec<[f64; 2]>> {
+    let pairs = |queue_depth: u32| -> Result<Vec<[f64; 2]>> {
         let file = file_in(folder)?;
         let measured = |pair: u32| -> Result<[f64; 2]> {
-            let load = load(outstanding, pair, each)?;
+            let load = load(queue_depth, pair, each)?;
             let ours = || our_latency(&load, engine, &file);
             let theirs = || their_latency(system, &load, engine, &file);
             Ok(if pair.is_multiple_of(2) {
@@ -64,9 +64,9 @@ pub(crate) fn beside_fio(
         };
         (0..PAIRS).map(measured).collect()
     };
-    let proof = |outstanding: &u32| {
-        let subject = format!("{} × {outstanding}", version.stdout.trim());
-        match pairs(*outstanding) {
+    let proof = |queue_depth: &u32| {
+        let subject = format!("{} × {queue_depth}", version.stdout.trim());
+        match pairs(*queue_depth) {
             Ok(pairs) => agreement(&subject, &pairs),
             Err(why) => {
                 let why = Reason::NotTried { message: format!("{why:#}") };
@@ -74,7 +74,7 @@ pub(crate) fn beside_fio(
             }
         }
     };
-    outstanding.map(proof).collect()
+    queue_depth.map(proof).collect()
 }
 
 /// Verdict on pairs of mean latencies of qdepth and fio: they agree if the interval contains a
@@ -120,20 +120,20 @@ fn file_in(folder: &Path) -> Result<File> {
     Ok(file)
 }
 
-fn load(outstanding: u32, pair: u32, each: Nanos) -> Result<Point> {
+fn load(queue_depth: u32, pair: u32, each: Nanos) -> Result<Point> {
     let point = null_point()?;
     let stop = Stop { duration_ns: each.0, visits: 1, ..point.stop };
     Ok(Point {
         read_share: 1.0,
         random_share: 1.0,
-        request_size: SizeMix::fixed(READ),
+        block_size: SizeMix::fixed(READ),
         own_writes: None,
         operation: Operation::Transfer,
         trace: None,
         alignment_bytes: u64::from(READ),
         arrivals: Arrivals::Closed,
         area: Extent { offset_bytes: 0, length_bytes: SIZE },
-        outstanding,
+        queue_depth,
         streams: 1,
         workers: 1,
         warm_up_ns: WARM_UP.0,
@@ -161,7 +161,7 @@ fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
     if outcome.failure.is_some() || outcome.failed() > 0 {
         bail!("reading the file failed");
     }
-    outcome.directions[0].service_time.mean().context("nothing was read")
+    outcome.directions[0].latency.mean().context("nothing was read")
 }
 
 /// The same by fio: `lat_ns` of a job with the same reads of this file.
@@ -179,7 +179,7 @@ fn their_latency(system: &System, load: &Point, engine: Engine, file: &File) -> 
         std::process::id(),
         file.as_raw_fd(),
         load.seed % 1_000_000 + 1,
-        load.outstanding,
+        load.queue_depth,
         ms(load.warm_up_ns),
         ms(load.stop.duration_ns),
     );

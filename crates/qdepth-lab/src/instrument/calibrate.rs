@@ -29,9 +29,9 @@ pub fn calibrate(engine: Engine, workers: &[u32], rounds: u32) -> Result<Calibra
     let point = null_point()?;
     let mut rates = Vec::new();
     for workers in std::iter::once(&1).chain(workers) {
-        for outstanding in IN_FLIGHT {
+        for queue_depth in IN_FLIGHT {
             let point =
-                Point { workers: *workers, streams: *workers, outstanding, ..point.clone() };
+                Point { workers: *workers, streams: *workers, queue_depth, ..point.clone() };
             let measured = (0..rounds).filter_map(|_| ceiling(&point, engine, zero.as_fd()));
             rates.extend(measured.max_by(|rate, other| rate.io_per_s.total_cmp(&other.io_per_s)));
         }

@@ -134,20 +134,20 @@ fn same_time(ours: u64, kernel: u64) -> ProofRecord {
 /// each queue depth. `truth` is the service time used in theory, `scripted` that of the target.
 fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord> {
     let (mut of_rate, mut of_median) = (0.0_f64, 0.0_f64);
-    for outstanding in [1, 2, 4, 8, 16, 64, 512] {
+    for queue_depth in [1, 2, 4, 8, 16, 64, 512] {
         let stop = Stop { duration_ns: 1_000_000_000, visits: 1, ..point.stop };
         let (warm_up_ns, streams, workers) = (100_000_000, 1, 1);
-        let point = Point { outstanding, streams, workers, warm_up_ns, stop, ..point.clone() };
+        let point = Point { queue_depth, streams, workers, warm_up_ns, stop, ..point.clone() };
         let mut target = ScriptedTarget::new(SERVERS as usize, Service::Fixed(scripted), 1);
         let (shard, start) = (Shard::whole(&point), target.now());
         let outcome = measure_any(&mut target, &shard, start, &AtomicBool::new(false), &mut |_| {});
-        let mut latencies = outcome.directions[0].service_time.clone();
-        latencies.merge(&outcome.directions[1].service_time);
+        let mut latencies = outcome.directions[0].latency.clone();
+        latencies.merge(&outcome.directions[1].latency);
         let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64().max(1e-9);
         let median = latencies.quantile(0.5).map_or(0.0, |median| median.0 as f64);
         let service = truth.as_secs_f64();
-        let expected = f64::from(outstanding.min(SERVERS)) / service;
-        let waits = f64::from(outstanding) / f64::from(outstanding.min(SERVERS));
+        let expected = f64::from(queue_depth.min(SERVERS)) / service;
+        let waits = f64::from(queue_depth) / f64::from(queue_depth.min(SERVERS));
         of_rate = of_rate.max((rate / expected - 1.0).abs());
         of_median = of_median.max((median / (service * waits * 1e9) - 1.0).abs());
     }

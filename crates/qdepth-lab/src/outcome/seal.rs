@@ -22,11 +22,11 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         random_share: point.random_share,
         read_share: point.read_share,
         trim_share: point.trim_share,
-        request_size: point.request_size.text(),
-        request_size_mean_bytes: point.request_size.mean(),
+        block_size: point.block_size.text(),
+        block_size_mean_bytes: point.block_size.mean(),
         reported_as_throughput: point.reported_as_throughput,
         arrivals: point.arrivals_text(),
-        outstanding: point.outstanding,
+        queue_depth: point.queue_depth,
         offered_io_per_s: point.offered_io_per_s(),
         streams: point.streams,
         workers: point.workers,
@@ -91,7 +91,7 @@ fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
         bytes: outcome.bytes,
         errors: outcome.errors.kinds().map(|(errno, count)| ErrorCount { errno, count }).collect(),
         short: outcome.short,
-        service_time: outcome.service_time.clone(),
+        latency: outcome.latency.clone(),
         response_time: outcome.response_time.clone(),
         stated: None,
     }
@@ -100,7 +100,7 @@ fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
 fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
     let series = &measured.outcome.series;
     let record = |(index, interval): (usize, &qdepth_engine::Interval)| {
-        let [read_service_time, write_service_time, trim_service_time] = series.histograms(index);
+        let [read_latency, write_latency, trim_latency] = series.histograms(index);
         IntervalRecord {
             start_ns: interval.start.0,
             length_ns: interval.length.0,
@@ -110,9 +110,9 @@ fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
             written_bytes: interval.bytes[1],
             trims: interval.completed[2],
             trimmed_bytes: interval.bytes[2],
-            read_service_time,
-            write_service_time,
-            trim_service_time,
+            read_latency,
+            write_latency,
+            trim_latency,
         }
     };
     series.intervals().iter().enumerate().map(record).collect()

@@ -73,7 +73,7 @@ pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
             let finding =
                 record.findings.iter().find(|finding| INTERFERENCE.contains(&finding.code));
             remarked.extend(finding.map(|finding| {
-                format!("{} at {}: {}", record.profile, record.outstanding, finding.code.as_str())
+                format!("{} at {}: {}", record.profile, record.queue_depth, finding.code.as_str())
             }));
             all.extend(observed(point, record));
         }
@@ -112,7 +112,7 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
         .iter()
         .map(|point| {
             let codes: Vec<&str> = point.findings.iter().map(|f| f.code.as_str()).collect();
-            format!("{} at {} ({})", point.profile, point.outstanding, codes.join(", "))
+            format!("{} at {} ({})", point.profile, point.queue_depth, codes.join(", "))
         })
         .collect();
     let mut why = Vec::new();
@@ -161,7 +161,7 @@ fn is_plain(plan: &Plan, point: &Point) -> bool {
 fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
     let summary = PointSummary::from_point(record);
     let half = summary.io_per_s.half_width_share();
-    let times = &summary.service_time;
+    let times = &summary.latency;
     let intervals = &record.intervals;
     let third = intervals.len() / 3;
     let rate = |part: &[IntervalRecord]| {
@@ -171,8 +171,8 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
     let thirds = (third > 0)
         .then(|| (rate(&intervals[..third]), rate(&intervals[intervals.len() - third..])));
     let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io).map(|(u, s)| u + s);
-    let mut all = record.reads.service_time.clone();
-    all.merge(&record.writes.service_time);
+    let mut all = record.reads.latency.clone();
+    all.merge(&record.writes.latency);
     let load = Observed {
         point: point.clone(),
         io_per_s: summary.io_per_s.value,
@@ -212,9 +212,9 @@ fn merged(all: Vec<Observed>) -> Vec<Observed> {
 
 fn same_load(a: &Point, b: &Point) -> bool {
     let key = |point: &Point| {
-        (point.random_share, point.read_share, point.outstanding, point.streams, point.area)
+        (point.random_share, point.read_share, point.queue_depth, point.streams, point.area)
     };
-    key(a) == key(b) && a.request_size == b.request_size
+    key(a) == key(b) && a.block_size == b.block_size
 }
 
 /// Variation of the same points from run to run.

@@ -164,7 +164,7 @@ impl<'a> Events<'a> {
                 profile_title: point.profile_title.clone(),
                 step: shown_step(&point.step),
                 variant: variant(self.compared.as_ref(), group, point),
-                outstanding: point.outstanding,
+                queue_depth: point.queue_depth,
                 streams: point.streams,
                 offered_io_per_s: point.offered_io_per_s(),
                 warm_up_ns: point.warm_up_ns,
@@ -235,11 +235,11 @@ impl<'a> Events<'a> {
             written_bytes: slice.bytes[1],
             trims,
             trimmed_bytes: slice.bytes[2],
-            service_time_mean_ns: mean(slice.service_time_sum),
+            latency_mean_ns: mean(slice.latency_sum),
             response_time_mean_ns: mean(slice.response_time_sum),
-            io_per_s_interval: self.rates.get(&point).and_then(RateSoFar::interval),
+            io_per_s_confidence_interval: self.rates.get(&point).and_then(RateSoFar::interval),
         };
-        self.observer.event(&RunEvent::Interval(event));
+        self.observer.event(&RunEvent::Sample(event));
     }
 
     /// Publishes that a point is in the logbook.
@@ -250,9 +250,9 @@ impl<'a> Events<'a> {
         let event = event::PointEnded {
             point: point.index,
             io_per_s: summary.io_per_s.value,
-            interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
+            confidence_interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
             mib_per_s: summary.mib_per_s,
-            service_time_mean_ns: summary.service_time.all.mean_ns,
+            latency_mean_ns: summary.latency.all.mean_ns,
             response_time_mean_ns: response.mean_ns,
             response_time_p99_ns: p99.map(|each| each.value.0),
             grade: summary.grade.to_string(),

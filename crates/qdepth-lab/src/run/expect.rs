@@ -124,7 +124,7 @@ fn known_below(
 fn record(medium: &TargetExpression, point: &Point, outcome: &Outcome) -> ExpectedRecord {
     let seconds = outcome.duration.0 as f64 / 1e9;
     let completed = outcome.completed();
-    let times: u128 = outcome.directions[..3].iter().map(|d| d.service_time.sum()).sum();
+    let times: u128 = outcome.directions[..3].iter().map(|d| d.latency.sum()).sum();
     // If nothing completed, all figures are 0.
     let over = |sum: f64, by: f64| if completed > 0 && by > 0.0 { sum / by } else { 0.0 };
     ExpectedRecord {

@@ -126,7 +126,7 @@ fn stop_if_throttled(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
             "thermal throttling during {} × {}, and --stop-on-throttle is set. Let the machine \
              cool down, then continue with `qdepth run --resume`",
             point.profile_title,
-            point.outstanding
+            point.queue_depth
         );
     }
     Ok(())

@@ -39,7 +39,7 @@ pub(crate) fn run_single(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Opti
         (Err(_), _) => RunState::Failed,
         (Ok(_), Some(_)) => RunState::Interrupted,
         (Ok(_), None) if lost > 0 => RunState::Failed,
-        (Ok(_), None) => RunState::Sealed,
+        (Ok(_), None) => RunState::Complete,
     };
     let changed = measured.as_ref().err().and_then(|error| error.downcast_ref::<Changed>());
     let changed = changed.map(device_changed);

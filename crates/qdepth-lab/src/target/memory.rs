@@ -54,8 +54,8 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
 
 /// Bytes of the buffers of a point's requests.
 fn in_flight(point: &Point) -> u64 {
-    let slots = u64::from(point.streams).saturating_mul(u64::from(point.outstanding));
-    slots.saturating_mul(u64::from(point.request_size.max()).next_multiple_of(4096))
+    let slots = u64::from(point.streams).saturating_mul(u64::from(point.queue_depth));
+    slots.saturating_mul(u64::from(point.block_size.max()).next_multiple_of(4096))
 }
 
 /// Available bytes, and whose limit that is; `None` if unknown.
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_plan_that_has_no_room_is_refused_before_it_begins() {
         let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
-        let choices = Choices { outstanding: Some(vec![1024]), ..Choices::default() };
+        let choices = Choices { queue_depth: Some(vec![1024]), ..Choices::default() };
         let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 40 }, 512);
         let plan = resolve(&file, &choices, &[whole]).unwrap();
         let (_root, system) = machine(&[("proc/meminfo", "MemAvailable: 100 kB\n")]);

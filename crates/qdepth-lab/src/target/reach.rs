@@ -80,7 +80,7 @@ fn check_target<'p>(
     if engine.sends_commands() {
         let commands = Commands::find(system, target).map_err(no)?;
         let most = commands.max_transfer_bytes.unwrap_or(u64::MAX);
-        let largest = points.clone().map(|point| point.request_size.max()).max().unwrap_or(0);
+        let largest = points.clone().map(|point| point.block_size.max()).max().unwrap_or(0);
         if u64::from(largest) > most {
             bail!(Missing(format!(
                 "--engine {}: a block size of {largest} B exceeds the limit of one command to {}, \

@@ -97,7 +97,7 @@ fn direction(seed: u64, open_loop: bool) -> DirectionRecord {
         bytes: 50 * 8192,
         errors: vec![ErrorCount { errno: 5, count: 3 }, ErrorCount { errno: 28, count: seed }],
         short: seed,
-        service_time: histogram(&values),
+        latency: histogram(&values),
         response_time: open_loop.then(|| histogram(&[seed, seed + 7])),
         stated: None,
     }
@@ -115,11 +115,11 @@ pub(crate) fn point(index: u32) -> PointRecord {
         profile_title: "Database".into(),
         random_share: 1.0,
         read_share: 0.67,
-        request_size: "4KiB:60,64KiB:40".into(),
-        request_size_mean_bytes: 28672.1,
+        block_size: "4KiB:60,64KiB:40".into(),
+        block_size_mean_bytes: 28672.1,
         reported_as_throughput: true,
         arrivals: "poisson 1000/s".into(),
-        outstanding: 32,
+        queue_depth: 32,
         group: 2,
         variant: Some(1),
         step: "300 MB/s".into(),
@@ -163,7 +163,7 @@ pub(crate) fn trimming(index: u32) -> PointRecord {
     let trimming = |(n, interval): (u64, IntervalRecord)| IntervalRecord {
         trims: 7,
         trimmed_bytes: 7 * 8192,
-        trim_service_time: (&histogram(&[n])).into(),
+        trim_latency: (&histogram(&[n])).into(),
         ..interval
     };
     let point = point(index);
@@ -183,8 +183,8 @@ pub(crate) fn interval(n: u64) -> IntervalRecord {
         writes: 50,
         read_bytes: 100 * 8192,
         written_bytes: 50 * 8192,
-        read_service_time: (&histogram(&[n + 1, 2 * n + 2])).into(),
-        write_service_time: (&histogram(&[])).into(),
+        read_latency: (&histogram(&[n + 1, 2 * n + 2])).into(),
+        write_latency: (&histogram(&[])).into(),
         ..IntervalRecord::default()
     }
 }
@@ -204,7 +204,7 @@ prop_compose! {
             bytes,
             short,
             errors: errors.into_iter().map(|(errno, count)| ErrorCount { errno, count }).collect(),
-            service_time: histogram(&service),
+            latency: histogram(&service),
             response_time: response.map(|values| histogram(&values)),
             stated: stated.map(|(count, max_ns, mean)| StatedLatency {
                 count,
@@ -285,10 +285,10 @@ prop_compose! {
                 written_bytes: whole(6),
                 trims: if trims_too { whole(7) } else { 0 },
                 trimmed_bytes: if trims_too { whole(8) } else { 0 },
-                read_service_time: (&reads.service_time).into(),
-                write_service_time: (&writes.service_time).into(),
-                trim_service_time: match trims_too {
-                    true => (&trims.service_time).into(),
+                read_latency: (&reads.latency).into(),
+                write_latency: (&writes.latency).into(),
+                trim_latency: match trims_too {
+                    true => (&trims.latency).into(),
                     false => Default::default(),
                 },
             }],

@@ -105,14 +105,14 @@ impl Plan {
 
     fn cell(&self, fit: &Fit, line: &str) -> Answer<Cell> {
         let parts: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [id, target, load, outstanding, rest @ ..] = parts.as_slice() else {
+        let [id, target, load, queue_depth, rest @ ..] = parts.as_slice() else {
             return Err(format!("`{line}`: id | target | load | outstanding").into());
         };
         let (published, unit) =
             self.published.get(*id).ok_or_else(|| format!("no published figure `{id}`"))?;
         let shape = TargetExpression::read(target)?.shape()?;
-        let mut point = point(load, outstanding.parse()?, shape, fit.request_aligned)?;
-        let size = f64::from(point.request_size.max());
+        let mut point = point(load, queue_depth.parse()?, shape, fit.request_aligned)?;
+        let size = f64::from(point.block_size.max());
         let per_s = match unit.as_str() {
             "MB/s" => published * 1_048_576.0 / size,
             "GB/s" => published * 1e9 / size,
@@ -123,7 +123,7 @@ impl Plan {
         point.warm_up_ns = (ns * 0.4) as u64;
         point.stop.duration_ns = ns as u64;
         Ok(Cell {
-            label: format!("{id} {target} {load} {outstanding}"),
+            label: format!("{id} {target} {load} {queue_depth}"),
             published: *published,
             weight: rest.first().map_or(Ok(1.0), |w| w.parse())?,
             target: (*target).to_owned(),
@@ -133,16 +133,16 @@ impl Plan {
     }
 }
 
-fn point(load: &str, outstanding: u32, shape: TargetShape, aligned: bool) -> Answer<Point> {
+fn point(load: &str, queue_depth: u32, shape: TargetShape, aligned: bool) -> Answer<Point> {
     let text = shipped_profile_text(load).map(str::to_owned).unwrap_or_else(|| own(load));
     let mut text = text;
     if aligned && !text.contains("alignment") {
         let size = text.lines().find_map(|l| l.strip_prefix("block_size = ")).unwrap_or("\"4KiB\"");
-        text = text.replacen("request_size", &format!("alignment = {size}\nrequest_size"), 1);
+        text = text.replacen("block_size", &format!("alignment = {size}\nrequest_size"), 1);
     }
     let body = text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
     let file: PlanFile = toml::from_str(&format!(
-        "name = \"calibrate\"\nqueue_depth = [{outstanding}]\n[[profile]]\n{body}"
+        "name = \"calibrate\"\nqueue_depth = [{queue_depth}]\n[[profile]]\n{body}"
     ))?;
     Ok(resolve(&file, &Choices::default(), &[shape])?.points.remove(0))
 }
@@ -200,7 +200,7 @@ fn measure_cell(fit: &Fit, cell: &Cell, values: &[f64]) -> f64 {
         "MB/s" => outcome.bytes() as f64 / 1_048_576.0 / seconds,
         "GB/s" => outcome.bytes() as f64 / 1e9 / seconds,
         "ms" => {
-            let sum: u128 = outcome.directions.iter().map(|d| d.service_time.sum()).sum();
+            let sum: u128 = outcome.directions.iter().map(|d| d.latency.sum()).sum();
             sum as f64 / outcome.completed() as f64 / 1e6
         }
         _ => outcome.completed() as f64 / seconds,

@@ -185,7 +185,7 @@ struct Load {
     bytes: u32,
     random: f64,
     read: f64,
-    outstanding: u32,
+    queue_depth: u32,
 }
 
 impl Load {
@@ -194,7 +194,7 @@ impl Load {
         (observed.point.random_share - self.random).abs() * 8.0
             + (observed.point.read_share - self.read).abs() * 8.0
             + times(observed.bytes(), self.bytes)
-            + times(observed.in_flight(), self.outstanding)
+            + times(observed.in_flight(), self.queue_depth)
     }
 
     /// Point of this load with a rate guessed from the nearest measured one; `None` if it was
@@ -211,13 +211,13 @@ impl Load {
             "{order} {} KiB, {:.0} % read, queue depth {}",
             self.bytes / 1024,
             self.read * 100.0,
-            self.outstanding
+            self.queue_depth
         );
         guessed.io_per_s *= (f64::from(near.bytes()) / f64::from(self.bytes)).min(1.0);
         guessed.point.random_share = self.random;
         guessed.point.read_share = self.read;
-        guessed.point.outstanding = self.outstanding;
-        guessed.point.request_size = SizeMix::fixed(self.bytes);
+        guessed.point.queue_depth = self.queue_depth;
+        guessed.point.block_size = SizeMix::fixed(self.bytes);
         guessed.point.alignment_bytes = guessed.point.alignment_bytes.min(u64::from(self.bytes));
         Some(guessed)
     }
@@ -231,7 +231,7 @@ fn candidates(used: &[Observed]) -> Vec<Observed> {
     let sizes = [4_u32, 16, 256, 1024].map(|kib| kib << 10);
     let loads = kinds.flat_map(|(random, read)| {
         sizes.into_iter().flat_map(move |bytes| {
-            [1, 8, 128].map(|outstanding| Load { bytes, random, read, outstanding })
+            [1, 8, 128].map(|queue_depth| Load { bytes, random, read, queue_depth })
         })
     });
     loads.filter_map(|load| load.unmeasured_point(used)).collect()

@@ -136,7 +136,7 @@ pub(crate) fn filling(medium: &TargetExpression, name: &str, point: &Point) -> u
     if !point.writes() {
         return 0;
     }
-    let size = point.request_size.mean();
+    let size = point.block_size.mean();
     let chunk = kib * 1024.0;
     let held = chunks * medium.drives().max(1) as f64 * chunk;
     let waits = f64::from(point.in_flight_max()) * chunk.max(size);
@@ -179,12 +179,12 @@ pub(crate) fn emulate_load(
     let outcome = target.measure(point, stop)?;
     let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
     let mean = |side: usize| {
-        let times = &outcome.directions[side].service_time;
+        let times = &outcome.directions[side].latency;
         let mean = times.sum() as f64 / times.count() as f64;
         if mean.is_finite() { libm::log(mean) } else { f64::NAN }
     };
-    let mut all = outcome.directions[0].service_time.clone();
-    all.merge(&outcome.directions[1].service_time);
+    let mut all = outcome.directions[0].latency.clone();
+    all.merge(&outcome.directions[1].latency);
     let late = late_ns(&all).map_or(f64::NAN, libm::log);
     (rate > 0.0).then(|| LogResult { rate: libm::log(rate), read: mean(0), write: mean(1), late })
 }

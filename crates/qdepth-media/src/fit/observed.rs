@@ -32,12 +32,12 @@ pub fn late_ns(times: &LatencyHistogram) -> Option<f64> {
 impl Observed {
     /// Largest request, bytes.
     pub(crate) fn bytes(&self) -> u32 {
-        self.point.request_size.max()
+        self.point.block_size.max()
     }
 
     /// Throughput, KiB/µs.
     pub(crate) fn kib_per_us(&self) -> f64 {
-        self.io_per_s * self.point.request_size.mean() / 1024.0 / 1e6
+        self.io_per_s * self.point.block_size.mean() / 1024.0 / 1e6
     }
 
     /// Requests in flight.
@@ -64,7 +64,7 @@ impl Observed {
 
     /// Label for the user.
     pub(crate) fn label(&self) -> String {
-        format!("{} at {}", self.point.profile, self.point.outstanding)
+        format!("{} at {}", self.point.profile, self.point.queue_depth)
     }
 }
 
@@ -138,9 +138,9 @@ mod tests {
 
     use super::*;
 
-    fn observed(outstanding: &str) -> Vec<Observed> {
+    fn observed(queue_depth: &str) -> Vec<Observed> {
         let text = shipped_plan_text("fit").unwrap();
-        let text = text.replacen("[1, 4, 16, 64, 256]", outstanding, 1);
+        let text = text.replacen("[1, 4, 16, 64, 256]", queue_depth, 1);
         let file: PlanFile = toml::from_str(&text).unwrap();
         let whole = Extent { offset_bytes: 0, length_bytes: 1 << 33 };
         let shape = TargetShape::whole(whole, 512);
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(folds.len(), FOLDS);
         for (index, load) in sparse.iter().enumerate() {
             let times = folds.iter().filter(|back| back[index]).count();
-            assert_eq!(times, usize::from(load.point.outstanding == 16), "{}", load.label());
+            assert_eq!(times, usize::from(load.point.queue_depth == 16), "{}", load.label());
         }
     }
 

@@ -79,7 +79,7 @@ impl Prediction {
         let (read, write) = (point.read_share, 1.0 - point.read_share);
         Self {
             io_per_s,
-            bytes_per_s: io_per_s * point.request_size.mean(),
+            bytes_per_s: io_per_s * point.block_size.mean(),
             mean_ns: part(result.read, read) + part(result.write, write),
             ..Self::default()
         }
@@ -205,7 +205,7 @@ fn emulated(
             return FitError::Interrupted;
         }
         let why =
-            format!("{} at queue depth {} completes no I/O", point.profile, point.outstanding);
+            format!("{} at queue depth {} completes no I/O", point.profile, point.queue_depth);
         FitError::NoMedium { kind: medium.text().to_owned(), why }
     };
     let filling = filling(medium, name, point);
@@ -263,7 +263,7 @@ fn guessed(
     let requests = GUESS.max(u64::from(point.in_flight_max()) * 3);
     short.warm_up_ns = 0;
     short.stop.duration_ns = GUESS_NS;
-    short.stop.bytes = requests * u64::from(point.request_size.max());
+    short.stop.bytes = requests * u64::from(point.block_size.max());
     let rate =
         |short: &Point| emulate_load(medium, short, stop).map(|result| libm::exp(result.rate));
     let at_first = rate(&short)?;
@@ -277,7 +277,7 @@ fn guessed(
 fn basis(known: &ErrorModel, medium: &TargetExpression, point: &Point) -> Basis {
     let drives = medium.drives().max(1) as f64;
     let load = LoadCharacteristics {
-        request_bytes: f64::from(point.request_size.max()),
+        request_bytes: f64::from(point.block_size.max()),
         in_flight: (f64::from(point.in_flight_max()) / drives).max(1.0),
         area_bytes: point.area.length_bytes as f64 / drives,
         read_share: point.read_share,

@@ -7,9 +7,9 @@ use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{Choices, PlanFile, Point, resolve};
 
 /// Point of a profile given as TOML lines.
-pub(crate) fn point(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
+pub(crate) fn point(expression: &str, queue_depth: u32, milliseconds: u64, profile: &str) -> Point {
     let text = format!(
-        "name = \"test\"\nqueue_depth = [{outstanding}]\nwarm_up = \"{}ms\"\n\
+        "name = \"test\"\nqueue_depth = [{queue_depth}]\nwarm_up = \"{}ms\"\n\
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"test\"\n{profile}",
         milliseconds / 5
     );
@@ -30,8 +30,8 @@ pub(crate) fn measured(expression: &str, point: &Point) -> Outcome {
 /// Measured IOPS of a profile.
 #[expect(clippy::allow_attributes, reason = "not every test file asks")]
 #[allow(dead_code, reason = "not every test file asks")]
-pub(crate) fn rate(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {
-    let point = point(expression, outstanding, milliseconds, profile);
+pub(crate) fn rate(expression: &str, queue_depth: u32, milliseconds: u64, profile: &str) -> f64 {
+    let point = point(expression, queue_depth, milliseconds, profile);
     let outcome = measured(expression, &point);
     outcome.completed() as f64 / outcome.duration.as_secs_f64()
 }

@@ -228,7 +228,7 @@ pub(super) fn load(lang: Lang, published: &Published) -> String {
 
 /// Queue depth or number of processes, as the source prints it.
 fn at(lang: Lang, published: &Published) -> String {
-    match published.outstanding.as_str() {
+    match published.queue_depth.as_str() {
         "" if published.processes.is_empty() => String::new(),
         "" => format!("× {}", translated(lang, &published.processes)),
         at => match at.split_once("..") {
@@ -457,7 +457,7 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     let mut heads: Vec<(&str, u32)> = Vec::new();
     let mut locations: Vec<(&str, &str)> = Vec::new();
     for cell in cells {
-        let head = (cell.shaded.format.as_str(), cell.shaded.outstanding);
+        let head = (cell.shaded.format.as_str(), cell.shaded.queue_depth);
         let location = (cell.shaded.arrangement.as_str(), cell.shaded.load.as_str());
         if !heads.contains(&head) {
             heads.push(head);
@@ -466,8 +466,8 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
             locations.push(location);
         }
     }
-    for (format, outstanding) in &heads {
-        let values = [("format", (*format).to_owned()), ("n", outstanding.to_string())];
+    for (format, queue_depth) in &heads {
+        let values = [("format", (*format).to_owned()), ("n", queue_depth.to_string())];
         columns.push(number_in(&fill_in(words.format_at, &values), "%"));
     }
     let mut last = "";
@@ -476,11 +476,11 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
             Cell::head(translated(view.lang, arrangement)),
             Cell::plain(translated(view.lang, load)),
         ];
-        for (format, outstanding) in &heads {
+        for (format, queue_depth) in &heads {
             let cell = cells.iter().find(|cell| {
                 let s = &cell.shaded;
                 (s.arrangement.as_str(), s.load.as_str()) == (arrangement, load)
-                    && (s.format.as_str(), s.outstanding) == (*format, *outstanding)
+                    && (s.format.as_str(), s.queue_depth) == (*format, *queue_depth)
             });
             let Some(cell) = cell else {
                 out.push(Cell::unknown("–"));

@@ -285,7 +285,7 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
         .published
         .iter()
         .flat_map(|p| {
-            [&p.medium, &p.arrangement, &p.profile, &p.processes, &p.outstanding, &p.unit]
+            [&p.medium, &p.arrangement, &p.profile, &p.processes, &p.queue_depth, &p.unit]
         })
         .map(|text| translated(Lang::Ja, text))
         .filter(|text| {

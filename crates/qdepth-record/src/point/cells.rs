@@ -28,8 +28,7 @@ pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Ve
     let shown = Shown::new(run, point);
     let mut fields = cells(&shown);
     let summary = &shown.summary;
-    for (kind, times) in
-        [("service_time", &summary.service_time), ("response_time", &summary.response_time)]
+    for (kind, times) in [("latency", &summary.latency), ("response_time", &summary.response_time)]
     {
         fields.extend(times_of(kind, times));
     }

@@ -41,14 +41,14 @@ macro_rules! rows {
         kept f64 = "trim_share": keep_first,
         shown f64 = |shown| finite(shown.point.trim_share),
         older default,;
-    request_size "Block size or weighted mix, as in the plan."
-        kept String = "request_size": keep_first,
-        shown String = |shown| shown.point.request_size.clone(),;
-    request_size_mean_bytes "Mean block size in bytes."
-        kept f64 = "request_size_mean_bytes": keep_first,;
-    request_size_bytes "Block size in bytes; the mean of a mix."
+    block_size "Block size or weighted mix, as in the plan."
+        kept String = "block_size": keep_first,
+        shown String = |shown| shown.point.block_size.clone(),;
+    block_size_mean_bytes "Mean block size in bytes."
+        kept f64 = "block_size_mean_bytes": keep_first,;
+    block_size_bytes "Block size in bytes; the mean of a mix."
         shown Option<f64> =
-            |shown| Some(shown.point.request_size_mean_bytes).filter(|size| size.is_finite()),;
+            |shown| Some(shown.point.block_size_mean_bytes).filter(|size| size.is_finite()),;
     arrivals "Arrivals of I/Os: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
         kept String = "arrivals": keep_first,
         shown String = |shown| shown.point.arrivals.clone(),;
@@ -59,9 +59,9 @@ macro_rules! rows {
                  without this field."
         shown String = |shown| reported_as(shown.point).to_owned(),
         older default,;
-    outstanding "Queue depth of each stream."
-        kept u32 = "outstanding": keep_first,
-        shown u32 = |shown| shown.point.outstanding,;
+    queue_depth "Queue depth of each stream."
+        kept u32 = "queue_depth": keep_first,
+        shown u32 = |shown| shown.point.queue_depth,;
     offered_io_per_s "Offered load of an open loop over all streams, I/Os per second; null in a \
                       closed loop."
         kept Option<f64> = "offered_io_per_s": both,
@@ -114,7 +114,7 @@ macro_rules! rows {
         shown u32 = |shown| shown.point.interim_checks,;
     io_per_s "IOPS: completed reads, writes and trims per second."
         shown f64 = |shown| shown.summary.io_per_s.value,;
-    interval "95 % confidence interval of `io_per_s`, low and high; null if it cannot be \
+    confidence_interval "95 % confidence interval of `io_per_s`, low and high; null if it cannot be \
               determined."
         shown Option<[f64; 2]> =
             |shown| shown.summary.io_per_s.interval.map(|(low, high)| [low, high]),;
@@ -167,8 +167,8 @@ macro_rules! rows {
     trimmed_bytes "Bytes of the trims."
         shown u64 = |shown| shown.point.trims.bytes,
         older default,;
-    service_time_ns "Latency from submission to completion, ns."
-        shown LatencyByDirection = |shown| by_direction(&shown.summary.service_time),;
+    latency_ns "Latency from submission to completion, ns."
+        shown LatencyByDirection = |shown| by_direction(&shown.summary.latency),;
     response_time_ns "Latency from the scheduled time to completion, ns; in a closed loop equal \
                       to the latency from submission."
         shown LatencyByDirection = |shown| by_direction(&shown.summary.response_time),;

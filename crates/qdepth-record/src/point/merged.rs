@@ -52,8 +52,8 @@ pub(super) fn series(sum: &mut Vec<IntervalRecord>, part: &[IntervalRecord]) {
     sum.iter_mut().zip(part).for_each(|(mine, theirs)| mine.join(theirs));
     sum.extend(part.iter().skip(sum.len()).cloned());
     for slice in sum {
-        slice.read_service_time = Default::default();
-        slice.write_service_time = Default::default();
-        slice.trim_service_time = Default::default();
+        slice.read_latency = Default::default();
+        slice.write_latency = Default::default();
+        slice.trim_latency = Default::default();
     }
 }

@@ -32,7 +32,7 @@ impl PointRecord {
     pub(crate) fn response_times(&self) -> LatencyHistogram {
         let mut all = LatencyHistogram::new();
         for each in self.transfers() {
-            all.merge(each.response_time.as_ref().unwrap_or(&each.service_time));
+            all.merge(each.response_time.as_ref().unwrap_or(&each.latency));
         }
         all
     }
@@ -59,8 +59,7 @@ impl PointRecord {
     /// imported ones without a latency log.
     pub fn has_latencies_over_time(&self) -> bool {
         let holds = |sample: &IntervalRecord| {
-            let times =
-                [&sample.read_service_time, &sample.write_service_time, &sample.trim_service_time];
+            let times = [&sample.read_latency, &sample.write_latency, &sample.trim_latency];
             times.iter().any(|times| times.decode().is_ok_and(|times| times.count() > 0))
         };
         self.intervals.iter().any(holds)

@@ -56,7 +56,7 @@ pub struct PointSummary {
     /// Throughput of the same I/Os, MiB/s (2^20 bytes).
     pub mib_per_s: f64,
     /// Latency from submission to completion.
-    pub service_time: ByDirection,
+    pub latency: ByDirection,
     /// Latency from the intended time to completion; in a closed loop the service time.
     pub response_time: ByDirection,
     /// Durable writes without their syncs; `None` if no sync belongs to a write.
@@ -85,9 +85,9 @@ impl PointSummary {
         Self {
             io_per_s: estimate(io_per_s, point),
             mib_per_s: ratio(bytes as f64 / MIB, seconds).unwrap_or(0.0),
-            service_time: by_direction(point, |direction| &direction.service_time),
+            latency: by_direction(point, |direction| &direction.latency),
             response_time: by_direction(point, |direction| {
-                direction.response_time.as_ref().unwrap_or(&direction.service_time)
+                direction.response_time.as_ref().unwrap_or(&direction.latency)
             }),
             write_part: part(point.write_part.as_ref()),
             sync_part: part(point.sync_part.as_ref()),
@@ -177,7 +177,7 @@ fn by_direction(
     all.merge(latency(&point.writes));
     all.merge(latency(&point.trims));
     let times = |direction: &DirectionRecord| match &direction.stated {
-        Some(stated) if direction.service_time.count() == 0 => stated_summary(stated),
+        Some(stated) if direction.latency.count() == 0 => stated_summary(stated),
         _ => latency_summary(latency(direction)),
     };
     let [reads, writes, trims] = point.transfers().map(times);

@@ -17,8 +17,8 @@ record! {
         part Vec<ErrorCount>: errors,;
     short "Transfers that came back short and were completed by further requests."
         kept u64 = "short": sum,;
-    service_time "Histogram of completed − issued."
-        kept LatencyHistogram = "service_time": histogram,;
+    latency "Histogram of completed − issued."
+        kept LatencyHistogram = "latency": histogram,;
     response_time "Histogram of completed − intended; NULL in a closed loop, where it would equal \
                    the service time."
         kept Option<LatencyHistogram> = "response_time": response_time,;

@@ -7,7 +7,7 @@ use crate::merged::{keep_first, maximum, reset, sum};
 
 record! {
     /// One slice of a point's series (100 ms unless the point is shorter).
-    record IntervalRecord in "interval" and &[], merged;
+    record IntervalRecord in "sample" and &[], merged;
     start_ns "Start, ns from the start of the measured window."
         kept u64 = "start_ns": keep_first,;
     length_ns "Length, ns; the last sample of a segment may be shorter."
@@ -24,12 +24,12 @@ record! {
         kept u64 = "trims": sum,;
     trimmed_bytes "Bytes of the trims."
         kept u64 = "trimmed_bytes": sum,;
-    read_service_time "Histogram of the latencies of the reads."
-        kept EncodedHistogram = "read_service_time": reset,;
-    write_service_time "Histogram of the latencies of the writes."
-        kept EncodedHistogram = "write_service_time": reset,;
-    trim_service_time "Histogram of the latencies of the trims; empty without trims."
-        kept EncodedHistogram = "trim_service_time": reset,;
+    read_latency "Histogram of the latencies of the reads."
+        kept EncodedHistogram = "read_latency": reset,;
+    write_latency "Histogram of the latencies of the writes."
+        kept EncodedHistogram = "write_latency": reset,;
+    trim_latency "Histogram of the latencies of the trims; empty without trims."
+        kept EncodedHistogram = "trim_latency": reset,;
 }
 
 impl IntervalRecord {

@@ -43,7 +43,7 @@ pub enum RunState {
     #[default]
     Running,
     /// All points are there; nothing is added any more.
-    Sealed,
+    Complete,
     /// Stopped by the user; can be resumed.
     Interrupted,
     /// Ended by a failure; what was measured before is kept.
@@ -250,7 +250,7 @@ macro_rules! named {
     };
 }
 
-named!(RunState: Running = "running", Sealed = "sealed", Interrupted = "interrupted",
+named!(RunState: Running = "running", Complete = "complete", Interrupted = "interrupted",
     Failed = "failed", Killed = "killed");
 named!(TargetKind: Directory = "directory", File = "file", BlockDevice = "block-device",
     Emulated = "emulated");

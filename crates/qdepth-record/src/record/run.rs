@@ -52,7 +52,7 @@ fields! {
     ended_at "End, RFC 3339, UTC; null while running, or if it was killed."
         kept Option<String> = "ended_at": keep_last,
         shown Option<String> = |run| run.ended_at.clone(),;
-    state "`running` (or killed while running), `sealed` (complete and final), `interrupted` or \
+    state "`running` (or killed while running), `complete` (final), `interrupted` or \
            `failed` (both can be resumed)."
         kept RunState = "state": merge_states,
         shown String = |run| run.state.as_str().to_owned(),;
@@ -91,14 +91,14 @@ const SEED: Column<RunRecord> = Column {
 
 /// Joins several runs, one of which did not finish, into one state.
 fn merge_states(whole: &mut RunState, part: &RunState) {
-    if *part != RunState::Sealed {
+    if *part != RunState::Complete {
         *whole = *part;
     }
 }
 
 impl RunRecord {
     /// Subject and key of the fact that holds the command which asks for the plan again.
-    pub const COMMAND: (&str, &str) = ("run", "command_again");
+    pub const COMMAND: (&str, &str) = ("run", "rerun_command");
     /// Subject and key of the fact that takes the run's campaign up again.
     pub const CAMPAIGN_REQUEST: (&str, &str) = ("run", "campaign_request");
 
@@ -113,7 +113,7 @@ impl RunRecord {
 
     /// The command that asks for the plan again, quoted for a shell; `None` if no words of a
     /// command line asked for it, or an earlier version measured.
-    pub fn command_again(&self) -> Option<&str> {
+    pub fn rerun_command(&self) -> Option<&str> {
         Observation::value_in(&self.environment, Self::COMMAND)
     }
 

@@ -190,7 +190,7 @@ fn curves(picture: &crate::Picture) -> Vec<(String, usize)> {
 fn the_curves_of_all_runs_stand_in_one_diagram() {
     let mut runs = runs();
     // The second run has fewer queue depths: its curves skip those that it did not measure.
-    runs[1].1.retain(|point| [1, 4, 16, 64].contains(&point.outstanding));
+    runs[1].1.retain(|point| [1, 4, 16, 64].contains(&point.queue_depth));
     let document = compose_campaign(&runs, Lang::En);
     let all = pictures(&document);
     let both: Vec<_> = all.into_iter().filter(|p| p.id.starts_with("runs-")).collect();

@@ -14,10 +14,10 @@ pub(super) struct Key {
     pub(super) profile: String,
     pub(super) title: String,
     pub(super) step: String,
-    pub(super) outstanding: u32,
+    pub(super) queue_depth: u32,
     pub(super) streams: u32,
     pub(super) target: u32,
-    request_size: String,
+    block_size: String,
     /// Shares of random accesses, reads and trims, in millionths.
     shares: [u32; 3],
     arrivals: String,
@@ -34,13 +34,13 @@ impl Key {
             title: point.profile_title.clone(),
             // Documents of earlier versions have the step in the plan's spelling.
             step: shown_step(&point.step),
-            outstanding: point.outstanding,
+            queue_depth: point.queue_depth,
             streams: point.streams,
             // A point whose run does not describe the target has its number instead of its name.
             target: run
                 .target_of(point)
                 .map_or_else(|| point.target.parse().unwrap_or(0), |target| target.index),
-            request_size: point.request_size.clone(),
+            block_size: point.block_size.clone(),
             shares: [point.random_share, point.read_share, point.trim_share].map(millionths),
             arrivals: point.arrivals.clone(),
             throughput: as_throughput(point),
@@ -92,7 +92,7 @@ impl Figures {
         self.rate.push(point.io_per_s);
         self.throughput.push(point.mib_per_s);
         let rate = point.io_per_s;
-        let ends = point.interval.map(|[low, high]| [low / rate, high / rate]);
+        let ends = point.confidence_interval.map(|[low, high]| [low / rate, high / rate]);
         self.within.push(ends.filter(|_| rate > 0.0));
         let latency = &point.response_time_ns.all;
         self.mean.push(latency.mean);

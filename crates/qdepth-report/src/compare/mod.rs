@@ -99,7 +99,7 @@ pub struct VersusSide {
     /// IDs of its runs.
     pub runs: Vec<String>,
     /// Command that adds a run to this side, if one is known.
-    pub command_again: Option<String>,
+    pub rerun_command: Option<String>,
 }
 
 /// A figure that both sides have.
@@ -112,7 +112,7 @@ pub struct VersusRow {
     /// Name of the step; empty if the plan has no steps.
     pub step: String,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Streams.
     pub streams: u32,
     /// Index of the target in its run, from 0.
@@ -127,16 +127,16 @@ pub struct VersusRow {
     /// B ÷ A; null if it cannot be determined.
     pub ratio: Option<f64>,
     /// 95 % confidence interval over the runs.
-    pub interval: Option<[f64; 2]>,
+    pub confidence_interval: Option<[f64; 2]>,
     /// Probability of a difference at least as large if there is none (p-value), before Holm's
     /// correction.
     pub p: Option<f64>,
-    /// `faster`, `slower`, `equal` or `cannot-tell`, of B.
+    /// `faster`, `slower`, `equal` or `inconclusive`, of B.
     pub verdict: &'static str,
     /// Range of B ÷ A of two single runs by the 95 % confidence intervals within the runs. It does
     /// not include the run-to-run variation.
     pub within: Option<[f64; 2]>,
-    /// For `cannot-tell`: estimated number of additional runs per side that would decide.
+    /// For `inconclusive`: estimated number of additional runs per side that would decide.
     pub more_runs: Option<u32>,
 }
 
@@ -152,7 +152,7 @@ pub struct VersusUnmatched {
     /// Name of the step; empty if the plan has no steps.
     pub step: String,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Streams.
     pub streams: u32,
     /// Index of the target in its run, from 0.
@@ -228,14 +228,14 @@ pub fn versus(
             profile: key.profile.clone(),
             profile_title: key.title.clone(),
             step: key.step.clone(),
-            outstanding: key.outstanding,
+            queue_depth: key.queue_depth,
             streams: key.streams,
             target: key.target,
             figure: name,
             means,
             runs,
             ratio: ratio.map(|ratio| ratio.value),
-            interval: ratio.map(|ratio| [ratio.low, ratio.high]),
+            confidence_interval: ratio.map(|ratio| [ratio.low, ratio.high]),
             p: ratio.map(|ratio| ratio.p),
             verdict: of_b_words(name, verdict),
             within: ratio_within(means, within).filter(|_| single),
@@ -304,7 +304,7 @@ fn alone(
         profile: key.profile.clone(),
         profile_title: key.title.clone(),
         step: key.step.clone(),
-        outstanding: key.outstanding,
+        queue_depth: key.queue_depth,
         streams: key.streams,
         target: key.target,
     };
@@ -320,7 +320,7 @@ fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
         Verdict::Higher => "slower",
         Verdict::Lower => "faster",
         Verdict::Equal => "equal",
-        Verdict::CannotTell { .. } => "cannot-tell",
+        Verdict::CannotTell { .. } => "inconclusive",
     }
 }
 
@@ -331,13 +331,13 @@ fn side(side: Side<'_>) -> VersusSide {
         storage: unique(runs.iter().flat_map(storage)),
         mixes: unique(runs.iter().map(|run| storage(run).collect::<Vec<_>>())).len() > 1,
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
-        command_again: command_again(runs),
+        rerun_command: rerun_command(runs),
     }
 }
 
 /// Command for one more run of a side. Emulated runs with the same seed are the same run, so it
 /// gets the next seed.
-fn command_again(runs: &[Document]) -> Option<String> {
+fn rerun_command(runs: &[Document]) -> Option<String> {
     let first = runs.first()?;
     let again = first.fact(RunRecord::COMMAND)?;
     let seed = |run: &Document| run.run.seed.parse::<u64>().ok();
@@ -362,7 +362,7 @@ struct Fact {
 
 /// Facts that change from run to run by themselves.
 const PASSING: [&str; 9] = [
-    "command_again",
+    "rerun_command",
     "note",
     "retracted",
     "load_average",

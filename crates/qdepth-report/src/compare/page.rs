@@ -130,10 +130,10 @@ impl Page<'_> {
                 n => Cell::alarm(n.to_string()),
             })
             .column(number_in(equal, ""), |rows| number(count(rows, "equal")))
-            .column(number_in(open, ""), |rows| number(count(rows, "cannot-tell")))
+            .column(number_in(open, ""), |rows| number(count(rows, "inconclusive")))
             .column(text(most), |rows| {
                 let most = farthest(rows.iter().copied());
-                let most = most.and_then(|row| Some((row.ratio?, row.interval?)));
+                let most = most.and_then(|row| Some((row.ratio?, row.confidence_interval?)));
                 let text = |(ratio, [low, high]): (f64, [f64; 2])| {
                     format!("{ratio:.3} ({low:.3} – {high:.3})")
                 };
@@ -150,7 +150,7 @@ impl Page<'_> {
     /// Ratios of one load over queue depth, a line for each figure.
     fn picture(&self, index: usize, rows: &OfLoad<'_>) -> Picture {
         let words = self.words;
-        let mut at: Vec<u32> = rows.iter().map(|row| row.outstanding).collect();
+        let mut at: Vec<u32> = rows.iter().map(|row| row.queue_depth).collect();
         at.sort_unstable();
         at.dedup();
         let mut names: Vec<&'static str> = Vec::new();
@@ -188,7 +188,7 @@ impl Page<'_> {
                 &[("figures", figures), ("threshold", threshold)],
             ),
             figure: Figure::new(
-                (words.outstanding, Horizontal::Intensities(at)),
+                (words.queue_depth, Horizontal::Intensities(at)),
                 (words.quotients, Scale::AroundOne),
                 series,
             ),
@@ -231,7 +231,7 @@ impl Page<'_> {
                 &fill_in(self.words.runs_of, &values),
                 side.runs.join(", "),
             );
-            let again = side.command_again.as_ref();
+            let again = side.rerun_command.as_ref();
             let again =
                 again.map(|c| crate::compose::literal(&fill_in(self.words.again, &values), c));
             std::iter::once(runs).chain(again)
@@ -252,9 +252,9 @@ pub(super) fn titled<const N: usize>(
 
 /// Ratio of a figure at one queue depth.
 fn quotient(rows: &OfLoad<'_>, name: &str, at: u32) -> Mark {
-    let row = rows.iter().find(|row| row.figure == name && row.outstanding == at);
+    let row = rows.iter().find(|row| row.figure == name && row.queue_depth == at);
     let value = row.and_then(|row| {
-        let interval = row.interval.map(|[low, high]| (low, high));
+        let interval = row.confidence_interval.map(|[low, high]| (low, high));
         row.ratio.map(|ratio| MarkValue::Known(ratio, interval))
     });
     Mark::at(f64::from(at), value.unwrap_or(MarkValue::Missing))

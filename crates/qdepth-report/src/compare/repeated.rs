@@ -40,7 +40,7 @@ pub struct RoundsOf {
     /// Title of the load profile.
     pub profile_title: String,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Rate of each round, I/Os per second.
     pub rates: Vec<f64>,
     /// The last five rounds by SNIA's rule; null for fewer.
@@ -61,7 +61,7 @@ impl Rounds {
         let tracks = |point: &PointRecord| {
             point.write_share() >= 1.0
                 && point.random_share >= 1.0
-                && (point.request_size_mean_bytes - 4096.0).abs() < 0.5
+                && (point.block_size_mean_bytes - 4096.0).abs() < 0.5
         };
         let only = runs.first().is_some_and(|(_, points)| points.iter().any(tracks));
         let watched: Vec<Measured> = runs
@@ -74,11 +74,11 @@ impl Rounds {
         let all = figures(&documents(&watched)).into_iter().filter_map(|(key, of_load)| {
             let rates = of_load.get("io_per_s")?.to_vec();
             let window = Window::from_rounds(&rates).map(SniaWindow::from);
-            let (profile_title, outstanding) = (key.title, key.outstanding);
+            let (profile_title, queue_depth) = (key.title, key.queue_depth);
             // A load that is missing in a round has no consecutive rounds.
             (rates.len() == runs.len()).then_some(RoundsOf {
                 profile_title,
-                outstanding,
+                queue_depth,
                 rates,
                 window,
             })
@@ -99,7 +99,7 @@ pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let sentence = |point: &RoundsOf| {
         let rates: Vec<Option<f64>> = point.rates.iter().map(|rate| Some(*rate)).collect();
-        let name = format!("{} × {}  {}", point.profile_title, point.outstanding, picture(&rates));
+        let name = format!("{} × {}  {}", point.profile_title, point.queue_depth, picture(&rates));
         let Some(window) = &point.window else {
             let values = [("n", point.rates.len().to_string())];
             return format!("{name}  {}", fill_in(words.few_rounds, &values));
@@ -121,7 +121,7 @@ pub struct RepeatedRow {
     /// Name of the step; empty if the plan has no steps.
     pub step: String,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
@@ -131,7 +131,7 @@ pub struct RepeatedRow {
     /// Geometric mean over the runs.
     pub mean: f64,
     /// 95 % confidence interval over the runs; null for fewer than three.
-    pub interval: Option<[f64; 2]>,
+    pub confidence_interval: Option<[f64; 2]>,
     /// Run-to-run standard deviation of its logarithm: 0.03 is about 3 %.
     pub spread: Option<f64>,
 }
@@ -139,7 +139,7 @@ pub struct RepeatedRow {
 impl RepeatedRow {
     /// Half-width of the interval, relative to the mean.
     pub fn half_width_share(&self) -> Option<f64> {
-        self.interval.map(|[low, high]| (high - low) / 2.0 / self.mean)
+        self.confidence_interval.map(|[low, high]| (high - low) / 2.0 / self.mean)
     }
 
     /// True for a rate or throughput.
@@ -160,12 +160,12 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
                 profile: key.profile.clone(),
                 profile_title: key.title.clone(),
                 step: key.step.clone(),
-                outstanding: key.outstanding,
+                queue_depth: key.queue_depth,
                 target: key.target,
                 figure,
                 runs: values.len() as u32,
                 mean: known.map_or(geometric, |(mean, _)| mean),
-                interval: known.map(|(_, interval)| interval),
+                confidence_interval: known.map(|(_, interval)| interval),
                 spread: Spread::from_figures(values).map(|spread| spread.deviation),
             });
         }
@@ -188,12 +188,12 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
         .column(text(words.profile), |row| {
             Cell::head(load_in_words(lang, &row.profile, &row.profile_title, &row.step))
         })
-        .column(number_in(words.outstanding, ""), |row| Cell::plain(row.outstanding.to_string()))
+        .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
         .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
         .column(number_in(words.runs, ""), |row| Cell::plain(row.runs.to_string()))
         .column(number_in(words.mean, ""), |row| Cell::plain(shown(row.figure, row.mean)))
         .column(text(words.interval), |row| {
-            let ends = row.interval.map(|ends| ends.map(|end| shown(row.figure, end)));
+            let ends = row.confidence_interval.map(|ends| ends.map(|end| shown(row.figure, end)));
             Cell::or_dash(ends.map(|ends| span(lang, ends)))
         })
         .column(number_in(words.spread, ""), |row| Cell::or_dash(row.spread.map(percent)))

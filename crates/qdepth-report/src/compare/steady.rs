@@ -47,7 +47,7 @@ pub struct SteadyPoint {
     /// Title of the load profile.
     pub profile_title: String,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Index of the target in its run, from 0.
     pub target: u32,
     /// Rate of each whole round, I/Os per second.
@@ -155,7 +155,7 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
     SteadyPoint {
         profile: point.profile.clone(),
         profile_title: point.profile_title.clone(),
-        outstanding: point.outstanding,
+        queue_depth: point.queue_depth,
         target: point.target,
         area_written: written,
         snia: window.or_else(|| Window::from_rounds(&rounds)).map(SniaWindow::from),
@@ -227,7 +227,7 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
         .column(text(words.profile), |point| {
             Cell::head(load_in_words(lang, &point.profile, &point.profile_title, ""))
         })
-        .column(number_in(words.outstanding, ""), |p| Cell::plain(p.outstanding.to_string()))
+        .column(number_in(words.queue_depth, ""), |p| Cell::plain(p.queue_depth.to_string()))
         .column(has_rounds.then(|| text(words.rounds)), |point| {
             let rates: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
             Cell::plain(picture(&rates))

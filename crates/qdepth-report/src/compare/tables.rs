@@ -29,7 +29,7 @@ pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>,
     let short = [table.columns.len() - 6, table.columns.len() - 1];
     for (row, cells) in listed.iter().zip(&mut table.rows) {
         cells.cells[short[0]].text = figure_in(&words.figures_short, row.figure).to_owned();
-        if let Some(more) = row.more_runs.filter(|_| row.verdict == "cannot-tell") {
+        if let Some(more) = row.more_runs.filter(|_| row.verdict == "inconclusive") {
             let text = fill_in(words.open_short, &[("n", more.to_string())]);
             cells.cells[short[1]].text = text;
         }
@@ -59,7 +59,7 @@ pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>,
 /// not exceed the uncertainty within the runs: no table can say more of it.
 fn is_undecidable(row: &VersusRow) -> bool {
     let decided = row.within.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
-    row.verdict == "cannot-tell" && row.ratio.is_none() && !decided
+    row.verdict == "inconclusive" && row.ratio.is_none() && !decided
 }
 
 /// The largest loss and the largest gain of two single runs that exceed their own uncertainty.
@@ -87,7 +87,8 @@ fn headline(lang: Lang, row: &VersusRow) -> String {
     let words = words(lang).compare;
     let ratio = row.ratio.unwrap_or(f64::NAN);
     let own = vec![("share", percent((ratio - 1.0).abs())), ("ratio", format!("{ratio:.3}"))];
-    let values = [own, values_of(lang, row, row.interval.unwrap_or([f64::NAN; 2]))].concat();
+    let values =
+        [own, values_of(lang, row, row.confidence_interval.unwrap_or([f64::NAN; 2]))].concat();
     let texts = if row.is_rate() { words.headline } else { words.headline_time };
     fill_in(texts[usize::from(row.verdict == "faster")], &values)
 }
@@ -96,7 +97,7 @@ fn headline(lang: Lang, row: &VersusRow) -> String {
 fn values_of(lang: Lang, row: &VersusRow, [low, high]: [f64; 2]) -> Vec<(&'static str, String)> {
     vec![
         ("load", load(lang, row)),
-        ("outstanding", row.outstanding.to_string()),
+        ("queue_depth", row.queue_depth.to_string()),
         ("figure", figure(words(lang).compare, row.figure).to_owned()),
         ("low", format!("{low:.3}")),
         ("high", format!("{high:.3}")),
@@ -115,7 +116,7 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
         .column(several.then(|| text(words.target)), |row| {
             Cell::plain((row.target + 1).to_string())
         })
-        .column(number_in(words.outstanding, ""), |row| Cell::plain(row.outstanding.to_string()))
+        .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
         .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
         .column(number_in("A", ""), |row| Cell::plain(shown(row.figure, row.means[0])))
         .column(number_in("B", ""), |row| Cell::plain(shown(row.figure, row.means[1])))
@@ -124,7 +125,7 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
             Cell::plain(format!("{:.3}", row.ratio.unwrap_or(of_means)))
         })
         .column(text(words.interval), |row| {
-            let ends = row.interval.map(|ends| ends.map(|end| format!("{end:.3}")));
+            let ends = row.confidence_interval.map(|ends| ends.map(|end| format!("{end:.3}")));
             Cell::or_dash(ends.map(|ends| span(lang, ends)))
         })
         .column(text(words.verdict), |row| {
@@ -132,7 +133,11 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
             if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }
         })
         .table(format!("{caption}{mark}"))
-        .with_note(if listed.iter().any(|row| row.interval.is_some()) { words.note } else { "" })
+        .with_note(if listed.iter().any(|row| row.confidence_interval.is_some()) {
+            words.note
+        } else {
+            ""
+        })
 }
 
 pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
@@ -214,17 +219,17 @@ pub(super) fn unmatched(lang: Lang, alone: &VersusUnmatched) -> String {
     let load = load_in_words(lang, &alone.profile, &alone.profile_title, &alone.step);
     let index = [("index", (alone.target + 1).to_string())];
     let target = fill_in(words(lang).tables.target_fallback, &index);
-    format!("{load} × {}{}", alone.outstanding, in_brackets(lang, &target))
+    format!("{load} × {}{}", alone.queue_depth, in_brackets(lang, &target))
 }
 
 /// Verdict over all figures, and its index among the words.
 fn over_all(versus: &Versus) -> (usize, &'static str) {
     let count = |verdict: &str| versus.count(verdict);
-    match (count("slower"), count("faster"), count("cannot-tell")) {
+    match (count("slower"), count("faster"), count("inconclusive")) {
         (1.., ..) => (0, "slower"),
         (0, 1.., _) => (1, "faster"),
         (0, 0, 0) => (2, "equal"),
-        _ => (3, "cannot-tell"),
+        _ => (3, "inconclusive"),
     }
 }
 
@@ -262,7 +267,7 @@ pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<
 
 fn of_farthest(lang: Lang, row: &VersusRow) -> String {
     let ratio = row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"));
-    let mut values = values_of(lang, row, row.interval.unwrap_or([f64::NAN; 2]));
+    let mut values = values_of(lang, row, row.confidence_interval.unwrap_or([f64::NAN; 2]));
     values.push(("ratio", ratio));
     fill_in(words(lang).compare.farthest, &values)
 }
@@ -312,7 +317,7 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
             ("slower", count("slower")),
             ("faster", count("faster")),
             ("equal", count("equal")),
-            ("open", count("cannot-tell")),
+            ("open", count("inconclusive")),
             ("threshold", percent(versus.threshold)),
         ],
     ));
@@ -326,8 +331,8 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
             n => fill_in(words.history, &[("n", n.to_string())]),
         });
     }
-    if versus.count("cannot-tell") > 0 {
-        let [a, b] = versus.sides.each_ref().map(|side| side.command_again.clone());
+    if versus.count("inconclusive") > 0 {
+        let [a, b] = versus.sides.each_ref().map(|side| side.rerun_command.clone());
         let commands = if a == b { [None, None, a] } else { [a, b, None] };
         all.extend(words.sides.iter().zip(commands).filter_map(|(side, command)| {
             Some(fill_in(words.repeat, &[("side", (*side).to_owned()), ("command", command?)]))

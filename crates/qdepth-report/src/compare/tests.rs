@@ -67,7 +67,7 @@ fn groups_of_runs_get_a_verdict_for_each_figure() {
 fn single_runs_tell_nothing_unless_earlier_ones_do() {
     let (a, b) = (group("a", 1, 1.0), group("b", 1, 0.8));
     let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
-    assert_eq!(alone.count("cannot-tell"), alone.rows.len());
+    assert_eq!(alone.count("inconclusive"), alone.rows.len());
     let sentences = versus_sentences(&alone, Lang::En);
     assert!(sentences[2].starts_with("One run per side"), "{sentences:?}");
     let earlier = group("e", 6, 1.0);
@@ -130,7 +130,7 @@ fn the_command_for_one_more_run_has_a_seed_of_its_own() {
         (run.seed, run.emulated) = (4 + seed as u64, true);
     }
     let again =
-        |a: &[Measured]| versus(("a", a), ("b", &b), &[], 0.02, 1).sides[0].command_again.clone();
+        |a: &[Measured]| versus(("a", a), ("b", &b), &[], 0.02, 1).sides[0].rerun_command.clone();
     assert_eq!(again(&a).unwrap(), command.replace("--seed 1", "--seed 6"));
     a.iter_mut().for_each(|(run, _)| run.emulated = false);
     assert_eq!(again(&a).unwrap(), command);
@@ -140,13 +140,13 @@ fn the_command_for_one_more_run_has_a_seed_of_its_own() {
 fn what_has_no_partner_and_what_else_differs_is_told() {
     let (a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));
     for (run, points) in &mut b {
-        points.retain(|point| point.outstanding != 16);
+        points.retain(|point| point.queue_depth != 16);
         run.qdepth_version = "9.9.9".into();
         run.environment[0].value = Ok("6.9.9".into());
     }
     let comparison = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert!(!comparison.unmatched.is_empty());
-    assert!(comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.outstanding == 16));
+    assert!(comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.queue_depth == 16));
     for (lang, target) in [(Lang::En, "× 16 (target 1)"), (Lang::Ja, "× 16（測定対象 1）")]
     {
         let sentences = versus_sentences(&comparison, lang).join("\n");
@@ -221,7 +221,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     let single = costs(&versus(("a", &a[..1]), ("b", &b[..1]), &[], 0.02, 1));
     let load = |row: &VersusRow| {
         let same = |p: &&qdepth_record::PointRecord| {
-            (&p.profile, p.outstanding, p.target) == (&row.profile, row.outstanding, row.target)
+            (&p.profile, p.queue_depth, p.target) == (&row.profile, row.queue_depth, row.target)
         };
         points.iter().find(same).unwrap()
     };
@@ -389,8 +389,8 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
         for (run, value) in all.runs.iter().zip(&row.values) {
             let whole = documents(std::slice::from_ref(found(&run.id).unwrap()));
             let of_run = figures(&whole).into_iter().find(|(key, _)| {
-                (&key.profile, &key.step, key.outstanding, key.target)
-                    == (&row.profile, &row.step, row.outstanding, row.target)
+                (&key.profile, &key.step, key.queue_depth, key.target)
+                    == (&row.profile, &row.step, row.queue_depth, row.target)
             });
             let known = of_run.and_then(|(_, all)| Some(all.get(row.figure)?[0]));
             assert_eq!(*value, known, "{} of {}", row.figure, run.id);

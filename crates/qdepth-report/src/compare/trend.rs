@@ -58,7 +58,7 @@ pub struct TrendRow {
     /// Name of the step; empty if the plan has no steps.
     pub step: String,
     /// Queue depth of each stream.
-    pub outstanding: u32,
+    pub queue_depth: u32,
     /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
@@ -121,7 +121,7 @@ pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
         profile: key.profile,
         profile_title: key.title,
         step: key.step,
-        outstanding: key.outstanding,
+        queue_depth: key.queue_depth,
         target: key.target,
         figure: name,
         values,
@@ -189,7 +189,7 @@ pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Ta
         .column(several.then(|| text(words.target)), |row| {
             Cell::plain((row.target + 1).to_string())
         })
-        .column(number_in(words.outstanding, ""), |row| Cell::plain(row.outstanding.to_string()))
+        .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
         .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
         .column(text(words.over_time), |row| Cell::plain(picture(&row.values)))
         .column(number_in(words.last, ""), |row| {

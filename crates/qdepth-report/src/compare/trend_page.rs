@@ -91,7 +91,7 @@ impl Page<'_> {
         let most = self.decisive().map(|row| {
             let values = [
                 ("load", load(self.lang, row)),
-                ("outstanding", row.outstanding.to_string()),
+                ("queue_depth", row.queue_depth.to_string()),
                 ("figure", figure(words, row.figure).to_owned()),
                 ("told", sentence(words, trend, row)),
             ];
@@ -148,7 +148,7 @@ impl Page<'_> {
             }
         }
         for rows in &mut all {
-            rows.sort_by_key(|row| row.outstanding);
+            rows.sort_by_key(|row| row.queue_depth);
         }
         all
     }
@@ -162,7 +162,7 @@ impl Page<'_> {
         };
         let runs = 0..self.trend.runs.len() as u32;
         let levels = runs.map(|run| Mark::at(f64::from(run) + 1.0, known(row.figure, level(run))));
-        let name = format!("{}: {}", words.outstanding, row.outstanding);
+        let name = format!("{}: {}", words.queue_depth, row.queue_depth);
         let values = marks(&row.values, |value| known(row.figure, value));
         let series = vec![
             Series::new(name, 0, values).drawn(Stroke::None, Markers::Plain),
@@ -180,7 +180,7 @@ impl Page<'_> {
             let value = |value: Option<f64>| {
                 MarkValue::from(value.filter(|_| mean > 0.0).map(|value| value / mean))
             };
-            let name = format!("{}: {}", self.words.outstanding, row.outstanding);
+            let name = format!("{}: {}", self.words.queue_depth, row.queue_depth);
             Series::new(name, colour, marks(&row.values, value))
         };
         let series = rows.iter().enumerate().map(line).collect();
@@ -234,11 +234,11 @@ impl Page<'_> {
     fn data(&self, rows: &[&TrendRow]) -> Table {
         let words = self.words;
         let name = rows.first().map_or("", |row| figure(words, row.figure));
-        let values = [("figure", name.to_owned()), ("outstanding", words.outstanding.to_owned())];
+        let values = [("figure", name.to_owned()), ("queue_depth", words.queue_depth.to_owned())];
         self.run_rows()
             .each(
                 rows,
-                |row| number_in(&row.outstanding.to_string(), ""),
+                |row| number_in(&row.queue_depth.to_string(), ""),
                 |(index, _), row| {
                     let value = row.values.get(*index).copied().flatten();
                     Cell::or_dash(value.map(|value| shown(row.figure, value)))

@@ -246,7 +246,7 @@ fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
             &[
                 ("profile", load.to_owned()),
                 ("target", view.target_name(target)),
-                (if is_step { "step" } else { "outstanding" }, listed(view, at)),
+                (if is_step { "step" } else { "queue_depth" }, listed(view, at)),
             ],
         )
     });

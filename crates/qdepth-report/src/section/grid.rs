@@ -77,7 +77,7 @@ impl<T: Copy> Grid<T> {
 
 /// Order with small block sizes first, as in SNIA's report.
 pub(crate) fn by_size(a: &PointRecord, b: &PointRecord) -> Ordering {
-    a.request_size_mean_bytes.total_cmp(&b.request_size_mean_bytes)
+    a.block_size_mean_bytes.total_cmp(&b.block_size_mean_bytes)
 }
 
 /// A read share as text.

@@ -87,9 +87,9 @@ impl<'v> Course<'v> {
             let mut times = LatencyHistogram::new();
             let stored = |sample: &qdepth_record::IntervalRecord| {
                 [
-                    sample.read_service_time.decode(),
-                    sample.write_service_time.decode(),
-                    sample.trim_service_time.decode(),
+                    sample.read_latency.decode(),
+                    sample.write_latency.decode(),
+                    sample.trim_latency.decode(),
                 ]
             };
             chunk.iter().flat_map(stored).flatten().for_each(|part| times.merge(&part));
@@ -261,7 +261,7 @@ pub(crate) fn in_lines(view: &View<'_>) -> Vec<String> {
 pub fn longest_tail<'p>(points: impl IntoIterator<Item = &'p PointRecord>) -> Option<u32> {
     let tail = |point: &PointRecord| {
         let all = point.transfers().into_iter();
-        all.filter_map(|each| each.service_time.quantile(0.999)).max()
+        all.filter_map(|each| each.latency.quantile(0.999)).max()
     };
     points.into_iter().max_by_key(|point| tail(point)).map(|point| point.index)
 }

@@ -114,7 +114,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
         let most = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let least = points.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let at = |point: &Point<'_>| {
-            let size = number::spaced_sizes(&point.record.request_size);
+            let size = number::spaced_sizes(&point.record.block_size);
             [size, reads(view, point.record.read_share)].join(view.words.list[0])
         };
         values.extend([("most", printed(most)), ("most_at", at(most))]);
@@ -185,7 +185,7 @@ fn name(view: &View<'_>, shown: Shown) -> &'static str {
 fn matrix(view: &View<'_>, words: &PtsWords, target: u32, shown: &[Shown]) -> Table {
     let mut points = in_order(view, target);
     points.sort_by(|a, b| by_size(a.record, b.record));
-    let grid = Grid::new(&points, |p| (&*p.record.request_size, p.record.read_share));
+    let grid = Grid::new(&points, |p| (&*p.record.block_size, p.record.read_share));
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let symbol = match shown {
         [Shown::Rate] => "IOPS",

@@ -265,10 +265,10 @@ impl<'a> Step<'_, 'a> {
 
 /// Offered load of a point, MiB/s.
 pub(crate) fn offered(point: &PointRecord) -> Option<f64> {
-    point.offered_io_per_s.map(|rate| rate * point.request_size_mean_bytes / MIB)
+    point.offered_io_per_s.map(|rate| rate * point.block_size_mean_bytes / MIB)
 }
 
 /// Read latencies: the response times, which in a closed loop are the service times.
 fn latency_of(point: &PointRecord) -> &LatencyHistogram {
-    point.reads.response_time.as_ref().unwrap_or(&point.reads.service_time)
+    point.reads.response_time.as_ref().unwrap_or(&point.reads.latency)
 }

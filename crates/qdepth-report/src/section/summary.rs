@@ -43,8 +43,8 @@ pub(crate) fn durable(view: &View<'_>) -> Vec<String> {
             view.per(),
             ("profile", load.title.clone()),
             ("sync", point.record.durability.clone()?),
-            ("outstanding", point.record.outstanding.to_string()),
-            ("latency", mean(&summary.service_time.writes)?),
+            ("queue_depth", point.record.queue_depth.to_string()),
+            ("latency", mean(&summary.latency.writes)?),
             ("write", mean(summary.write_part.as_ref()?)?),
             ("part", mean(summary.sync_part.as_ref()?)?),
         ];

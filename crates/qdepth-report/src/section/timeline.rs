@@ -284,7 +284,7 @@ fn data(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>]) -> Table {
             Cell::head(three_digits(*from_ns as f64 / 1e9))
         })
         .column(text(columns.profile), |(_, load, _)| Cell::plain(&*load.title))
-        .column(text(columns.outstanding), |(_, load, point)| {
+        .column(text(columns.queue_depth), |(_, load, point)| {
             Cell::plain(view.at(load, point.record))
         })
         .column(number_in(columns.throughput, "MiB/s"), |(.., point)| {

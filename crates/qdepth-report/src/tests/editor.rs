@@ -81,8 +81,8 @@ fn figures(sentence: &str) -> usize {
     let words = bare.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let counts = |word: &&str| word.chars().any(|c| c.is_ascii_digit());
     // A queue depth is not a result.
-    let outstanding = ["1", "2", "4", "8", "16", "32", "64", "128", "256"];
-    words.filter(counts).filter(|word| !outstanding.contains(word)).count()
+    let queue_depth = ["1", "2", "4", "8", "16", "32", "64", "128", "256"];
+    words.filter(counts).filter(|word| !queue_depth.contains(word)).count()
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub(crate) fn run(targets: u32) -> RunRecord {
         id: "019a9c1e-7b4a-7c31-9d3e-2f5a60c1d7e8".into(),
         started_at: "2026-11-21T09:30:12Z".into(),
         ended_at: Some("2026-11-21T09:41:47Z".into()),
-        state: RunState::Sealed,
+        state: RunState::Complete,
         qdepth_version: "0.1.0".into(),
         measurement_version: 1,
         plan_name: "standard".into(),
@@ -113,9 +113,9 @@ pub(crate) fn points(targets: u32) -> Vec<PointRecord> {
     let mut all = Vec::new();
     for target in 0..targets {
         for profile in PROFILES {
-            for outstanding in INTENSITIES {
+            for queue_depth in INTENSITIES {
                 let index = all.len() as u32;
-                all.push(point(index, target, profile, outstanding));
+                all.push(point(index, target, profile, queue_depth));
             }
         }
     }
@@ -123,15 +123,15 @@ pub(crate) fn points(targets: u32) -> Vec<PointRecord> {
 }
 
 /// One point of the Database profile on the first target.
-pub(crate) fn one_point(outstanding: u32) -> PointRecord {
-    point(0, 0, PROFILES[0], outstanding)
+pub(crate) fn one_point(queue_depth: u32) -> PointRecord {
+    point(0, 0, PROFILES[0], queue_depth)
 }
 
-fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRecord {
+fn point(index: u32, target: u32, profile: Profile, queue_depth: u32) -> PointRecord {
     let (name, title, random_share, read_share, bytes, alone_us, ceiling) = profile;
     let mut draw = Draw(SplitMix(u64::from(index) * 7919 + 11));
     let better = if target == 0 { 1.0 } else { 1.31 };
-    let load = f64::from(outstanding);
+    let load = f64::from(queue_depth);
     // Throughput of a closed queue that saturates gradually; the latency follows from Little's law.
     let asked = load * 1e6 / alone_us;
     let limit = ceiling * better;
@@ -147,11 +147,11 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
         profile_title: title.into(),
         random_share,
         read_share,
-        request_size: format!("{}KiB", bytes / 1024),
-        request_size_mean_bytes: bytes as f64,
+        block_size: format!("{}KiB", bytes / 1024),
+        block_size_mean_bytes: bytes as f64,
         reported_as_throughput: random_share < 0.5,
         arrivals: "closed".into(),
-        outstanding,
+        queue_depth,
         workers: 1,
         streams: 1,
         direct: true,
@@ -160,8 +160,8 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
         duration_ns: 3 * SECOND,
         reads: direction(&mut draw, reads, bytes, mean_ns * 1.05),
         writes: direction(&mut draw, completed - reads, bytes, mean_ns * 0.9),
-        issued: completed + u64::from(outstanding),
-        completed_outside: u64::from(outstanding),
+        issued: completed + u64::from(queue_depth),
+        completed_outside: u64::from(queue_depth),
         in_flight_integral_ns: load * 3e9,
         latency_in_window_ns: load * 3e9,
         longest_gap_ns: 4_000_000,
@@ -177,18 +177,13 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
 /// At most 10,000 samples, which are enough for a p99.9: drawing them dominates the time of the
 /// tests.
 fn direction(draw: &mut Draw, completed: u64, bytes: u64, mean_ns: f64) -> DirectionRecord {
-    let mut service_time = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::new();
     for _ in 0..completed.min(10_000) {
         let tail = if draw.uniform() < 0.002 { 6.0 } else { 1.0 };
         let ns = mean_ns * (0.25 * draw.normal()).exp() * 0.96 * tail;
-        service_time.record(Nanos(ns as u64));
+        latency.record(Nanos(ns as u64));
     }
-    DirectionRecord {
-        completed,
-        bytes: completed * bytes,
-        service_time,
-        ..DirectionRecord::default()
-    }
+    DirectionRecord { completed, bytes: completed * bytes, latency, ..DirectionRecord::default() }
 }
 
 fn interval(

@@ -64,11 +64,11 @@ fn key_figures_are_those_recomputed_from_the_records() {
         let best = points
             .iter()
             .filter(mine)
-            .max_by_key(|p| (completed(p), std::cmp::Reverse(p.outstanding)))
+            .max_by_key(|p| (completed(p), std::cmp::Reverse(p.queue_depth)))
             .expect("a maximum");
         let io_per_s = completed(best) as f64 / 3.0;
         let value = match cell(4) {
-            "MiB/s" => io_per_s * best.request_size_mean_bytes / 1_048_576.0,
+            "MiB/s" => io_per_s * best.block_size_mean_bytes / 1_048_576.0,
             unit => {
                 assert_eq!(unit, "IOPS");
                 io_per_s
@@ -78,16 +78,16 @@ fn key_figures_are_those_recomputed_from_the_records() {
         // Within the rounding: a tenth of the printed half-width, or three digits without one.
         let slack = cell(3).replace(',', "").parse().map_or(value * 0.005, |half: f64| half * 0.1);
         assert!((printed(2) - value).abs() <= slack + 0.5, "{value} {row:?}");
-        assert_eq!(cell(5), number::count(best.outstanding.into()));
+        assert_eq!(cell(5), number::count(best.queue_depth.into()));
         let mean = |p: &PointRecord| {
-            let sum = p.reads.service_time.sum() + p.writes.service_time.sum();
-            let count = p.reads.service_time.count() + p.writes.service_time.count();
+            let sum = p.reads.latency.sum() + p.writes.latency.sum();
+            let count = p.reads.latency.count() + p.writes.latency.count();
             sum as f64 / count as f64
         };
         let unit = if key.columns[6].unit == "ms" { 1e6 } else { 1e3 };
         let same = |printed: f64, ns: f64| (printed * unit / ns - 1.0).abs() < 0.0051;
         assert!(same(printed(6), mean(best)), "{row:?}");
-        let lowest = points.iter().filter(mine).find(|p| p.outstanding == 1).expect("one");
+        let lowest = points.iter().filter(mine).find(|p| p.queue_depth == 1).expect("one");
         assert!(same(printed(8), mean(lowest)), "{row:?}");
     }
 }
@@ -419,7 +419,7 @@ fn the_terminal_table_has_a_line_for_each_point() {
         let rate = row.cells[3].text.replace(',', "").parse::<f64>().expect("a rate");
         let near = |p: &PointRecord| {
             let truth = PointSummary::from_point(p).io_per_s.value;
-            (rate - truth).abs() <= truth * 0.01 && p.outstanding.to_string() == row.cells[2].text
+            (rate - truth).abs() <= truth * 0.01 && p.queue_depth.to_string() == row.cells[2].text
         };
         assert!(points.iter().any(near), "{row:?}");
     }
@@ -476,7 +476,7 @@ fn every_mark_names_the_point_that_it_stands_for() {
             };
             let [index] = mark.points[..] else { panic!("{:?}", mark.points) };
             let point = points.iter().find(|point| point.index == index).unwrap();
-            assert!((f64::from(point.outstanding) - mark.at).abs() < 0.5);
+            assert!((f64::from(point.queue_depth) - mark.at).abs() < 0.5);
             let bytes = (point.reads.bytes + point.writes.bytes) as f64 / 1_048_576.0;
             let count = (point.reads.completed + point.writes.completed) as f64;
             let moved = if point.reported_as_throughput { bytes } else { count };

@@ -96,8 +96,8 @@ struct Reader<'c> {
 
 impl Reader<'_> {
     fn at(&self, name: &str) -> &(u32, Estimate, f64) {
-        let outstanding = figure(&self.values[name]) as u32;
-        self.curve.iter().find(|(at, ..)| *at == outstanding).expect("a point that was measured")
+        let queue_depth = figure(&self.values[name]) as u32;
+        self.curve.iter().find(|(at, ..)| *at == queue_depth).expect("a point that was measured")
     }
     /// Checks that the stated value is that at the stated place.
     fn holds(&self, name: &str, position: &str) {
@@ -298,12 +298,12 @@ fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     prop::collection::vec(curve, 2)
 }
 
-pub(crate) fn record(index: u32, target: u32, outstanding: u32, counts: &[u64]) -> PointRecord {
+pub(crate) fn record(index: u32, target: u32, queue_depth: u32, counts: &[u64]) -> PointRecord {
     const TENTH: u64 = 100_000_000;
     let completed: u64 = counts.iter().sum();
-    let mean = u64::from(outstanding) * TENTH * counts.len() as u64 / completed.max(1);
-    let mut service_time = LatencyHistogram::new();
-    (0..50).for_each(|_| service_time.record(Nanos(mean)));
+    let mean = u64::from(queue_depth) * TENTH * counts.len() as u64 / completed.max(1);
+    let mut latency = LatencyHistogram::new();
+    (0..50).for_each(|_| latency.record(Nanos(mean)));
     let interval = |(n, count): (usize, &u64)| IntervalRecord {
         start_ns: n as u64 * TENTH,
         length_ns: TENTH,
@@ -318,17 +318,17 @@ pub(crate) fn record(index: u32, target: u32, outstanding: u32, counts: &[u64]) 
         profile_title: "Database".into(),
         random_share: 1.0,
         read_share: 1.0,
-        request_size: "8KiB".into(),
-        request_size_mean_bytes: 8192.0,
+        block_size: "8KiB".into(),
+        block_size_mean_bytes: 8192.0,
         arrivals: "closed".into(),
-        outstanding,
+        queue_depth,
         streams: 1,
         direct: true,
         duration_ns: TENTH * counts.len() as u64,
         reads: DirectionRecord {
             completed,
             bytes: completed * 8192,
-            service_time,
+            latency,
             ..DirectionRecord::default()
         },
         intervals: counts.iter().enumerate().map(interval).collect(),
@@ -360,7 +360,7 @@ fn refute(results: &[Vec<Vec<u64>>]) {
     let load = view.swept().next().expect("a load");
     let curve = |target: u32| -> Curve {
         let at = |p: &crate::view::Point<'_>| {
-            (p.record.outstanding, *p.main(), p.latency().mean_ns.unwrap_or(f64::NAN))
+            (p.record.queue_depth, *p.main(), p.latency().mean_ns.unwrap_or(f64::NAN))
         };
         load.on(target).filter(|p| p.is_valid()).map(at).collect()
     };
@@ -425,10 +425,10 @@ fn no_sentence_on_a_thousand_sets_of_results_is_refuted() {
 
 #[test]
 fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
-    let at = |outstanding, value: f64| {
+    let at = |queue_depth, value: f64| {
         let interval = Some((value * 0.999, value * 1.001));
         let rate = Estimate { value, interval, degrees: 9, autocorrelation: 0.0 };
-        (outstanding, rate, 1e5)
+        (queue_depth, rate, 1e5)
     };
     let curve = vec![at(1, 472.0), at(2, 1_030.0), at(4, 472.0), at(16, 2_400.0)];
     let rest = after_series(
@@ -444,10 +444,10 @@ fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
 #[test]
 #[should_panic(expected = "a fall is hidden")]
 fn a_hidden_fall_is_found() {
-    let at = |outstanding, value: f64| {
+    let at = |queue_depth, value: f64| {
         let interval = Some((value * 0.999, value * 1.001));
         let rate = Estimate { value, interval, degrees: 9, autocorrelation: 0.0 };
-        (outstanding, rate, 1e5)
+        (queue_depth, rate, 1e5)
     };
     let curve = vec![at(1, 1_030.0), at(2, 472.0), at(16, 2_400.0)];
     after_series(&curve, "At queue depth 1, the rate is 1,030 IOPS; it rises to 2,400 IOPS at 16.");

@@ -64,7 +64,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
 fn choice(request: &PageRequest<'_>, point: &PointRecord, shown: Option<u32>) -> Choice {
     let load = load_in_words(request.lang, &point.profile, &point.profile_title, &point.step);
     let depth =
-        if point.step.is_empty() { format!(", QD {}", point.outstanding) } else { String::new() };
+        if point.step.is_empty() { format!(", QD {}", point.queue_depth) } else { String::new() };
     let number = point.index;
     Choice { number, text: format!("{number}: {load}{depth}"), is_shown: shown == Some(number) }
 }

@@ -71,7 +71,7 @@ impl BandwidthSpec {
             let profile = self.profile(row, direction, threads);
             let spec = LoadSpec {
                 profile: profile.name.clone(),
-                outstanding: 1,
+                queue_depth: 1,
                 target: Some(target as u32 + 1),
                 warm_up: Some(Nanos(0)),
                 bytes_per_stream: Some(self.bytes_per_thread),

@@ -38,7 +38,7 @@ pub struct Choices {
     /// Only these profiles, by short name.
     pub profiles: Option<Vec<String>>,
     /// Queue depths instead of the plan's.
-    pub outstanding: Option<Vec<u32>>,
+    pub queue_depth: Option<Vec<u32>>,
     /// Maximum measured time of a search, instead of the plan's.
     pub within: Option<Nanos>,
     /// Length of the measured window, instead of the plan's.
@@ -52,7 +52,7 @@ pub struct Choices {
     /// Area instead of the plan's, as `32GiB`, `50%` or `full`.
     pub area: Option<String>,
     /// One block size for every profile.
-    pub request_size: Option<Bytes>,
+    pub block_size: Option<Bytes>,
     /// Values of the staircase instead of the plan's.
     pub stairs: Stairs,
     /// Lengthen points, and the steps of a staircase, until this percentile is known: of each point

@@ -16,7 +16,7 @@ pub(crate) struct Load {
 
 impl Load {
     /// Requests in flight of each stream.
-    pub(crate) fn outstanding(&self) -> u32 {
-        self.profile.writers.unwrap_or(self.spec.outstanding)
+    pub(crate) fn queue_depth(&self) -> u32 {
+        self.profile.writers.unwrap_or(self.spec.queue_depth)
     }
 }

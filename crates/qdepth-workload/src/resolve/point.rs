@@ -50,26 +50,25 @@ pub(crate) fn point(
     destination: &Destination,
 ) -> Result<Point, ResolveError> {
     let (profile, shape) = (&load.profile, &destination.shape);
-    let outstanding = load.outstanding().saturating_mul(destination.times);
+    let queue_depth = load.queue_depth().saturating_mul(destination.times);
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
-    let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
+    let (streams, workers) = counts(profile, queue_depth, shape.parts).map_err(bad)?;
     let operation = operation(profile).map_err(bad)?;
     // Operations on directory entries bypass no cache: they are never direct.
     let direct = profile.direct.unwrap_or(true) && !operation.is_of_entries();
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
-    let (alignment_bytes, request_size, own_writes) =
-        sized(profile, choices, block).map_err(bad)?;
-    let distribution = distribution(profile, &request_size).map_err(bad)?;
+    let (alignment_bytes, block_size, own_writes) = sized(profile, choices, block).map_err(bad)?;
+    let distribution = distribution(profile, &block_size).map_err(bad)?;
     let area =
         area(&area_spec(profile, choices, destination), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
-    entries(operation, layout, &request_size).map_err(bad)?;
+    entries(operation, layout, &block_size).map_err(bad)?;
     let slack = if is_chosen(file, profile, layout) { 0 } else { alignment_bytes };
-    has_room(&area, streams, u64::from(request_size.max()), slack).map_err(bad)?;
+    has_room(&area, streams, u64::from(block_size.max()), slack).map_err(bad)?;
     let pass = pass(profile, &area, streams, alignment_bytes);
     let stop = stop(file, choices, &load.spec, pass).map_err(bad)?;
-    let arrivals = arrivals_of(load, request_size.mean(), streams);
+    let arrivals = arrivals_of(load, block_size.mean(), streams);
     Ok(Point {
         index: 0,
         group: 0,
@@ -77,7 +76,7 @@ pub(crate) fn point(
         step: String::new(),
         target: destination.target as u32,
         profile: profile.name.clone(),
-        profile_title: title(profile, choices.request_size),
+        profile_title: title(profile, choices.block_size),
         application: profile.application.clone().unwrap_or_default(),
         random_share: profile.random / 100.0,
         distribution,
@@ -90,13 +89,13 @@ pub(crate) fn point(
         area,
         layout,
         segments: segments(profile, &area, streams, alignment_bytes).map_err(bad)?,
-        strides: strides(profile, &area, streams, alignment_bytes, &request_size).map_err(bad)?,
-        backwards: backwards(profile, &request_size).map_err(bad)?,
-        request_size,
+        strides: strides(profile, &area, streams, alignment_bytes, &block_size).map_err(bad)?,
+        backwards: backwards(profile, &block_size).map_err(bad)?,
+        block_size,
         own_writes,
         streams,
         workers,
-        outstanding,
+        queue_depth,
         arrivals: arrivals.map_err(bad)?,
         flow: flow(&load.spec, layout).map_err(bad)?,
         payload: payload(profile).map_err(bad)?,
@@ -149,9 +148,9 @@ fn own_writes(
     block: u64,
 ) -> Result<(SizeMix, Option<OwnWrites>), String> {
     let mixed = profile.read > 0.0 && profile.read < 100.0;
-    let Some(spec) = profile.write_size.as_ref().filter(|_| choices.request_size.is_none()) else {
+    let Some(spec) = profile.write_size.as_ref().filter(|_| choices.block_size.is_none()) else {
         let own = profile.write_alignment.is_some() || profile.write_random.is_some();
-        return match own && choices.request_size.is_none() {
+        return match own && choices.block_size.is_none() {
             true => Err("write_alignment and write_random need a write_size".into()),
             false => Ok((reads, None)),
         };
@@ -446,7 +445,7 @@ fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
 }
 
 /// Streams and workers.
-fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32), String> {
+fn counts(profile: &Profile, queue_depth: u32, parts: u32) -> Result<(u32, u32), String> {
     let streams = profile.streams.unwrap_or(parts);
     if streams == 0 || streams > STREAMS_MAX {
         return Err(format!("streams = {streams}: must be between 1 and {STREAMS_MAX}"));
@@ -457,11 +456,11 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
         ));
     }
     let most = IN_FLIGHT_MAX.saturating_mul(parts.max(1));
-    if outstanding == 0 || outstanding.saturating_mul(streams) > most {
+    if queue_depth == 0 || queue_depth.saturating_mul(streams) > most {
         return Err(match streams {
-            1 => format!("queue depth {outstanding}: must be between 1 and {most}"),
+            1 => format!("queue depth {queue_depth}: must be between 1 and {most}"),
             _ => format!(
-                "queue depth {outstanding} for each of {streams} streams: the total must be \
+                "queue depth {queue_depth} for each of {streams} streams: the total must be \
                  between 1 and {most}"
             ),
         });
@@ -499,7 +498,7 @@ fn title(profile: &Profile, chosen: Option<Bytes>) -> String {
         format!("{} {}", &text[..digits], &text[digits..])
     };
     let Some(chosen) = chosen else { return title };
-    let own = match &profile.request_size {
+    let own = match &profile.block_size {
         SizeSpec::One(text) => text.parse::<Bytes>().ok(),
         SizeSpec::Mix(_) => None,
     };
@@ -518,7 +517,7 @@ fn alignment(
 ) -> Result<u64, String> {
     let standard = STANDARD_ALIGNMENT.min(u64::from(sizes.max()));
     // The alignment of a profile belongs to its own block size, which another one may replace.
-    let least = if choices.request_size.is_some() { block } else { 0 };
+    let least = if choices.block_size.is_some() { block } else { 0 };
     let alignment = profile.alignment.map_or(standard.max(block), |a| a.0.max(least));
     if alignment == 0 || alignment > 1 << 30 || !alignment.is_multiple_of(block) {
         return Err(format!(

@@ -142,7 +142,7 @@ impl Method {
     }
 
     /// Queue depth that keeps a drive busy: few large requests, more small ones.
-    fn outstanding(self) -> u32 {
+    fn queue_depth(self) -> u32 {
         if self == Self::Sequential { 32 } else { 128 }
     }
 }
@@ -224,7 +224,7 @@ fn load(step: Step) -> Load {
     let in_rounds = step.method == Method::UntilSteady;
     let spec = LoadSpec {
         profile: profile.name.clone(),
-        outstanding: step.method.outstanding(),
+        queue_depth: step.method.queue_depth(),
         passes: (!in_rounds).then_some(passes),
         warm_up: Some(Nanos::ZERO),
         duration: Some(if in_rounds { step.round.unwrap_or(ROUND) } else { LONGEST }),

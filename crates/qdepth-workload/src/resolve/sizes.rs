@@ -19,8 +19,8 @@ pub(super) fn chosen_sizes(
 }
 
 fn chosen_spec(profile: &Profile, choices: &Choices) -> SizeSpec {
-    let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
-    chosen.unwrap_or_else(|| profile.request_size.clone())
+    let chosen = choices.block_size.map(|size| SizeSpec::One(size.to_string()));
+    chosen.unwrap_or_else(|| profile.block_size.clone())
 }
 
 /// Why targets with this logical block size do not support the request sizes; `None` if they do.

@@ -46,7 +46,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     } else {
         on_screen(&report, lang, options.all)?;
     }
-    Ok(match (report.count("slower"), report.count("cannot-tell"), report.rows.len()) {
+    Ok(match (report.count("slower"), report.count("inconclusive"), report.rows.len()) {
         (0, 0, 1..) => Status::Valid,
         (0, ..) => Status::CannotTell,
         _ => Status::Invalid,

@@ -91,8 +91,8 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
 fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)> {
     let file: PlanFile =
         PLAN.parse().context("the plan of engines cannot be read (internal error)")?;
-    let outstanding = if engine == Engine::Sync { &OUTSTANDING[..1] } else { &OUTSTANDING };
-    let file = PlanFile { outstanding: outstanding.to_vec(), ..file };
+    let queue_depth = if engine == Engine::Sync { &OUTSTANDING[..1] } else { &OUTSTANDING };
+    let file = PlanFile { queue_depth: queue_depth.to_vec(), ..file };
     let plan =
         PlanRequest { file, choices: Choices::default(), targets: vec![target.to_path_buf()] };
     let engine = EngineChoice::Only(engine);
@@ -109,7 +109,7 @@ fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)>
 
 fn add(tried: &mut BTreeMap<u32, RoundResults>, points: &[PointRecord]) {
     for point in points {
-        let entry = tried.entry(point.outstanding).or_default();
+        let entry = tried.entry(point.queue_depth).or_default();
         // Invalid points say nothing about the engine.
         if Grade::from_findings(&point.findings) == Grade::C {
             continue;
@@ -140,11 +140,11 @@ fn rates_table(target: &Path, answers: &[(Engine, EngineResult)]) -> Table {
     };
     let none_valid = found().any(|(_, (_, tried))| tried.io_per_s.is_empty());
     let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
-    let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &RoundResults))| {
+    let row = |(engine, (queue_depth, tried)): (&Engine, (&u32, &RoundResults))| {
         let rates = spread(&tried.io_per_s);
         let figures = [1, 0, 2].map(|at| shown(rates.map(|rates| rates[at])));
         let cpu = shown(spread(&tried.cpu_ns).map(|[_, middle, _]| middle));
-        let head = [engine.name().to_owned(), outstanding.to_string()];
+        let head = [engine.name().to_owned(), queue_depth.to_string()];
         head.into_iter().chain(figures).chain([cpu]).collect()
     };
     let headings = ["engine", "queue depth", "IOPS", "lowest", "highest", "CPU per I/O"];
@@ -169,12 +169,12 @@ fn spread(values: &[f64]) -> Option<[f64; 3]> {
 
 fn verdict(target: &Path, answers: &[(Engine, EngineResult)]) -> String {
     let mut lines = Vec::new();
-    for outstanding in OUTSTANDING {
+    for queue_depth in OUTSTANDING {
         let tried = answers.iter().filter_map(|(engine, answer)| {
-            let tried = answer.as_ref().ok()?.get(&outstanding)?;
+            let tried = answer.as_ref().ok()?.get(&queue_depth)?;
             Some((*engine, spread(&tried.io_per_s)))
         });
-        lines.push(best(outstanding, &tried.collect::<Vec<_>>()));
+        lines.push(best(queue_depth, &tried.collect::<Vec<_>>()));
     }
     lines.push(format!(
         "By default, qdepth uses io_uring if possible. To use another engine:\n  qdepth run \
@@ -193,12 +193,12 @@ fn verdict(target: &Path, answers: &[(Engine, EngineResult)]) -> String {
 
 /// Fastest engine, if there is one: its slowest round is faster than every round of the others. An
 /// engine without a valid round is ignored.
-fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
+fn best(queue_depth: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
     let rates: Vec<(Engine, [f64; 3])> =
         tried.iter().filter_map(|(engine, rates)| Some((*engine, (*rates)?))).collect();
     let fastest = rates.iter().max_by(|(_, rate), (_, other)| rate[1].total_cmp(&other[1]));
     let Some((first, [least, middle, _])) = fastest else {
-        return format!("queue depth {outstanding}: no round of any engine was valid");
+        return format!("queue depth {queue_depth}: no round of any engine was valid");
     };
     let among = if rates.len() < tried.len() { " of those with a valid round" } else { "" };
     let others = rates.iter().filter(|(engine, _)| engine != first);
@@ -210,13 +210,13 @@ fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
         .map(|(_, [_, usual, _])| format!(", {:.2} times the rate of io_uring", middle / usual));
     if as_fast.is_empty() {
         format!(
-            "queue depth {outstanding}: {} is the fastest{among}{}",
+            "queue depth {queue_depth}: {} is the fastest{among}{}",
             first.name(),
             factor.unwrap_or_default()
         )
     } else {
         format!(
-            "queue depth {outstanding}: {} and {} do not differ significantly",
+            "queue depth {queue_depth}: {} and {} do not differ significantly",
             first.name(),
             as_fast.join(", ")
         )

@@ -32,7 +32,7 @@ pub(crate) fn import(options: &ImportOptions) -> Result<Status> {
         }
         let ended = run.ended_at.clone().unwrap_or(now);
         logbook
-            .end_run(&id, RunState::Sealed, &ended, &[])
+            .end_run(&id, RunState::Complete, &ended, &[])
             .with_context(|| format!("cannot store what was read from {}", imported.file))?;
         print(&format!("{}  {}  {} points", &id[..13], run.plan_name, imported.points.len()))?;
     }

@@ -368,7 +368,7 @@ fn points(all: &[&Point]) -> Vec<String> {
 /// Value of the varied quantity: the queue depth, or the number of threads if each thread moves a
 /// fixed number of bytes.
 fn intensity(point: &Point) -> u32 {
-    if point.stop.bytes_per_stream > 0 { point.streams } else { point.outstanding }
+    if point.stop.bytes_per_stream > 0 { point.streams } else { point.queue_depth }
 }
 
 fn load(point: &Point) -> String {
@@ -377,7 +377,7 @@ fn load(point: &Point) -> String {
             "{:<14} {:>3.0} % read, {}, each thread {}, at most {}; threads",
             point.profile_title,
             point.read_share * 100.0,
-            point.request_size.text(),
+            point.block_size.text(),
             Bytes(point.stop.bytes_per_stream),
             Nanos(point.stop.duration_ns),
         );
@@ -391,7 +391,7 @@ fn load(point: &Point) -> String {
             true => format!("{:>3.0} % trim, ", point.trim_share * 100.0),
             false => String::new(),
         },
-        point.request_size.text(),
+        point.block_size.text(),
         time(&point.stop),
         Bytes(point.area.length_bytes),
         Bytes(point.area.offset_bytes),

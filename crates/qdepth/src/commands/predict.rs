@@ -130,7 +130,7 @@ fn print_predictions(
     let mut reasons: Vec<String> = Vec::new();
     let cells = rows.iter().map(|(point, predicted)| {
         let throughput = point.reported_as_throughput;
-        let mean = point.request_size.mean() / f64::from(1 << 20);
+        let mean = point.block_size.mean() / f64::from(1 << 20);
         let per = if throughput { mean } else { 1.0 };
         let (low, high) = predicted.interval();
         let shown = |rate: f64| figure(rate * per);
@@ -158,7 +158,7 @@ fn print_predictions(
         let or = |text: String| if known { text } else { "–".to_owned() };
         vec![
             point.profile.clone(),
-            point.outstanding.to_string(),
+            point.queue_depth.to_string(),
             if throughput { "MiB/s" } else { "IOPS" }.to_owned(),
             or(shown(predicted.io_per_s)),
             or(format!("{} … {}", shown(low), shown(high))),
@@ -213,7 +213,7 @@ fn document(
             let number = |value: f64| known.then_some(value);
             json!({
                 "profile": point.profile,
-                "outstanding": point.outstanding,
+                "queue_depth": point.queue_depth,
                 "io_per_s": number(predicted.io_per_s),
                 "io_per_s_low": number(low),
                 "io_per_s_high": number(high),

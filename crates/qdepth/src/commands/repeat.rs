@@ -239,7 +239,7 @@ fn run_at(
         );
         return Ok(Status::Interrupted(signal));
     }
-    let Some(ran) = ran.filter(|ran| ran.run.state == RunState::Sealed && ran.lost == 0) else {
+    let Some(ran) = ran.filter(|ran| ran.run.state == RunState::Complete && ran.lost == 0) else {
         anyhow::bail!(
             "block {} on {name} is incomplete; `qdepth run --resume` continues it",
             block + 1
@@ -255,7 +255,7 @@ fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Vec<
     let mut all = vec![Vec::new(); campaign.request.columns.len()];
     for kept in campaign.stored_runs(&logbook)?.into_iter().filter(|kept| kept.whole) {
         let (run, points) = logbook.measured(&kept.run)?;
-        let is_whole = run.state == RunState::Sealed;
+        let is_whole = run.state == RunState::Complete;
         if let Some(group) = all.get_mut(kept.column as usize).filter(|_| is_whole) {
             group.push((run, points));
         }
@@ -275,7 +275,7 @@ fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Toleranc
     compared(groups, campaign, tolerance.share(), INTERIM_CHECKS.len() as u32).iter().all(
         |comparison| {
             let mut rates = comparison.rows.iter().filter(|row| row.is_rate());
-            rates.all(|row| row.verdict != "cannot-tell")
+            rates.all(|row| row.verdict != "inconclusive")
         },
     )
 }
@@ -352,7 +352,7 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
         context.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
     let any = |verdict: &str| all.iter().any(|comparison| comparison.count(verdict) > 0);
-    Ok(match (any("slower"), any("cannot-tell")) {
+    Ok(match (any("slower"), any("inconclusive")) {
         (true, _) => Status::Invalid,
         (false, true) => Status::CannotTell,
         (false, false) => Status::Valid,

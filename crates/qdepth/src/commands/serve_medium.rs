@@ -123,7 +123,7 @@ fn words(medium: &TargetExpression, served: &Served) -> String {
             0 => String::new(),
             more => format!(" ({more} rejected: too many clients)"),
         },
-        served.service_time.mean().unwrap_or(0.0) / 1e3,
+        served.latency.mean().unwrap_or(0.0) / 1e3,
         micros(late.quantile(0.5)),
         micros(late.quantile(0.99)),
         micros(late.max()),
@@ -162,7 +162,7 @@ fn json(
         "writes": served.writes,
         "written_bytes": served.written_bytes,
         "errors": served.errors,
-        "service_time_ns": times(&served.service_time),
+        "latency_ns": times(&served.latency),
         "late_ns": times(&served.late),
         "faithful": served.is_faithful(),
     })

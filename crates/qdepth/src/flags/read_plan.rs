@@ -118,13 +118,13 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     let choices = Choices {
         profiles: load.profile.clone(),
         within: load.within,
-        outstanding: load.queue_depth.as_deref().map(Numbers::all),
+        queue_depth: load.queue_depth.as_deref().map(Numbers::all),
         duration: load.duration,
         warm_up: load.warm_up,
         file_size: load.file_size,
         until: load.until,
         area: load.area.clone(),
-        request_size: load.block_size,
+        block_size: load.block_size,
         stairs: Stairs {
             from: load.step_from,
             to: load.step_to,

@@ -148,7 +148,7 @@ pub(super) fn number(point: &PointStarted, points: u32) -> String {
 
 pub(super) fn load(point: &PointStarted) -> String {
     let text = match &*point.step {
-        "" => format!("{}, QD {}", point.profile_title, point.outstanding),
+        "" => format!("{}, QD {}", point.profile_title, point.queue_depth),
         step => format!("{} {step}", point.profile_title),
     };
     visible(&(text + &variant_suffix(point)), Lines::One).into_owned()
@@ -317,11 +317,12 @@ fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> V
         cells(&|i| format!("{:.1}", i.bytes_per_s().iter().sum::<f64>() / f64::from(1 << 20)));
     columns.push(number("MiB/s", 4, 8, mib));
     columns.push(number("response", 1, 8, cells(&|i| time(i.response_time_mean_ns))));
-    let interval = cells(&|i| i.io_per_s_interval.map_or_else(String::new, half_width));
+    let interval = cells(&|i| i.io_per_s_confidence_interval.map_or_else(String::new, half_width));
     // The columns appear once an interval is known.
     if interval.iter().any(|text| text.starts_with('±')) {
         let mean = cells(&|i| {
-            i.io_per_s_interval.map_or_else(String::new, |[low, high]| whole((low + high) / 2.0))
+            i.io_per_s_confidence_interval
+                .map_or_else(String::new, |[low, high]| whole((low + high) / 2.0))
         });
         columns.push(number("mean", 3, 9, mean));
         columns.push(number("± 95 %", 2, 6, interval));

@@ -107,7 +107,7 @@ impl Live {
                 let (started, since) = (started.clone(), now);
                 self.visit = Some(Visit { started, since, window_ns: 0, from_ns: None });
             }
-            RunEvent::Interval(interval) => self.interval(interval),
+            RunEvent::Sample(interval) => self.interval(interval),
             RunEvent::Machine(machine) => {
                 self.machines.insert(machine.host.clone(), machine.clone());
             }

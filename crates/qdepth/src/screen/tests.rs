@@ -37,7 +37,7 @@ fn point(point: u32, target: u32) -> RunEvent {
         profile_title: "Database".to_owned(),
         step: String::new(),
         variant: None,
-        outstanding: 8,
+        queue_depth: 8,
         streams: 1,
         offered_io_per_s: None,
         warm_up_ns: 5 * SECOND,
@@ -53,7 +53,7 @@ fn visit() -> RunEvent {
 }
 
 fn interval(point: u32, second: u64) -> RunEvent {
-    RunEvent::Interval(Interval {
+    RunEvent::Sample(Interval {
         point,
         end_ns: second * SECOND,
         length_ns: SECOND,
@@ -63,9 +63,9 @@ fn interval(point: u32, second: u64) -> RunEvent {
         written_bytes: 81_920_000,
         trims: 0,
         trimmed_bytes: 0,
-        service_time_mean_ns: Some(99_000.0),
+        latency_mean_ns: Some(99_000.0),
         response_time_mean_ns: Some(120_000_000.0),
-        io_per_s_interval: (second > 3).then_some([127_000.0, 129_000.0]),
+        io_per_s_confidence_interval: (second > 3).then_some([127_000.0, 129_000.0]),
     })
 }
 
@@ -154,7 +154,7 @@ fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
 #[test]
 fn without_a_figure_none_is_told_of_all_together() {
     let mut events = many_loads(3);
-    let first = events.iter().position(|event| matches!(event, RunEvent::Interval(_))).unwrap();
+    let first = events.iter().position(|event| matches!(event, RunEvent::Sample(_))).unwrap();
     events.truncate(first);
     for seconds in [0, 3, 14] {
         let shown = screen(&events, seconds, (79, 24)).join("\n");
@@ -162,7 +162,7 @@ fn without_a_figure_none_is_told_of_all_together() {
     }
     // One load reports first, and it may report no I/O.
     let mut nothing = interval(2, 1);
-    if let RunEvent::Interval(interval) = &mut nothing {
+    if let RunEvent::Sample(interval) = &mut nothing {
         (interval.reads, interval.writes) = (0, 0);
     }
     events.push(nothing);

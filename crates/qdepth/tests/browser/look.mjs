@@ -142,7 +142,7 @@ const modes = {
   async live() {
     const [address, file] = addresses;
     const told = () => readFileSync(file, "utf8").split("\n").slice(0, -1)
-      .map((line) => JSON.parse(line)).filter(({ event }) => event === "interval");
+      .map((line) => JSON.parse(line)).filter(({ event }) => event === "sample");
     const page = await opened(address);
     await page.waitForFunction(() => /\d/.test(document.getElementById("live-rate")?.textContent ?? ""), { timeout: 30000 });
     await judged(page, address);

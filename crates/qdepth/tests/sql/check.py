@@ -56,7 +56,7 @@ def main(logbook, table, page, documents):
         views[view] = by_sqlite
         print(view, len(by_sqlite), "rows")
     rows = list(csv.DictReader(open(table, newline="")))
-    by_duckdb = duck.sql(f"SELECT run, \"index\", io_per_s, service_time_ns_all_p99 FROM read_csv('{table}')").df()
+    by_duckdb = duck.sql(f"SELECT run, \"index\", io_per_s, latency_ns_all_p99 FROM read_csv('{table}')").df()
     by_pandas = pd.read_csv(table)[list(by_duckdb.columns)]
     by_duckdb.run = by_duckdb.run.astype(str)
     same_tables("csv", by_pandas, by_duckdb)
@@ -80,8 +80,8 @@ def main(logbook, table, page, documents):
                 if name in cell:
                     text = "" if value is None else str(value).lower() if isinstance(value, bool) else value
                     assert cell[name] == str(text) or near(float(cell[name]), value), (name, cell[name], value)
-            for name, value in entry["service_time_ns"]["all"]["percentiles"].items():
-                column = f"service_time_ns_all_p{name}"
+            for name, value in entry["latency_ns"]["all"]["percentiles"].items():
+                column = f"latency_ns_all_p{name}"
                 assert int(cell[column]) == value, (column, cell[column], value)
                 compared += 1
     assert compared > 100, compared

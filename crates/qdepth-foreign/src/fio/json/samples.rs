@@ -70,10 +70,10 @@ pub(crate) fn figures(interval: &IntervalRecord, direction: usize) -> (u64, u64)
 }
 
 /// Service times of an interval in one direction.
-pub(crate) fn service_times(interval: &IntervalRecord, direction: usize) -> &EncodedHistogram {
+pub(crate) fn latencies(interval: &IntervalRecord, direction: usize) -> &EncodedHistogram {
     match direction {
-        0 => &interval.read_service_time,
-        1 => &interval.write_service_time,
-        _ => &interval.trim_service_time,
+        0 => &interval.read_latency,
+        1 => &interval.write_latency,
+        _ => &interval.trim_latency,
     }
 }

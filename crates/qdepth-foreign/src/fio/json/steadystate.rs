@@ -4,7 +4,7 @@ use qdepth_measure::{Nanos, Sample, Settling, SettlingFigure, SettlingSamples, S
 use qdepth_record::{EndedBy, PointRecord};
 use serde::Serialize;
 
-use super::samples::service_times;
+use super::samples::latencies;
 
 /// Maximum number of samples in the output.
 const SAMPLES_MAX: u64 = 100_000;
@@ -109,7 +109,7 @@ fn slices(members: &[&PointRecord]) -> Vec<Slice> {
     let at = |index: usize| {
         let mut sum = Slice::default();
         for interval in members.iter().filter_map(|point| point.intervals.get(index)) {
-            let times = (0..3).map(|direction| service_times(interval, direction));
+            let times = (0..3).map(|direction| latencies(interval, direction));
             let decoded = times.filter_map(|times| times.decode().ok());
             sum.latency_ns += decoded.map(|times| times.sum() as u64).sum::<u64>();
             sum.ios += interval.completed();

@@ -31,7 +31,7 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
     let raw = prepared.is_device() && measured.direct && !commands && !point.trims() && one_host;
     PointFacts {
         duration_ns: outcome.duration.0 as f64,
-        outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
+        queue_depth_asked: held.then(|| f64::from(point.in_flight_max())),
         in_flight_integral_ns: outcome.in_flight_integral,
         latency_in_window_ns: outcome.latency_in_window,
         latency_completed_ns: latency_completed_ns(outcome).filter(|_| held),
@@ -40,9 +40,9 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         failed: outcome.failed(),
         outside: outcome.completed_outside + outcome.failed_outside,
         abandoned: outcome.abandoned,
-        histogram_sum: outcome.directions.iter().map(|d| d.service_time.bucket_sum()).sum(),
+        histogram_sum: outcome.directions.iter().map(|d| d.latency.bucket_sum()).sum(),
         bytes: outcome.bytes(),
-        bytes_expected: point.request_size.single().map(|size| completed * u64::from(size)),
+        bytes_expected: point.block_size.single().map(|size| completed * u64::from(size)),
         kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
@@ -69,7 +69,7 @@ fn below_file(point: &Point, prepared: &Prepared, measured: &Measured) -> Option
 /// Sum of the latencies of all completed I/Os; `None` if any failed.
 fn latency_completed_ns(outcome: &Outcome) -> Option<f64> {
     let failed = outcome.failed() + outcome.failed_outside + outcome.abandoned;
-    let sums = || outcome.directions.iter().map(|d| d.service_time.sum() as f64);
+    let sums = || outcome.directions.iter().map(|d| d.latency.sum() as f64);
     (failed == 0).then(|| sums().sum())
 }
 
@@ -86,7 +86,7 @@ fn ios_in_kernel_span(
     let [reads, writes, ..] = &outcome.directions;
     // Requests outside the window could be flushes, which are counted separately, so loads with
     // flushes are excluded.
-    let comparable = u64::from(point.request_size.max()) <= most
+    let comparable = u64::from(point.block_size.max()) <= most
         && !measured.seen.shared
         && !point.syncs()
         && !point.fsync.at_end

@@ -68,10 +68,10 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
             .value("waited_ns", outcome.longest_gap.0 as f64),
     );
     found(
-        outcome.backlog_max > u64::from(point.outstanding),
+        outcome.backlog_max > u64::from(point.queue_depth),
         Finding::invalid(Code::Saturated)
             .value("backlog_max", outcome.backlog_max as f64)
-            .value("limit", f64::from(point.outstanding)),
+            .value("limit", f64::from(point.queue_depth)),
     );
     short_transfers(outcome).into_iter().for_each(|finding| found(true, finding));
     found(outcome.interrupted, Finding::invalid(Code::Interrupted));
@@ -129,7 +129,7 @@ fn cpu_share(outcome: &Outcome) -> f64 {
 fn syncs_apart(point: &Point, outcome: &Outcome) -> Option<Finding> {
     let [_, writes, _, syncs] = &outcome.directions;
     let mean = |direction: &DirectionOutcome| {
-        let histogram = &direction.service_time;
+        let histogram = &direction.latency;
         (histogram.count() > 0).then(|| histogram.sum() as f64 / histogram.count() as f64)
     };
     let every = point.fsync.every_writes;
@@ -237,14 +237,14 @@ pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Findi
             None => finding,
         });
     }
-    let all = &summary.service_time.all;
+    let all = &summary.latency.all;
     let tail = all.percentiles.iter().any(|p| p.quantile >= TAIL);
     if all.count > 0 && !tail {
         findings.push(Finding::remark(Code::TooFewSamples).value("samples", all.count as f64));
     }
-    let median = record.reads.service_time.quantile(0.5);
+    let median = record.reads.latency.quantile(0.5);
     if let Some(median) =
-        median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0)
+        median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.block_size_mean_bytes >= 4096.0)
         && measured.engine.is_some()
     {
         findings.push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
@@ -355,8 +355,8 @@ mod tests {
             vec![WorkerResult { duration: second, cpu: second, ..WorkerResult::default() }];
         assert_eq!(busy_generator(&measured).unwrap().code, Code::GeneratorCpu);
         // Reads of 4 KiB in 200 ns, which no storage reaches.
-        let mut record = PointRecord { request_size_mean_bytes: 4096.0, ..PointRecord::default() };
-        (0..2000).for_each(|_| record.reads.service_time.record(Nanos(200)));
+        let mut record = PointRecord { block_size_mean_bytes: 4096.0, ..PointRecord::default() };
+        (0..2000).for_each(|_| record.reads.latency.record(Nanos(200)));
         let of_memory = statistics(&record, &gone());
         assert_eq!(codes(&of_memory), [Code::IntervalNotAvailable]);
         let used = Used {

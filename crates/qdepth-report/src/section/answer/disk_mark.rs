@@ -28,7 +28,7 @@ fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
     let mut points: Vec<&Point<'_>> = view.swept().flat_map(|load| load.on(*target)).collect();
     points.sort_by(|a, b| {
         let (a, b) = (a.record, b.record);
-        a.random_share.total_cmp(&b.random_share).then(b.outstanding.cmp(&a.outstanding))
+        a.random_share.total_cmp(&b.random_share).then(b.queue_depth.cmp(&a.queue_depth))
     });
     let mut lines: Vec<Line<'_, '_>> = Vec::new();
     for point in points {
@@ -45,8 +45,8 @@ fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
 /// Name of a load, for example `SEQ1M Q8T1`.
 fn name(record: &PointRecord) -> String {
     let order = if record.random_share > 0.0 { "RND" } else { "SEQ" };
-    let size = record.request_size.trim_end_matches("iB");
-    format!("{order}{size} Q{}T{}", record.outstanding, record.workers.max(1))
+    let size = record.block_size.trim_end_matches("iB");
+    format!("{order}{size} Q{}T{}", record.queue_depth, record.workers.max(1))
 }
 
 fn megabytes(point: &Point<'_>) -> String {

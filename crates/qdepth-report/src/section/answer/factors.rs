@@ -200,7 +200,7 @@ impl<'v, 'a> Factors<'v, 'a> {
                 view.per(),
                 ("value", number::three_digits(*ratio)),
                 ("load", load.title.clone()),
-                ("outstanding", at.to_string()),
+                ("queue_depth", at.to_string()),
             ];
             values.extend((self.others.len() > 1).then(|| ("other", other.name(view))));
             fill_in(view.words.answer.depth_value, &values)
@@ -287,7 +287,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let view = self.view;
         let other = self.others.last().copied().unwrap_or(ComparedColumn::Column(self.base));
         let grid =
-            Grid::new(&self.loads, |load| (&*load.first().request_size, load.first().read_share));
+            Grid::new(&self.loads, |load| (&*load.first().block_size, load.first().read_share));
         let beside = |load: &Option<&'v Load<'a>>| load.map(|load| (load, other));
         let groups = grid.rows().map(|(_, row)| row.iter().map(beside).collect()).collect();
         (grid.size_titles(), groups, grid.share_titles(view))

@@ -38,7 +38,7 @@ fn of_target(view: &View<'_>, answer: &AnswerEntry) -> String {
     let title = view.records.first().map(|record| profile_title(record, view.words));
     values.extend(title.map(|title| ("profile", title)));
     values.extend(answer.io_per_s.map(|rate| ("value", number::three_digits(rate))));
-    if let Some([low, high]) = answer.interval {
+    if let Some([low, high]) = answer.confidence_interval {
         values.extend(
             [("low", low), ("high", high)].map(|(name, rate)| (name, number::three_digits(rate))),
         );

@@ -24,7 +24,7 @@ const OF_ONE: usize = 2;
 /// Loads without curves, with their valid points.
 pub(super) struct Loads<'v, 'a> {
     /// The common queue depth, if there is one.
-    outstanding: Option<u32>,
+    queue_depth: Option<u32>,
     /// Unit of the axis: IOPS if all loads are judged by it, else MiB/s.
     unit: &'static str,
     all: Vec<LoadPoint<'v, 'a>>,
@@ -34,12 +34,12 @@ pub(super) struct Loads<'v, 'a> {
 /// each.
 pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
     let [target] = *view.targets else { return None };
-    let asked = |load: &Load<'a>| load.on(target).map(|p| p.record.outstanding).collect();
+    let asked = |load: &Load<'a>| load.on(target).map(|p| p.record.queue_depth).collect();
     let each: Vec<Vec<u32>> = view.swept().map(asked).collect();
     let alike = each.windows(2).all(|pair| pair[0] == pair[1]);
-    let outstanding = (view.intensities.len() == 1).then(|| view.lowest());
+    let queue_depth = (view.intensities.len() == 1).then(|| view.lowest());
     let no_curves = !alike && each.iter().all(|own| own.len() <= OF_ONE);
-    if outstanding.is_none() && !no_curves {
+    if queue_depth.is_none() && !no_curves {
         return None;
     }
     let valid = |load: &'v Load<'a>| {
@@ -48,7 +48,7 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
     let all: Vec<LoadPoint<'v, 'a>> = view.swept().flat_map(valid).collect();
     let in_rates = all.iter().all(|(load, _)| load.unit() == UNITS[0]);
     let unit = UNITS[usize::from(!in_rates)];
-    (all.len() > 1).then_some(Loads { outstanding, unit, all })
+    (all.len() > 1).then_some(Loads { queue_depth, unit, all })
 }
 
 impl<'v, 'a> Loads<'v, 'a> {
@@ -59,11 +59,11 @@ impl<'v, 'a> Loads<'v, 'a> {
     /// Title of the load, with its queue depth if there are several.
     fn title(&self, view: &View<'_>, pair: &LoadPoint<'_, '_>) -> String {
         let (load, point) = pair;
-        if self.outstanding.is_some() {
+        if self.queue_depth.is_some() {
             return load.title.clone();
         }
-        let at = point.record.outstanding.to_string();
-        let values = [("load", load.title.clone()), ("outstanding", at)];
+        let at = point.record.queue_depth.to_string();
+        let values = [("load", load.title.clone()), ("queue_depth", at)];
         fill_in(view.words.answer.load_at, &values)
     }
 
@@ -72,16 +72,16 @@ impl<'v, 'a> Loads<'v, 'a> {
         let mut all = self.all.clone();
         all.sort_by(|(a, _), (b, _)| by_size(a.first(), b.first()));
         let grid =
-            Grid::new(&all, |(load, _)| (&*load.first().request_size, load.first().read_share));
+            Grid::new(&all, |(load, _)| (&*load.first().block_size, load.first().read_share));
         let is_needed = self.all.len() > NAMED && grid.shares.len() > 1;
         (is_needed && grid.holds_all(&self.all)).then(|| grid.thinned())
     }
 
     /// The wording for one queue depth, with it, or the wording for several.
     fn at(&self, single: &str, several: &str) -> String {
-        let template = if self.outstanding.is_some() { single } else { several };
-        let at = self.outstanding.unwrap_or_default().to_string();
-        fill_in(template, &[("outstanding", at)])
+        let template = if self.queue_depth.is_some() { single } else { several };
+        let at = self.queue_depth.unwrap_or_default().to_string();
+        fill_in(template, &[("queue_depth", at)])
     }
 
     /// Bar chart: one bar per load, or one group per block size with one bar per read share.
@@ -116,7 +116,7 @@ impl<'v, 'a> Loads<'v, 'a> {
             let rows = grid.rows().map(|(_, row)| row.to_vec()).collect();
             return (grid.size_titles(), grid.share_titles(view), rows);
         }
-        if self.outstanding.is_none() {
+        if self.queue_depth.is_none() {
             return self.by_intensity(view);
         }
         let shown: Vec<LoadPoint<'v, 'a>> = self.all.iter().copied().take(SHOWN).collect();
@@ -130,21 +130,21 @@ impl<'v, 'a> Loads<'v, 'a> {
         let mut loads: Vec<&'v Load<'a>> = self.all.iter().map(|(load, _)| *load).collect();
         loads.dedup_by_key(|load| &*load.id);
         loads.truncate(SHOWN);
-        let at = |outstanding: u32| {
-            let values = [("outstanding", outstanding.to_string())];
-            fill_in(view.words.answer.at_outstanding, &values)
+        let at = |queue_depth: u32| {
+            let values = [("queue_depth", queue_depth.to_string())];
+            fill_in(view.words.answer.at_queue_depth, &values)
         };
         let row = |load: &&'v Load<'a>| {
-            let point = |outstanding: &u32| {
+            let point = |queue_depth: &u32| {
                 let is_it = |pair: &&LoadPoint<'v, 'a>| {
-                    pair.0.id == load.id && pair.1.record.outstanding == *outstanding
+                    pair.0.id == load.id && pair.1.record.queue_depth == *queue_depth
                 };
                 self.all.iter().find(is_it).copied()
             };
             view.intensities.iter().map(point).collect()
         };
         let titles = loads.iter().map(|load| load.title.clone()).collect();
-        let names = view.intensities.iter().map(|outstanding| at(*outstanding)).collect();
+        let names = view.intensities.iter().map(|queue_depth| at(*queue_depth)).collect();
         (titles, names, loads.iter().map(row).collect())
     }
 
@@ -166,8 +166,8 @@ impl<'v, 'a> Loads<'v, 'a> {
         }
         let shown: Vec<&LoadPoint<'_, '_>> = self.all.iter().take(SHOWN).collect();
         let unit = TimeUnit::suiting(shown.iter().filter_map(|(_, p)| p.latency().mean_ns));
-        let latency = match self.outstanding {
-            Some(at) => fill_in(columns.mean_at_lowest, &[("outstanding", at.to_string())]),
+        let latency = match self.queue_depth {
+            Some(at) => fill_in(columns.mean_at_lowest, &[("queue_depth", at.to_string())]),
             None => view.words.explain.latency.to_owned(),
         };
         let count = shown.len();

@@ -122,6 +122,6 @@ fn value(entry: &RequiredEntry) -> Option<String> {
 }
 
 fn interval(entry: &RequiredEntry) -> Option<String> {
-    let [low, high] = entry.interval?.map(|end| shown(&entry.requirement, end));
+    let [low, high] = entry.confidence_interval?.map(|end| shown(&entry.requirement, end));
     (low != high).then(|| format!("{low}–{high}"))
 }

@@ -44,8 +44,8 @@ fn alone<'v, 'a>(view: &'v View<'a>) -> Vec<LoadPoint<'v, 'a>> {
     view.swept().flat_map(of_load).collect()
 }
 
-fn outstanding(view: &View<'_>) -> [(&'static str, String); 1] {
-    [("outstanding", view.lowest().to_string())]
+fn queue_depth(view: &View<'_>) -> [(&'static str, String); 1] {
+    [("queue_depth", view.lowest().to_string())]
 }
 
 /// The mean latencies, if the question is the latency.
@@ -64,19 +64,19 @@ pub(super) fn latencies(view: &View<'_>) -> Option<String> {
         ];
         Some(fill_in(template, &values))
     };
-    let [outstanding] = outstanding(view);
+    let [queue_depth] = queue_depth(view);
     let mut all = alone(view);
     all.retain(|(_, point)| point.latency().mean_ns.is_some());
     if all.len() > NAMED {
         let mean = |pair: &(&Load<'_>, &Point<'_>)| pair.1.latency().mean_ns.unwrap_or_default();
         all.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
         let [shortest, longest] = [all.first()?, all.last()?].map(|pair| item(*pair));
-        let values = [outstanding, ("shortest", shortest?), ("longest", longest?)];
+        let values = [queue_depth, ("shortest", shortest?), ("longest", longest?)];
         return Some(fill_in(words.latencies_between, &values));
     }
     let items: Vec<String> = all.into_iter().filter_map(item).collect();
     let none = items.is_empty();
-    let values = [outstanding, ("items", list(view, items))];
+    let values = [queue_depth, ("items", list(view, items))];
     (!none).then(|| fill_in(words.latencies, &values))
 }
 
@@ -139,7 +139,7 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let y_label = format!("{} [{}]", view.words.pictures.latency_y, unit.symbol());
     Picture {
         id: "answer".to_owned(),
-        title: view.marked(fill_in(view.words.answer.latency_title, &outstanding(view))),
+        title: view.marked(fill_in(view.words.answer.latency_title, &queue_depth(view))),
         description: fill_in(view.words.comparison.bars_description, &values),
         data: latency_rows(view).marked(view).data(view),
         origin: view.origin(),
@@ -160,7 +160,7 @@ pub(super) fn table(view: &View<'_>) -> Table {
     let enough = |load: &Load<'_>, target: u32| {
         let enough = enough(&line(load, target))?;
         let values = [
-            ("outstanding", number::count(enough.outstanding.into())),
+            ("queue_depth", number::count(enough.queue_depth.into())),
             ("share", number::percent(enough.share)),
         ];
         Some(fill_in(words.enough_cell, &values))
@@ -169,7 +169,7 @@ pub(super) fn table(view: &View<'_>) -> Table {
     let says_enough = tops().any(|(load, target)| enough(load, target).is_some());
     let note = says_enough.then(|| words.enough_note.to_owned());
     let note = note.into_iter().chain(left_out(view, SHOWN));
-    let lowest = fill_in(columns.mean_at_lowest, &outstanding(view));
+    let lowest = fill_in(columns.mean_at_lowest, &queue_depth(view));
     Rows::from_items(tops())
         .column(text(columns.profile), |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, target)| *target)
@@ -194,8 +194,8 @@ pub(super) fn table(view: &View<'_>) -> Table {
 /// A point with its share of the maximum in per cent, and the interval of the share.
 type Share<'v, 'a> = (&'v Point<'a>, f64, Option<(f64, f64)>);
 
-fn share<'v, 'a>(load: &'v Load<'a>, target: u32, outstanding: u32) -> Option<Share<'v, 'a>> {
-    let (top, point) = (load.maximum(target)?.main().value, load.at(target, outstanding)?);
+fn share<'v, 'a>(load: &'v Load<'a>, target: u32, queue_depth: u32) -> Option<Share<'v, 'a>> {
+    let (top, point) = (load.maximum(target)?.main().value, load.at(target, queue_depth)?);
     let scale = |value: f64| value / top * 100.0;
     let interval = point.main().interval.map(|(low, high)| (scale(low), scale(high)));
     Some((point, scale(point.main().value), interval))
@@ -215,13 +215,13 @@ pub(super) fn rates_picture(view: &View<'_>) -> Picture {
 fn share_picture(view: &View<'_>) -> Picture {
     let words = view.words.answer;
     let target = view.targets.first().copied().unwrap_or(0);
-    let mark = |load: &Load<'_>, outstanding: u32| match share(load, target, outstanding) {
+    let mark = |load: &Load<'_>, queue_depth: u32| match share(load, target, queue_depth) {
         Some((point, value, interval)) => Mark {
-            at: f64::from(outstanding),
+            at: f64::from(queue_depth),
             value: MarkValue::Known(value, interval),
             points: trace::point_indices(view, point),
         },
-        None => Mark::at(f64::from(outstanding), MarkValue::Missing),
+        None => Mark::at(f64::from(queue_depth), MarkValue::Missing),
     };
     let series = shown(view).enumerate().map(|(colour, load)| {
         Series::new(&*load.title, colour, view.intensities.iter().map(|at| mark(load, *at)))
@@ -229,7 +229,7 @@ fn share_picture(view: &View<'_>) -> Picture {
     });
     let percent = |value: f64| number::thousands(value, 0);
     let data = Rows::from_items(&view.intensities)
-        .column(number_in(view.outstanding_heading(), ""), |at| {
+        .column(number_in(view.queue_depth_heading(), ""), |at| {
             Cell::head(number::count((**at).into()))
         })
         .each(

@@ -175,13 +175,13 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
 #[test]
 fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
-    points.retain(|point| point.outstanding == 1);
+    points.retain(|point| point.queue_depth == 1);
     run.plan_name = "latency".into();
     let document = compose(&run, &points, Lang::En);
     assert!(document.summary[0].starts_with("The mean latency at queue depth 1 is "));
     // For several targets, too, the table shows latencies, not ratios of rates.
     let mut points = fixture::points(2);
-    points.retain(|point| point.outstanding == 1);
+    points.retain(|point| point.queue_depth == 1);
     let both = compose(&fixture::run(2), &points, Lang::En);
     let table =
         both.answer.iter().find_map(|b| if let Block::Table(t) = b { Some(t) } else { None });
@@ -197,7 +197,7 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
 #[test]
 fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
-    points.retain(|point| point.outstanding == 32);
+    points.retain(|point| point.queue_depth == 32);
     run.plan_name = "of-my-own".into();
     for lang in Lang::ALL {
         let document = compose(&run, &points, lang);
@@ -220,8 +220,8 @@ fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
 fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     let (run, mut points) = (fixture::run(1), fixture::points(1));
     points.retain(|point| match &*point.profile {
-        "database" | "file-server" => [1, 32].contains(&point.outstanding),
-        "streaming" | "restore" => [1, 8].contains(&point.outstanding),
+        "database" | "file-server" => [1, 32].contains(&point.queue_depth),
+        "streaming" | "restore" => [1, 8].contains(&point.queue_depth),
         _ => false,
     });
     let document = compose(&run, &points, Lang::En);
@@ -234,7 +234,7 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     assert_eq!(pictures[0].figure.y_label, "Throughput [MiB/s]");
     // Loads that were all measured at the same queue depths have curves.
     let (run, mut points) = (fixture::run(1), fixture::points(1));
-    points.retain(|point| [1, 32].contains(&point.outstanding));
+    points.retain(|point| [1, 32].contains(&point.queue_depth));
     let document = compose(&run, &points, Lang::En);
     let Some(Block::Pictures(pictures)) = document.answer.first() else { panic!() };
     assert_eq!(pictures[0].figure.y_label, "Share of the maximum [%]");
@@ -244,7 +244,7 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
 #[test]
 fn a_test_of_a_course_is_answered_by_its_ends() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
-    points.retain(|point| point.outstanding == 32 && point.profile == "file-copy");
+    points.retain(|point| point.queue_depth == 32 && point.profile == "file-copy");
     run.plan_name = "pts-wsat".into();
     for slice in points.iter_mut().flat_map(|point| &mut point.intervals).skip(15) {
         (slice.reads, slice.writes) = (slice.reads / 2, slice.writes / 2);
@@ -264,7 +264,7 @@ fn a_test_of_a_course_is_answered_by_its_ends() {
 #[test]
 fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
     let (run, like) = (fixture::run(1), fixture::points(1));
-    let like = like.iter().find(|point| point.outstanding == 32).unwrap();
+    let like = like.iter().find(|point| point.queue_depth == 32).unwrap();
     let (sizes, shares) = (["64KiB", "4KiB", "512B"], [1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0]);
     let mut points: Vec<PointRecord> = Vec::new();
     for share in shares {
@@ -273,8 +273,8 @@ fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
             point.index = points.len() as u32;
             point.profile = format!("{size}-{share}");
             point.profile_title = format!("Random {size}, {share}");
-            (point.read_share, point.request_size) = (share, (*size).into());
-            point.request_size_mean_bytes = [65536.0, 4096.0, 512.0][at];
+            (point.read_share, point.block_size) = (share, (*size).into());
+            point.block_size_mean_bytes = [65536.0, 4096.0, 512.0][at];
             for slice in &mut point.intervals {
                 slice.reads *= (at + 1) as u64;
             }

@@ -83,7 +83,7 @@ impl Bandwidth {
             self.alone.insert((direction, threads), rate);
             return;
         }
-        let transfer = number::spaced_sizes(&first.request_size);
+        let transfer = number::spaced_sizes(&first.block_size);
         let known = self.transfers.iter().position(|size| *size == transfer);
         let transfer = known.unwrap_or_else(|| {
             self.transfers.push(transfer);

@@ -41,7 +41,7 @@ fn maxima(view: &View<'_>) -> Vec<Picture> {
     let picture = |(number, loads): (usize, Vec<&Load<'_>>)| {
         let first = loads[0].first();
         let titles =
-            loads.iter().map(|load| number::spaced_sizes(&load.first().request_size)).collect();
+            loads.iter().map(|load| number::spaced_sizes(&load.first().block_size)).collect();
         let groups: Vec<Vec<Option<&Point<'_>>>> = loads
             .iter()
             .map(|load| view.targets.iter().map(|t| load.maximum(*t)).collect())
@@ -51,7 +51,7 @@ fn maxima(view: &View<'_>) -> Vec<Picture> {
             ("read", number::percent(first.read_share)),
         ];
         let title = fill_in(view.words.comparison.maxima_title, &shares);
-        let (id, x) = (format!("maxima-{}", number + 1), view.words.columns.request_size);
+        let (id, x) = (format!("maxima-{}", number + 1), view.words.columns.block_size);
         picture(view, id, title, x, titles, &groups, loads[0])
     };
     alike.into_iter().enumerate().map(picture).collect()
@@ -59,7 +59,7 @@ fn maxima(view: &View<'_>) -> Vec<Picture> {
 
 fn at_intensities(view: &View<'_>, load: &Load<'_>) -> Picture {
     let titles = view.intensities.iter().map(|at| number::count((*at).into())).collect();
-    let at = |outstanding: &u32| view.targets.iter().map(|t| load.at(*t, *outstanding)).collect();
+    let at = |queue_depth: &u32| view.targets.iter().map(|t| load.at(*t, *queue_depth)).collect();
     let groups: Vec<Vec<Option<&Point<'_>>>> = view.intensities.iter().map(at).collect();
     let id = format!("{}-bars", load.id);
     picture(view, id, load.title.clone(), view.intensity_words(), titles, &groups, load)

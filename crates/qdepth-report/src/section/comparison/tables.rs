@@ -172,7 +172,7 @@ fn parts_of(view: &View<'_>, compared: &Compared<'_>, target: u32) -> Table {
         .groups(|each| former.replace(each.load.id.clone()).as_ref() != Some(&each.load.id))
         .column(text(words.profile), |each| Cell::head(&*each.load.title))
         .column(number_in(own.x[compared.kind()], ""), |each| {
-            Cell::plain(number::count(each.point.record.outstanding.into()))
+            Cell::plain(number::count(each.point.record.queue_depth.into()))
         })
         .column(text(words.unit), |each| Cell::plain(each.load.unit()))
         .figures(

@@ -101,7 +101,7 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 /// Recommended queue depth: the sufficient one, else the beginning of the plateau.
 fn knee(points: &[CurvePoint]) -> Option<Enough> {
     let plateau = || match line_statements(points)?.tail {
-        Tail::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),
+        Tail::Plateau(queue_depth, share) => Some(Enough { queue_depth, share: 1.0 - share }),
         Tail::Drops | Tail::Nothing => None,
     };
     enough(points).or_else(plateau)

@@ -60,7 +60,7 @@ fn depths(view: &View<'_>) -> Option<Table> {
     let words = view.words.explain;
     let known = curves(view).into_iter().filter_map(|Curve { load, target }| {
         let enough = knee(&statements::line(load, target))?;
-        let (point, top) = load.at(target, enough.outstanding).zip(load.maximum(target))?;
+        let (point, top) = load.at(target, enough.queue_depth).zip(load.maximum(target))?;
         let means = [point.latency().mean_ns?, top.latency().mean_ns?];
         Some((load, point, enough, means))
     });
@@ -74,7 +74,7 @@ fn depths(view: &View<'_>) -> Option<Table> {
         .column(text(view.words.columns.profile), |(load, ..)| Cell::head(&*load.title))
         .targets(view, |(_, point, ..)| point.record.target)
         .column(number_in(words.depth, ""), |(_, _, enough, _)| {
-            Cell::plain(number::count(enough.outstanding.into()))
+            Cell::plain(number::count(enough.queue_depth.into()))
         })
         .column(number_in(words.share, ""), |(_, _, enough, _)| {
             Cell::plain(number::percent(enough.share))
@@ -156,9 +156,9 @@ fn falling(view: &View<'_>) -> Vec<String> {
         let line = line_statements(&statements::line(curve.load, curve.target))?;
         let values = [
             view.per(),
-            ("largest_at", line.largest.outstanding.to_string()),
+            ("largest_at", line.largest.queue_depth.to_string()),
             ("load", name(view, curve)),
-            ("last_at", line.last.outstanding.to_string()),
+            ("last_at", line.last.queue_depth.to_string()),
             ("last", format!("{} {}", number::three_digits(line.last.value), curve.load.unit())),
         ];
         (line.tail == Tail::Drops).then(|| fill_in(view.words.explain.beyond, &values))
@@ -177,7 +177,7 @@ fn overtaken(view: &View<'_>) -> Vec<String> {
             let crossings = pairs.filter(|(best, _)| ahead.contains(&view.targets[*best]));
             let crossings = crossings.filter_map(|(best, other)| {
                 let (below, above) = crossing(&lines, best, other)?;
-                Some((above.value / below.value, best, other, above.outstanding))
+                Some((above.value / below.value, best, other, above.queue_depth))
             });
             let Some((times, best, other, at)) = crossings.max_by(|a, b| a.0.total_cmp(&b.0))
             else {

@@ -145,11 +145,11 @@ fn the_papers_file_has_the_last_word() {
 /// A column of several drives, each at queue depths 1, 2 and 4 with these rates.
 fn together(drives: u32, rates: &[u64]) -> Vec<PointRecord> {
     let mut all = Vec::new();
-    for (group, outstanding) in [1, 2, 4].into_iter().enumerate() {
+    for (group, queue_depth) in [1, 2, 4].into_iter().enumerate() {
         for drive in 0..drives {
             let counts: Vec<u64> = (0..20).map(|n| rates[group] / 10 + n % 2).collect();
             let point =
-                crate::tests::refuter::record(all.len() as u32, drive, outstanding, &counts);
+                crate::tests::refuter::record(all.len() as u32, drive, queue_depth, &counts);
             all.push(PointRecord { variant: Some(0), group: group as u32, ..point });
         }
     }

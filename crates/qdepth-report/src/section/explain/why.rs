@@ -129,7 +129,7 @@ fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<
     let record = top.record;
     // Discards transfer no data over a connection.
     let one_way = record.read_share.max(record.write_share());
-    let mib_per_s = io_per_s * one_way * record.request_size_mean_bytes / MIB;
+    let mib_per_s = io_per_s * one_way * record.block_size_mean_bytes / MIB;
     Some(Cause::Connection(mib_per_s / link_limit(storage)?))
 }
 
@@ -146,7 +146,7 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
     let number = |key: &str| fact(false, key);
     let of_computer = |key: &str| fact(true, key);
     let record = top.record;
-    let (kib, reads) = (record.request_size_mean_bytes / 1024.0, record.read_share);
+    let (kib, reads) = (record.block_size_mean_bytes / 1024.0, record.read_share);
     let process = || {
         let each = reads * of_computer("read_us")? + (1.0 - reads) * of_computer("write_us")?;
         Some(
@@ -180,8 +180,8 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
 /// Number of I/Os served at a time, if they wait for each other: the ratio of the rate to that of a
 /// single I/O.
 fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause> {
-    let outstanding = f64::from(top.record.outstanding);
-    if load.is_open_loop() || outstanding <= 1.0 {
+    let queue_depth = f64::from(top.record.queue_depth);
+    if load.is_open_loop() || queue_depth <= 1.0 {
         return None;
     }
     let alone = load.at(target, 1)?;
@@ -191,10 +191,10 @@ fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause
     let served = top.summary.io_per_s.value / alone.value;
     // The largest value must lie where higher queue depths gave no more, or at the end of the
     // curve.
-    let is_last = statements::line(load, target).last()?.outstanding == top.record.outstanding;
-    if fewest >= LIMITING_SHARE * outstanding && is_last {
+    let is_last = statements::line(load, target).last()?.queue_depth == top.record.queue_depth;
+    if fewest >= LIMITING_SHARE * queue_depth && is_last {
         Some(Cause::Latency)
-    } else if most <= OWN * outstanding && most - fewest <= KNOWN * served {
+    } else if most <= OWN * queue_depth && most - fewest <= KNOWN * served {
         Some(Cause::Servers(served))
     } else {
         None

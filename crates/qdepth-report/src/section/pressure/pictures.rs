@@ -144,7 +144,7 @@ fn slices(step: &Step<'_, '_>, slice_ns: u64) -> Vec<(f64, Option<f64>)> {
     let Some(reader) = step.reader() else { return Vec::new() };
     let of_slice = |chunk: &[qdepth_record::IntervalRecord]| {
         let (first, last) = (chunk.first()?, chunk.last()?);
-        let known = chunk.iter().filter_map(|i| i.read_service_time.decode().ok());
+        let known = chunk.iter().filter_map(|i| i.read_latency.decode().ok());
         let (sum, count) =
             known.fold((0.0, 0), |(sum, count), h| (sum + h.sum() as f64, count + h.count()));
         let middle = (first.start_ns + last.start_ns + last.length_ns) as f64 / 2.0;

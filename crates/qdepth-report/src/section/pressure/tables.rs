@@ -163,8 +163,8 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
         })
         .targets(view, |(step, ..)| step.target)
         .column(text(words.profile), |(.., load, _)| Cell::plain(&*load.title))
-        .column(number_in(words.outstanding, ""), |(.., point)| {
-            Cell::plain(number::count(point.record.outstanding.into()))
+        .column(number_in(words.queue_depth, ""), |(.., point)| {
+            Cell::plain(number::count(point.record.queue_depth.into()))
         })
         .figures(
             |(.., point)| point.is_valid(),

@@ -20,9 +20,9 @@ const MIB: u64 = 1 << 20;
 /// A reader's point. Half of the reads are 10 % shorter than the mean, and half are longer.
 fn reader(target: u32, group: u32, step: &str, mean_ns: u64) -> PointRecord {
     let completed = SECOND / mean_ns;
-    let mut service_time = LatencyHistogram::new();
+    let mut latency = LatencyHistogram::new();
     for n in 0..completed {
-        service_time.record(Nanos(if n % 2 == 0 {
+        latency.record(Nanos(if n % 2 == 0 {
             mean_ns - mean_ns / 10
         } else {
             mean_ns + mean_ns / 10
@@ -36,19 +36,19 @@ fn reader(target: u32, group: u32, step: &str, mean_ns: u64) -> PointRecord {
         start_ns: n * SECOND / 100,
         length_ns: SECOND / 100,
         reads: completed / 100,
-        read_service_time: qdepth_measure::EncodedHistogram(encoded.clone()),
+        read_latency: qdepth_measure::EncodedHistogram(encoded.clone()),
         ..IntervalRecord::default()
     };
     PointRecord {
         profile: "reader".into(),
         profile_title: "Reader".into(),
         read_share: 1.0,
-        outstanding: 1,
+        queue_depth: 1,
         arrivals: "closed".into(),
         reads: DirectionRecord {
             completed,
             bytes: completed * 8192,
-            service_time,
+            latency,
             ..DirectionRecord::default()
         },
         intervals: (0..100).map(interval).collect(),
@@ -60,7 +60,7 @@ fn writers(target: u32, group: u32, step: &str, asked_mib: u64, achieved_mib: u6
     PointRecord {
         profile: "writers".into(),
         profile_title: "Writers".into(),
-        outstanding: 8,
+        queue_depth: 8,
         offered_io_per_s: Some((asked_mib * MIB / 8192) as f64),
         arrivals: format!("paced {}/s", asked_mib * MIB / 8192),
         writes: DirectionRecord {
@@ -77,8 +77,8 @@ fn point(target: u32, group: u32, step: &str) -> PointRecord {
         group,
         target,
         step: step.into(),
-        request_size: "8KiB".into(),
-        request_size_mean_bytes: 8192.0,
+        block_size: "8KiB".into(),
+        block_size_mean_bytes: 8192.0,
         random_share: 1.0,
         streams: 1,
         workers: 1,

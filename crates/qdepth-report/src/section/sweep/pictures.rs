@@ -60,14 +60,14 @@ fn marks(
     target: u32,
     value: impl Fn(&Point<'_>) -> Option<MarkValue>,
 ) -> Vec<Mark> {
-    let at = |outstanding: &u32| {
-        let measured = || load.on(target).find(|p| p.record.outstanding == *outstanding);
-        let (value, point) = match load.at(target, *outstanding) {
+    let at = |queue_depth: &u32| {
+        let measured = || load.on(target).find(|p| p.record.queue_depth == *queue_depth);
+        let (value, point) = match load.at(target, *queue_depth) {
             Some(point) => (value(point).unwrap_or(MarkValue::Missing), Some(point)),
             None => (MarkValue::Invalid, measured()),
         };
         let value = if point.is_some() { value } else { MarkValue::Missing };
-        Mark { at: f64::from(*outstanding), value, points: trace::of_all(view, point) }
+        Mark { at: f64::from(*queue_depth), value, points: trace::of_all(view, point) }
     };
     let asked = view.intensities.iter().filter(|at| view.asked.contains(&(target, **at)));
     asked.map(at).collect()
@@ -148,7 +148,7 @@ fn rate_description(view: &View<'_>, load: &Load<'_>) -> String {
         let valid = || load.on(target).filter(|p| p.is_valid());
         let (first, last, largest) = (valid().next()?, valid().last()?, load.maximum(target)?);
         let value = |p: &Point<'_>| rounded(p.main()).value;
-        let intensity = |p: &Point<'_>| p.record.outstanding.to_string();
+        let intensity = |p: &Point<'_>| p.record.queue_depth.to_string();
         Some(fill_in(
             words.rate_line,
             &[
@@ -203,8 +203,8 @@ fn rate_data(view: &View<'_>, load: &Load<'_>, references: &[Series]) -> Table {
 }
 
 /// Points of a load at a queue depth, in the order of targets.
-fn points_at(view: &View<'_>, load: &Load<'_>, outstanding: u32) -> Vec<u32> {
-    trace::of_all(view, view.targets.iter().filter_map(|t| load.at(*t, outstanding)))
+fn points_at(view: &View<'_>, load: &Load<'_>, queue_depth: u32) -> Vec<u32> {
+    trace::of_all(view, view.targets.iter().filter_map(|t| load.at(*t, queue_depth)))
 }
 
 /// A latency statistic of a point, ns.
@@ -275,9 +275,9 @@ fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> Stri
             &[
                 ("target", view.target_name(target)),
                 ("first", mean(first)?),
-                ("first_at", first.record.outstanding.to_string()),
+                ("first_at", first.record.queue_depth.to_string()),
                 ("last", mean(last)?),
-                ("last_at", last.record.outstanding.to_string()),
+                ("last_at", last.record.queue_depth.to_string()),
             ],
         ))
     });
@@ -307,7 +307,7 @@ fn latency_data(
 
 /// Data table with one row per queue depth.
 fn rows<'v>(view: &'v View<'_>) -> Rows<&'v u32> {
-    Rows::from_items(&view.intensities).column(number_in(view.outstanding_heading(), ""), |at| {
+    Rows::from_items(&view.intensities).column(number_in(view.queue_depth_heading(), ""), |at| {
         Cell::head(number::count((**at).into()))
     })
 }

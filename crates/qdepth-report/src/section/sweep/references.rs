@@ -44,8 +44,8 @@ pub(crate) fn of_rate(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
 }
 
 /// The value of a series at a queue depth, for the data table.
-pub(crate) fn cell(series: &Series, outstanding: u32) -> Cell {
-    let at = series.marks.iter().find(|mark| (mark.at - f64::from(outstanding)).abs() < 0.5);
+pub(crate) fn cell(series: &Series, queue_depth: u32) -> Cell {
+    let at = series.marks.iter().find(|mark| (mark.at - f64::from(queue_depth)).abs() < 0.5);
     Cell::or_dash(at.and_then(|mark| mark.value.known()).map(number::three_digits))
 }
 
@@ -56,7 +56,7 @@ fn is_published(record: &PointRecord) -> bool {
             && (random - record.random_share).abs() < 1e-6
             && (read - record.read_share).abs() < 1e-6
             && record.trim_share <= 0.0
-            && (bytes - record.request_size_mean_bytes).abs() < 0.5
+            && (bytes - record.block_size_mean_bytes).abs() < 0.5
     };
     record.streams == 1 && PUBLISHED.iter().any(same)
 }
@@ -73,9 +73,9 @@ fn published(
         return Vec::new();
     }
     let quantity = published_quantity(load);
-    let mark = |outstanding: &u32| {
-        let value = drive.at(&first.profile, *outstanding, quantity)?;
-        Some(Mark::at(f64::from(*outstanding), MarkValue::Known(value, None)))
+    let mark = |queue_depth: &u32| {
+        let value = drive.at(&first.profile, *queue_depth, quantity)?;
+        Some(Mark::at(f64::from(*queue_depth), MarkValue::Known(value, None)))
     };
     let marks: Vec<Mark> = view.intensities.iter().filter_map(mark).collect();
     // Grey is reserved for limits.
@@ -99,7 +99,7 @@ fn connection(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
     let (first, others) = limits.split_first()?;
     let same = others.iter().all(|limit| (limit / first - 1.0).abs() < 1e-6);
     let record = load.first();
-    let size = record.request_size_mean_bytes / MIB;
+    let size = record.block_size_mean_bytes / MIB;
     let limit = if record.reported_as_throughput { *first } else { first / size };
     let name = view.words.paper.link_limit.to_owned();
     (same && is_near(view, load, limit)).then(|| level(view, name, LIMIT, Stroke::Dotted, limit))
@@ -112,13 +112,10 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     let sheets = view.paper.data_sheet.iter().cloned().chain(described);
     let mut levels: Vec<f64> = Vec::new();
     let sheets = sheets.filter_map(|sheet| {
-        let maximum = sheet.maximum(
-            record.random_share,
-            record.read_share,
-            record.request_size_mean_bytes,
-        )?;
+        let maximum =
+            sheet.maximum(record.random_share, record.read_share, record.block_size_mean_bytes)?;
         let maximum = if record.reported_as_throughput {
-            maximum * record.request_size_mean_bytes / MIB
+            maximum * record.block_size_mean_bytes / MIB
         } else {
             maximum
         };

@@ -37,17 +37,17 @@ fn latencies(view: &View<'_>) -> Option<String> {
     let ends = latency_ends(view);
     let ((shortest, load), (longest, slowest)) = (ends.first()?, ends.last()?);
     let is_response = [load, slowest].iter().all(|load| load.is_open_loop());
-    let kind = if is_response { words.response_time } else { words.service_time };
+    let kind = if is_response { words.response_time } else { words.completion_latency };
     let values = [
         view.per(),
         ("kind", kind.to_owned()),
-        ("outstanding", view.lowest().to_string()),
+        ("queue_depth", view.lowest().to_string()),
         ("latency", number::duration(-shortest)),
         ("profile", load.title.clone()),
         ("longest", number::duration(-longest)),
         ("slowest", slowest.title.clone()),
     ];
-    Some(fill_in(if ends.len() == 1 { words.latency } else { words.latencies }, &values))
+    Some(fill_in(if ends.len() == 1 { words.completion_latency } else { words.latencies }, &values))
 }
 
 /// The target that is certainly ahead of all others under every load.
@@ -99,7 +99,7 @@ fn latency_ends<'v, 'a>(view: &'v View<'a>) -> Vec<(f64, &'v Load<'a>)> {
 }
 
 fn depth(point: &Point<'_>) -> (&'static str, String) {
-    ("outstanding", point.record.outstanding.to_string())
+    ("queue_depth", point.record.queue_depth.to_string())
 }
 
 fn figures(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Vec<(&'static str, String)> {

@@ -82,7 +82,7 @@ fn value(view: &View<'_>, load: &Load<'_>, at: &CurvePoint) -> String {
 
 fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
     let words = view.words.paper.course;
-    let intensity = |at: &CurvePoint| number::count(at.outstanding.into());
+    let intensity = |at: &CurvePoint| number::count(at.queue_depth.into());
     let figure = |at: &CurvePoint| value(view, load, at);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values = vec![
@@ -157,7 +157,7 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<CurvePoint>)]) 
     };
     let ahead = ahead.map(|(best, worst)| {
         values.extend([
-            ("at", number::count(best.outstanding.into())),
+            ("at", number::count(best.queue_depth.into())),
             ("least_value", value(view, load, &best)),
             ("most_value", value(view, load, &worst)),
         ]);
@@ -174,7 +174,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let valid: Vec<&Point<'_>> = load.on(target).filter(|point| point.is_valid()).collect();
     let (first, last) = (valid.first()?, valid.last()?);
     let mean = |point: &Point<'_>| point.latency().mean_ns.map(number::duration);
-    let intensity = |point: &Point<'_>| number::count(point.record.outstanding.into());
+    let intensity = |point: &Point<'_>| number::count(point.record.queue_depth.into());
     let mut values = vec![view.per(), ("first", mean(first)?), ("first_at", intensity(first))];
     values.extend([("last", mean(last)?), ("last_at", intensity(last))]);
     let tail = percentile_ns(last.latency(), 0.999).map(number::duration);

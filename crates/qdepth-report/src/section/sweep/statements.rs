@@ -14,7 +14,7 @@ const PLATEAU: f64 = 0.05;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CurvePoint {
     /// Queue depth.
-    pub(crate) outstanding: u32,
+    pub(crate) queue_depth: u32,
     /// IOPS or MiB/s.
     pub(crate) value: f64,
     /// 95 % interval.
@@ -74,7 +74,7 @@ pub(crate) struct Line {
 pub(crate) fn line(load: &Load<'_>, target: u32) -> Vec<CurvePoint> {
     let valid = load.on(target).filter(|point| point.is_valid());
     let at = valid.map(|point| CurvePoint {
-        outstanding: point.record.outstanding,
+        queue_depth: point.record.queue_depth,
         value: point.main().value,
         interval: point.main().interval,
     });
@@ -111,7 +111,7 @@ pub(crate) fn line_statements(points: &[CurvePoint]) -> Option<Line> {
     let within = match (shape, tail) {
         (CurveShape::Level(_), _) => 0,
         (_, Tail::Plateau(from, _)) => {
-            points.iter().position(|at| at.outstanding >= from).unwrap_or(points.len())
+            points.iter().position(|at| at.queue_depth >= from).unwrap_or(points.len())
         }
         _ => points.len(),
     };
@@ -150,7 +150,7 @@ fn tail(points: &[CurvePoint], index: usize) -> Tail {
     let from = (0..points.len().saturating_sub(1)).find(|from| holds(*from, PLATEAU));
     if let Some(from) = from.filter(|from| *from > 0 && points.len() - from >= 3) {
         let share = SHARES.into_iter().find(|share| holds(from, *share)).unwrap_or(PLATEAU);
-        return Tail::Plateau(points[from].outstanding, share);
+        return Tail::Plateau(points[from].queue_depth, share);
     }
     let far = last.interval.is_some_and(|(_, high)| high < (1.0 - PLATEAU) * low);
     if far { Tail::Drops } else { Tail::Nothing }
@@ -214,7 +214,7 @@ pub(crate) fn crossing(
 ) -> Option<(CurvePoint, CurvePoint)> {
     let (best, worst) = (lines.get(best)?, lines.get(worst)?);
     let both = worst.iter().filter_map(|at| {
-        let other = best.iter().find(|other| other.outstanding == at.outstanding)?;
+        let other = best.iter().find(|other| other.queue_depth == at.queue_depth)?;
         let (low, high) = (at.interval?.0, other.interval?.1);
         (high < (1.0 - NOTEWORTHY) * low).then_some((*other, *at))
     });
@@ -228,7 +228,7 @@ fn alike(lines: &[Vec<CurvePoint>]) -> Option<f64> {
     let mut common = 0;
     for at in first {
         let same =
-            |line: &Vec<CurvePoint>| line.iter().find(|o| o.outstanding == at.outstanding).copied();
+            |line: &Vec<CurvePoint>| line.iter().find(|o| o.queue_depth == at.queue_depth).copied();
         let Some(beside) = others.iter().map(same).collect::<Option<Vec<CurvePoint>>>() else {
             continue;
         };
@@ -244,7 +244,7 @@ fn alike(lines: &[Vec<CurvePoint>]) -> Option<f64> {
 /// A queue depth that gives nearly all of the maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Enough {
-    pub(crate) outstanding: u32,
+    pub(crate) queue_depth: u32,
     /// Share of the maximum that it certainly gives.
     pub(crate) share: f64,
 }
@@ -254,10 +254,10 @@ pub(crate) struct Enough {
 pub(crate) fn enough(points: &[CurvePoint]) -> Option<Enough> {
     let (_, top) = largest(points)?;
     let (_, most) = top.interval?;
-    points.iter().filter(|at| at.outstanding * 2 <= top.outstanding).find_map(|at| {
+    points.iter().filter(|at| at.queue_depth * 2 <= top.queue_depth).find_map(|at| {
         let (least, _) = at.interval?;
         let share = [0.98, 0.95, 0.90].into_iter().find(|share| least >= share * most)?;
-        Some(Enough { outstanding: at.outstanding, share })
+        Some(Enough { queue_depth: at.queue_depth, share })
     })
 }
 

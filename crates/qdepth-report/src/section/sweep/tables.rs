@@ -19,7 +19,7 @@ use crate::words::{entry, fill_in};
 /// The maximum of every load on every target, with the latency there and at the lowest queue depth.
 pub(crate) fn key_figures(view: &View<'_>) -> Table {
     let words = view.words.columns;
-    let lowest = [("outstanding", view.lowest().to_string())];
+    let lowest = [("queue_depth", view.lowest().to_string())];
     let [lowest_rate, lowest_mean] =
         [words.rate_at_lowest, words.mean_at_lowest].map(|heading| fill_in(heading, &lowest));
     let curves = view.swept().flat_map(|load| view.targets.iter().map(move |t| (load, *t)));
@@ -39,8 +39,8 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
             Cell::or_dash(top.and_then(|top| rounded(top.main()).half_width))
         })
         .column(text(words.unit), |(load, ..)| Cell::plain(load.unit()))
-        .column(number_in(view.outstanding_heading(), ""), |(.., top, _)| {
-            Cell::or_dash(top.map(|top| number::count(top.record.outstanding.into())))
+        .column(number_in(view.queue_depth_heading(), ""), |(.., top, _)| {
+            Cell::or_dash(top.map(|top| number::count(top.record.queue_depth.into())))
         })
         .column(number_in(words.mean_at_maximum, unit.symbol()), |(.., top, _)| {
             Cell::time(unit, mean(top))
@@ -120,8 +120,8 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         .column(trims.then(|| number_in(words.trim_share, "%")), |(_, first)| {
             percent(first.trim_share)
         })
-        .column(text(words.request_size), |(_, first)| {
-            Cell::plain(number::spaced_sizes(&first.request_size))
+        .column(text(words.block_size), |(_, first)| {
+            Cell::plain(number::spaced_sizes(&first.block_size))
         })
         .column(text(words.arrivals), |(load, first)| {
             Cell::plain(if load.stepped && load.is_open_loop() {
@@ -175,8 +175,8 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
             former.replace(point.record.target) != Some(point.record.target) && view.compares()
         })
         .targets(view, |(_, point)| point.record.target)
-        .column(number_in(view.outstanding_heading(), ""), |(_, point)| {
-            Cell::head(number::count(point.record.outstanding.into()))
+        .column(number_in(view.queue_depth_heading(), ""), |(_, point)| {
+            Cell::head(number::count(point.record.queue_depth.into()))
         })
         .figures(
             |(_, point)| point.is_valid(),
@@ -270,8 +270,8 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     let table = Rows::from_items(parts)
         .groups(|(_, index, _)| *index == 0)
         .targets(view, |(point, ..)| point.record.target)
-        .column(number_in(view.outstanding_heading(), ""), |(point, ..)| {
-            Cell::head(number::count(point.record.outstanding.into()))
+        .column(number_in(view.queue_depth_heading(), ""), |(point, ..)| {
+            Cell::head(number::count(point.record.queue_depth.into()))
         })
         .column(text(words.direction), |(.., (name, ..))| Cell::plain(*name))
         .figures(
@@ -304,13 +304,13 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     let unit = load_unit(view.points().map(|(_, point)| point));
     let symbol = unit.symbol();
     let mut former = None;
-    let outstanding = view.outstanding_heading().replacen(' ', "\n", 1);
+    let queue_depth = view.queue_depth_heading().replacen(' ', "\n", 1);
     let rows = Rows::from_items(view.points().filter(|(load, _)| !load.stepped))
         .groups(|(load, _)| former.replace(&*load.id) != Some(&load.id))
         .column(text(words.profile), |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, point)| point.record.target)
-        .column(number_in(&outstanding, ""), |(_, point)| {
-            Cell::plain(number::count(point.record.outstanding.into()))
+        .column(number_in(&queue_depth, ""), |(_, point)| {
+            Cell::plain(number::count(point.record.queue_depth.into()))
         })
         .figures(
             |(_, point)| point.is_valid(),

@@ -29,9 +29,9 @@ impl Results<'_> {
         // The first of equal values, as in the text.
         self.curves[target].iter().rev().max_by(by).expect("points")
     }
-    fn at(&self, target: usize, outstanding: f64) -> &(u32, super::Estimate, f64) {
+    fn at(&self, target: usize, queue_depth: f64) -> &(u32, super::Estimate, f64) {
         let all = &mut self.curves[target].iter();
-        all.find(|(at, ..)| *at == outstanding as u32).expect("a point that was measured")
+        all.find(|(at, ..)| *at == queue_depth as u32).expect("a point that was measured")
     }
 }
 
@@ -56,11 +56,11 @@ pub(super) fn refute(view: &View<'_>, load: &Load<'_>, curves: &[&Curve; 2]) {
             Block::Table(table) => {
                 for row in &table.rows {
                     let cells: Vec<&str> = row.cells.iter().map(|cell| &*cell.text).collect();
-                    let [_, target, outstanding, share, value, _, latency, _] = cells[..] else {
+                    let [_, target, queue_depth, share, value, _, latency, _] = cells[..] else {
                         panic!("{cells:?}")
                     };
-                    enough(&results, target, figure(outstanding), figure(share));
-                    let point = results.at(results.targets_in(target)[0], figure(outstanding));
+                    enough(&results, target, figure(queue_depth), figure(share));
+                    let point = results.at(results.targets_in(target)[0], figure(queue_depth));
                     assert!(near(figure(value), point.1.value), "{cells:?}");
                     let unit = time(&format!("1 {}", table.columns[6].unit));
                     let decimals = latency.split_once('.').map_or(0, |(_, rest)| rest.len());
@@ -74,11 +74,11 @@ pub(super) fn refute(view: &View<'_>, load: &Load<'_>, curves: &[&Curve; 2]) {
     }
 }
 
-fn enough(results: &Results<'_>, targets: &str, outstanding: f64, share: f64) {
+fn enough(results: &Results<'_>, targets: &str, queue_depth: f64, share: f64) {
     for target in results.targets_in(targets) {
-        let (_, there, _) = results.at(target, outstanding);
+        let (_, there, _) = results.at(target, queue_depth);
         let (_, top, _) = results.top(target);
-        assert!(there.value >= share / 100.0 * top.value, "{targets} {outstanding} {share}");
+        assert!(there.value >= share / 100.0 * top.value, "{targets} {queue_depth} {share}");
     }
 }
 
@@ -97,8 +97,8 @@ fn below_a_diagram(view: &View<'_>, results: &Results<'_>, sentence: &str) -> us
 }
 
 fn limited(results: &Results<'_>, target: usize, kind: usize, values: &Values, sentence: &str) {
-    let (outstanding, top, _) = results.top(target);
-    let outstanding = f64::from(*outstanding);
+    let (queue_depth, top, _) = results.top(target);
+    let queue_depth = f64::from(*queue_depth);
     let served = || top.value / results.at(target, 1.0).1.value;
     match kind {
         1 => {
@@ -109,12 +109,12 @@ fn limited(results: &Results<'_>, target: usize, kind: usize, values: &Values, s
             let ends: Vec<f64> = values["figure"].split(" to ").map(figure).collect();
             let (low, high) = (ends[0], ends[ends.len() - 1]);
             assert!(served() >= 0.98 * low && served() <= 1.02 * high, "{sentence}: {}", served());
-            assert!(served() <= outstanding / 2.0, "{sentence}");
+            assert!(served() <= queue_depth / 2.0, "{sentence}");
         }
         6 => {
-            assert!(served() >= 0.9 * outstanding, "{sentence}: {}", served());
+            assert!(served() >= 0.9 * queue_depth, "{sentence}: {}", served());
             let last = results.curves[target].last().expect("points").0;
-            assert!((f64::from(last) - outstanding).abs() < 0.5, "{sentence}");
+            assert!((f64::from(last) - queue_depth).abs() < 0.5, "{sentence}");
         }
         // These results have no findings and no device model.
         _ => panic!("{sentence}"),

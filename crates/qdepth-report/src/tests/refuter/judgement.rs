@@ -175,7 +175,7 @@ fn recommended(view: &View<'_>, text: &str) {
     for (load, target) in chosen {
         let beaten = load.on(target).filter(|point| point.is_valid()).any(|point| {
             let others = view.targets.iter().filter(|other| **other != target);
-            let mut others = others.filter_map(|o| load.at(*o, point.record.outstanding));
+            let mut others = others.filter_map(|o| load.at(*o, point.record.queue_depth));
             others.any(|other| certain(point.main(), other.main(), SMALL))
         });
         let claim = text.contains(&format!("Exception: under {}", load.title))
@@ -191,7 +191,7 @@ fn at_one_depth(view: &View<'_>, answer: &str) {
     for load in view.swept() {
         for point in load.on(base).filter(|point| point.is_valid()) {
             let others = view.targets.iter().skip(1);
-            let others = others.filter_map(|o| load.at(*o, point.record.outstanding));
+            let others = others.filter_map(|o| load.at(*o, point.record.queue_depth));
             all.extend(others.map(|other| other.main().value / point.main().value));
         }
     }

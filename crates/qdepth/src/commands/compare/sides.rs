@@ -93,7 +93,7 @@ fn runs_of_file(part: &str) -> Result<Vec<Document>> {
     let exported = match Document::read(&text) {
         Ok(mut run) => {
             run.environment.retain(|seen| (&*seen.subject, &*seen.key) != RunRecord::COMMAND);
-            if run.run.state != "sealed" {
+            if run.run.state != "complete" {
                 bail!(Usage(format!(
                     "{part}: the run is {}, but only complete runs can be compared",
                     run.run.state

@@ -137,7 +137,7 @@ fn point_indices(converted: &Converted, points: &[PointRecord], clone: &Origin) 
 fn deepest(goal: LatencyGoal, points: &[PointRecord], point_indices: &[usize]) -> Vec<usize> {
     let keeps = |at: &&usize| {
         let mut all = LatencyHistogram::new();
-        points[**at].transfers().iter().for_each(|side| all.merge(&side.service_time));
+        points[**at].transfers().iter().for_each(|side| all.merge(&side.latency));
         all.quantile(goal.percentile / 100.0).is_some_and(|ns| ns.0 <= goal.target_ns)
     };
     let last = point_indices.iter().take_while(keeps).last();
@@ -180,7 +180,7 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 percentiles: job.report.percentiles.clone(),
                 percentiles_of: [job.report.percentiles_of[0], job.report.percentiles_of[1]],
                 depth: match (job.goal, point_indices.first()) {
-                    (Some(_), Some(at)) => points[*at].outstanding,
+                    (Some(_), Some(at)) => points[*at].queue_depth,
                     _ => job.depth,
                 },
                 goal: job.goal,

@@ -293,7 +293,7 @@ fn the_reference_of_remarks_is_what_is_told() {
 
 /// The columns of a point's latencies, of which there is one for each of these.
 const LATENCIES: [&[&str]; 3] = [
-    &["service_time", "response_time"],
+    &["latency", "response_time"],
     &["reads", "writes", "trims", "all", "syncs"],
     &["count", "min", "mean", "max", "p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "p99.9999"],
 ];
@@ -304,7 +304,7 @@ fn the_reference_of_csv_is_what_is_exported() {
     let mut page = format!(
         "# CSV columns\n\n`qdepth export --csv` prints one row for each point. A cell is empty \
          where a value does not exist.\n\nLatencies are nanoseconds, in columns \
-         `TIME_ns_DIRECTION_FIGURE`, for example `service_time_ns_reads_p99.9`: TIME is one of \
+         `TIME_ns_DIRECTION_FIGURE`, for example `latency_ns_reads_p99.9`: TIME is one of \
          `{time}`, DIRECTION one of `{direction}`, FIGURE one of `{figure}`. A percentile with \
          fewer than ten samples beyond it is empty. Times are RFC 3339, UTC.\n\n"
     );

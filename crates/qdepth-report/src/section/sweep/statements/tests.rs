@@ -17,7 +17,7 @@ fn lines() -> impl Strategy<Value = Vec<CurvePoint>> {
             let at = |(index, (noise, half, known)): (usize, (f64, f64, bool))| {
                 let value = scale * 2f64.powf(slope * index as f64) * (1.0 + 0.02 * noise);
                 let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
-                CurvePoint { outstanding: 1 << index, value, interval }
+                CurvePoint { queue_depth: 1 << index, value, interval }
             };
             points.into_iter().enumerate().map(at).collect()
         },
@@ -31,7 +31,7 @@ fn saturating() -> impl Strategy<Value = Vec<CurvePoint>> {
             let rise = f64::from(1 << index.min(knee)) / f64::from(1 << knee);
             let value = top * rise * (1.0 + tail * f64::from(index.saturating_sub(knee)) / 9.0);
             CurvePoint {
-                outstanding: 1 << index,
+                queue_depth: 1 << index,
                 value,
                 interval: Some((value * (1.0 - half), value * (1.0 + half))),
             }
@@ -71,7 +71,7 @@ fn holds_for(points: &[CurvePoint], values: &[f64]) -> Result<(), TestCaseError>
     }
     match line.tail {
         Tail::Plateau(from, share) => {
-            for (at, value) in points.iter().zip(values).filter(|(at, _)| at.outstanding >= from) {
+            for (at, value) in points.iter().zip(values).filter(|(at, _)| at.queue_depth >= from) {
                 prop_assert!(*value * slack >= (1.0 - share) * values[index], "{at:?}");
             }
         }
@@ -80,9 +80,9 @@ fn holds_for(points: &[CurvePoint], values: &[f64]) -> Result<(), TestCaseError>
     }
     if let Some(enough) = enough(points) {
         let at =
-            points.iter().position(|at| at.outstanding == enough.outstanding).expect("a point");
+            points.iter().position(|at| at.queue_depth == enough.queue_depth).expect("a point");
         prop_assert!(values[at] * slack >= enough.share * values[index]);
-        prop_assert!(enough.outstanding * 2 <= line.largest.outstanding);
+        prop_assert!(enough.queue_depth * 2 <= line.largest.queue_depth);
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ proptest! {
         known in any::<bool>(),
     ) {
         let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
-        let (round, within) = match statement(&CurvePoint { outstanding: 1, value, interval }) {
+        let (round, within) = match statement(&CurvePoint { queue_depth: 1, value, interval }) {
             RoundedValue::Plain(round) => (round, known && half <= 0.0051),
             RoundedValue::About(round) => (round, true),
             RoundedValue::Under(round) => (round, value * (1.0 + half) < round),
@@ -157,8 +157,8 @@ proptest! {
 
 #[test]
 fn a_saturating_line_is_told_as_a_person_would() {
-    let at = |outstanding, value: f64| CurvePoint {
-        outstanding,
+    let at = |queue_depth, value: f64| CurvePoint {
+        queue_depth,
         value,
         interval: Some((value * 0.997, value * 1.003)),
     };
