@@ -1,6 +1,6 @@
 //! Long-lived files of qdepth that are written repeatedly.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -105,11 +105,7 @@ impl Kept {
             None => {}
         }
         let using = if trust == Trust::Lines { Use::Lines } else { Use::Kept };
-        let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, using) else {
-            let found =
-                format!("{} is also used for another purpose by this command", path.display());
-            return Err(FileError::wrong(path, found, "Name different files"));
-        };
+        let claim = claim(&folder, &name, path, using)?;
         let file = folder.open_in(&name, access, 0o600).map_err(failed)?;
         must_be_ours(&folder, &fstat(&file).map_err(failed)?, path, trust)?;
         Ok(Some(Self {
@@ -212,6 +208,9 @@ impl Kept {
     /// If `/proc` does not show the path, or a file next to it (name and extension) is not a
     /// regular file.
     pub fn into_name(self, besides: &[&str]) -> Result<Named, FileError> {
+        let failed = |errno| FileError::cannot("look at", &self.path, errno);
+        let own = fstat(self.file()).map_err(failed)?;
+        let mut claims = Vec::new();
         for ending in besides {
             let mut name = self.name.clone();
             name.push(ending);
@@ -219,13 +218,33 @@ impl Kept {
             let failed = |errno| FileError::cannot("look at", &path, errno);
             if let Some(found) = self.folder.entry_stat(&name).map_err(failed)? {
                 must_be_ours(&self.folder, &found, &path, self.trust)?;
+                must_be_of_an_owner(&found, &own, &path)?;
             }
+            claims.push(claim(&self.folder, &name, &path, Use::Kept)?);
         }
+        claims.push(self.claim);
         let path = self.folder.real_path()?.join(&self.name);
-        let failed = |errno| FileError::cannot("look at", &path, errno);
-        let which = identity(&fstat(self.file()).map_err(failed)?);
-        Ok(Named { path, which, folder: self.folder, name: self.name, _claim: self.claim })
+        let which = identity(&own);
+        Ok(Named { path, which, folder: self.folder, name: self.name, _claims: claims })
     }
+}
+
+fn claim(folder: &Folder, name: &OsStr, path: &Path, using: Use) -> Result<Claim, FileError> {
+    let failed = |errno| FileError::failed(path, "inspect its directory", errno);
+    Claim::new(folder.identity().map_err(failed)?, name, using).ok_or_else(|| {
+        let found = format!("{} is also used for another purpose by this command", path.display());
+        FileError::wrong(path, found, "Name different files")
+    })
+}
+
+/// A library trusts a file next to the kept file as much as the kept file itself, even when it only
+/// reads, and may change its owner.
+fn must_be_of_an_owner(found: &Stat, kept: &Stat, path: &Path) -> Result<(), FileError> {
+    if [kept.st_uid, geteuid().as_raw(), 0].contains(&found.st_uid) {
+        return Ok(());
+    }
+    let found = format!("{} belongs to user {}", path.display(), found.st_uid);
+    Err(FileError::refused(path, found, "Remove it, or name another file"))
 }
 
 /// Path of a kept file, for a library that opens it by itself.
@@ -235,7 +254,7 @@ pub struct Named {
     which: Identity,
     folder: Folder,
     name: OsString,
-    _claim: Claim,
+    _claims: Vec<Claim>,
 }
 
 impl Named {

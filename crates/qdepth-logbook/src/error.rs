@@ -145,6 +145,28 @@ pub enum LogbookError {
         /// Error of the copy.
         source: Box<LogbookError>,
     },
+    /// A file next to the logbook that SQLite would delete, or that names a file to delete.
+    #[error(
+        "{beside} lies next to the logbook and is not part of it, but SQLite would delete it. \
+         Move it to another directory, or name another logbook with --logbook",
+        beside = .beside.display()
+    )]
+    Beside {
+        /// The logbook.
+        path: PathBuf,
+        /// The file next to it.
+        beside: PathBuf,
+    },
+    /// The contents of the file are older than what was written to it: another program wrote it.
+    #[error(
+        "{path} was overwritten by another program while qdepth wrote to it: stored points are \
+         lost. Repeat the run with `--logbook FILE` and a file that nothing else writes",
+        path = .path.display()
+    )]
+    Overwritten {
+        /// The logbook.
+        path: PathBuf,
+    },
     /// Any other failure of SQLite.
     #[error(
         "{path}: {doing} failed ({source}). Check that the file and its directory are writable"

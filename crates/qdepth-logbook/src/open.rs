@@ -1,7 +1,7 @@
 //! Opening of logbooks: identification, version check and creation.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -24,10 +24,14 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 /// Name and text of the files of `migrations/`, listed by `build.rs`.
 const MIGRATIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 /// Time limit for locks. Writes are short: a longer wait means a stuck process.
-const BUSY: Duration = Duration::from_secs(30);
+pub(crate) const BUSY: Duration = Duration::from_secs(30);
 /// Number of attempts to create a file while another process creates it.
 const TRIES: usize = 20;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// First bytes of a rollback journal, and last bytes of the name of a super-journal.
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+/// Largest journal of a logbook without contents, bytes: a header of one sector.
+const NEW_JOURNAL_MAX: u64 = 64 * 1024;
 /// Files that SQLite creates or finds next to the logbook: they must not be links.
 const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
@@ -186,7 +190,43 @@ fn checked(kept: Kept, path: &Path) -> Result<Named> {
         .read_to_end(&mut head)
         .map_err(|error| LogbookError::io(path, "inspecting the file", error))?;
     refuse_foreign_bytes(&head, path)?;
-    kept.into_name(&BESIDES).map_err(|error| LogbookError::file(path, error))
+    let file = kept.into_name(&BESIDES).map_err(|error| LogbookError::file(path, error))?;
+    for ending in BESIDES {
+        check_beside(&file, ending, path)?;
+    }
+    Ok(file)
+}
+
+/// Refuses a file next to the logbook that SQLite would delete, or from which it would take the
+/// name of a file to delete: a rollback journal may end with the name of a super-journal
+/// (<https://sqlite.org/fileformat.html#the_rollback_journal>). qdepth's own never do.
+fn check_beside(logbook: &Named, ending: &str, path: &Path) -> Result<()> {
+    let beside = sibling(logbook.path(), ending);
+    let failed = |error| LogbookError::io(path, "inspecting the files next to it", error);
+    let kept = Kept::open(&beside, Trust::Reading, false);
+    let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
+        return Ok(());
+    };
+    let mut file = kept.file();
+    let length = file.metadata().map_err(failed)?.len();
+    let mut head = Vec::new();
+    file.take(JOURNAL_MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
+    let mut end = Vec::new();
+    if ending == "-journal" && length > 0 {
+        let place = length.saturating_sub(JOURNAL_MAGIC.len() as u64);
+        file.seek(SeekFrom::Start(place)).map_err(failed)?;
+        file.read_to_end(&mut end).map_err(failed)?;
+    }
+    let is_new_journal = ending == "-journal"
+        && length <= NEW_JOURNAL_MAX
+        && (head == JOURNAL_MAGIC || head.iter().all(|byte| *byte == 0));
+    // The logbook is looked at last: another process may be creating it.
+    let is_empty = || std::fs::metadata(logbook.path()).is_ok_and(|found| found.len() == 0);
+    let names_another = length > JOURNAL_MAGIC.len() as u64 && end == JOURNAL_MAGIC;
+    if names_another || length > 0 && !is_new_journal && is_empty() {
+        return Err(LogbookError::Beside { path: path.to_owned(), beside });
+    }
+    Ok(())
 }
 
 fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
@@ -237,17 +277,17 @@ fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A table or view: name, true for a view or virtual table, and SQL text.
+/// A table, view or trigger: name, true for anything but an ordinary table, and SQL text.
 type Object = (String, bool, String);
 
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
-    let query = "SELECT name, type = 'view' OR sql LIKE 'CREATE VIRTUAL%' AS is_view, sql
-                 FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY is_view";
+    let query = "SELECT name, type <> 'table' OR sql LIKE 'CREATE VIRTUAL%' AS is_active, sql
+                 FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger') ORDER BY is_active";
     let mut query = connection.prepare(query)?;
     query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
 }
 
-/// Tables and views as the migrations up to this version create them. Those of the newest version
+/// Tables, views and triggers as the migrations up to this version create them. Those of the newest version
 /// are kept, because creating them takes a millisecond.
 fn expected(version: i64) -> rusqlite::Result<Cow<'static, [Object]>> {
     static NEWEST: OnceLock<Vec<Object>> = OnceLock::new();
@@ -268,16 +308,17 @@ fn expected(version: i64) -> rusqlite::Result<Cow<'static, [Object]>> {
     })
 }
 
-/// Refuses tables and views that are not exactly those of the schema version. Rows of another table
-/// would be misread, and writing them would fail halfway; a view in place of a table could run
-/// forever. A missing table is damage, which reading reports; tables of other names are allowed.
+/// Refuses tables, views and triggers that are not exactly those of the schema version. Rows of
+/// another table would be misread, and writing them would fail halfway; a view in place of a table
+/// could run forever, and a trigger could delete what was stored. A missing table is damage, which
+/// reading reports; tables of other names are allowed.
 fn check_objects(connection: &Connection, path: &Path, version: i64) -> Result<()> {
     let found = objects(connection).map_err(doing(path, "reading the table of contents"))?;
     let expected = expected(version).map_err(doing(path, "creating the expected tables"))?;
     for object in found.into_iter().filter(|object| !expected.contains(object)) {
-        let (name, is_view, _) = object;
-        if is_view {
-            let why = format!("its view or virtual table `{name}` is not qdepth's");
+        let (name, is_active, _) = object;
+        if is_active {
+            let why = format!("its view, trigger or virtual table `{name}` is not qdepth's");
             return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
         }
         if expected.iter().any(|(known, ..)| *known == name) {

@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-use rusqlite::Transaction;
+use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::error::LogbookError;
 use crate::failure::Failure;
 use crate::logbook::Logbook;
-use crate::open::{bring_into_file, doing};
+use crate::open::{BUSY, OPEN, bring_into_file, connect, doing};
 use crate::rescue;
 
 type Result<T> = std::result::Result<T, LogbookError>;
+
+/// Highest numbers of the tables to which each write adds.
+const NEWEST: &str = "SELECT coalesce((SELECT max(sequence) FROM run), 0),
+    coalesce((SELECT max(id) FROM observation), 0), coalesce((SELECT max(id) FROM point), 0),
+    coalesce((SELECT max(id) FROM finding), 0)";
 
 impl Logbook {
     /// Runs a transaction, which is valid only if the file is still in place. Otherwise, everything
@@ -34,6 +39,9 @@ impl Logbook {
                 result = self.write_once(what, &work);
             }
         }
+        if result.is_ok() && self.rescued.is_none() && !self.is_kept_by_the_file() {
+            return Err(LogbookError::Overwritten { path: self.path.clone() });
+        }
         match (&self.rescued, result) {
             (Some(copy), Ok(())) => {
                 let (path, copy) = (self.path.clone(), copy.path().to_owned());
@@ -41,6 +49,22 @@ impl Logbook {
             }
             (_, result) => result,
         }
+    }
+
+    /// True if a reader that opens the file now finds everything that this connection stored.
+    /// Another process may add more.
+    fn is_kept_by_the_file(&self) -> bool {
+        let Some(file) = &self.file else { return true };
+        let newest = |connection: &Connection| -> rusqlite::Result<[i64; 4]> {
+            connection.query_row(NEWEST, [], |row| {
+                Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+            })
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OPEN;
+        let Ok(own) = newest(&self.connection) else { return false };
+        let Ok(reader) = connect(file.path(), flags) else { return false };
+        let kept = reader.busy_timeout(BUSY).and_then(|()| newest(&reader));
+        kept.is_ok_and(|kept| own.iter().zip(kept).all(|(own, kept)| *own <= kept))
     }
 
     /// Runs a transaction. On a full disk, releases the reserve, copies the log into the file, and

@@ -67,6 +67,25 @@ fn a_logbook_that_is_no_longer_in_its_place_is_copied_with_every_point() {
     }
 }
 
+/// The name still leads to the same inode.
+#[test]
+fn a_logbook_overwritten_in_place_is_reported() {
+    for way in ["older copy", "emptied"] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("qdepth.db");
+        drop(Logbook::open(&file).unwrap());
+        let older = fs::read(&file).unwrap();
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.begin_run(&run(ID)).unwrap();
+        logbook.add_point(ID, &point(0)).unwrap();
+        fs::write(&file, if way == "emptied" { &[] } else { &*older }).unwrap();
+        let ended = logbook
+            .add_point(ID, &point(1))
+            .and_then(|()| logbook.end_run(ID, RunState::Complete, "2026-11-26T00:00:00Z", &[]));
+        assert!(ended.is_err(), "{way}");
+    }
+}
+
 #[test]
 fn a_copy_without_the_log_holds_every_finished_point() {
     let folder = tempfile::tempdir().unwrap();

@@ -67,8 +67,103 @@ fn a_view_without_end_in_a_tables_place_is_refused() {
         .unwrap();
     drop(hostile);
     let error = Logbook::open_read_only(&file).unwrap_err().to_string();
-    assert!(error.contains("its view or virtual table"), "{error}");
-    assert!(refused(&file).contains("view or virtual table"));
+    assert!(error.contains("its view, trigger or virtual table"), "{error}");
+    assert!(refused(&file).contains("view, trigger or virtual table"));
+}
+
+#[test]
+fn foreign_triggers_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, body) in [
+        ("deletes", "DELETE FROM finding"),
+        (
+            "never_ends",
+            "SELECT * FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 \
+                        FROM n) SELECT x FROM n)",
+        ),
+    ] {
+        let file = directory.path().join(format!("{name}.db"));
+        measure(&file).unwrap();
+        let hostile = rusqlite::Connection::open(&file).unwrap();
+        let trigger = format!("CREATE TRIGGER {name} AFTER INSERT ON finding BEGIN {body}; END");
+        hostile.execute_batch(&trigger).unwrap();
+        drop(hostile);
+        assert!(refused(&file).contains(name));
+    }
+}
+
+/// SQLite deletes the files next to a new database, whatever they hold.
+#[test]
+fn files_next_to_a_new_logbook_are_kept() {
+    for ending in ["-wal", "-shm", "-journal"] {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, beside) = (directory.path().join("q.db"), format!("q.db{ending}"));
+        let beside = directory.path().join(beside);
+        std::fs::write(&beside, "dear").unwrap();
+        for is_empty in [false, true] {
+            if is_empty {
+                std::fs::write(&file, "").unwrap();
+            }
+            let error = measure(&file).expect_err("the file would be lost").to_string();
+            assert!(error.contains(&*beside.to_string_lossy()), "{error}");
+            assert_eq!(std::fs::read(&beside).unwrap(), b"dear", "{ending}");
+        }
+        std::fs::remove_file(&beside).unwrap();
+        measure(&file).unwrap();
+    }
+}
+
+/// A rollback journal with the name of a super-journal makes SQLite delete the file of that name.
+#[test]
+fn a_journal_that_names_a_victim_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("victim"), "dear").unwrap();
+    measure(&at("q.db")).unwrap();
+    let magic = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let (victim, number) = (at("victim"), |value: u32| value.to_be_bytes());
+    let name = victim.as_os_str().as_encoded_bytes();
+    let pages = std::fs::metadata(at("q.db")).unwrap().len() / 4096;
+    let mut journal = magic.to_vec();
+    for word in [0, 1, pages as u32, 512, 4096] {
+        journal.extend(number(word));
+    }
+    journal.resize(512, 0);
+    journal.extend(number(0x4000_0000 / 4096 + 1));
+    journal.extend(name);
+    journal.extend(number(name.len() as u32));
+    journal.extend(number(name.iter().map(|byte| u32::from(*byte)).sum()));
+    journal.extend(magic);
+    let acts: [(&str, fn(&Path) -> Result<(), LogbookError>); 2] = [
+        ("reading", |file| Logbook::open_read_only(file).map(|_| ())),
+        ("writing", |file| Logbook::open(file).map(|_| ())),
+    ];
+    for (act, open) in acts {
+        std::fs::write(at("q.db-journal"), &journal).unwrap();
+        let error = open(&at("q.db")).expect_err(act);
+        assert!(matches!(error, LogbookError::Beside { .. }), "{act}: {error}");
+        assert_eq!(std::fs::read(at("victim")).unwrap(), b"dear", "{act}");
+    }
+    std::fs::remove_file(at("q.db-journal")).unwrap();
+    measure(&at("other.db")).unwrap();
+    assert_eq!(Logbook::open_read_only(at("q.db")).unwrap().points(ID).unwrap().len(), 1);
+}
+
+#[test]
+fn another_users_journal_is_refused_for_reading() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: another user's files can only be made as root");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    measure(&at("q.db")).unwrap();
+    std::fs::write(at("q.db-journal"), "theirs").unwrap();
+    let nobody = Some(Uid::from_raw(65534));
+    chownat(CWD, at("q.db-journal"), nobody, None, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+    let error = Logbook::open_read_only(at("q.db")).expect_err("another user's").to_string();
+    assert!(error.contains("user 65534"), "{error}");
+    assert_eq!(std::fs::metadata(at("q.db-journal")).unwrap().uid(), 65534);
 }
 
 #[test]
