@@ -47,7 +47,7 @@ Rates in #text("IO/s").
     }
 
     #[test]
-    fn a_folder_becomes_a_tagged_pdf_with_text_that_can_be_searched() {
+    fn directory_becomes_a_tagged_searchable_pdf() {
         let folder = folder(MARKUP);
         let (first, second) = (folder.path().join("a.pdf"), folder.path().join("b.pdf"));
         let (status, said) = pdf(&[folder.path(), &first], None);
@@ -78,7 +78,7 @@ Rates in #text("IO/s").
     }
 
     #[test]
-    fn a_picture_without_words_makes_a_pdf_that_does_not_call_itself_accessible() {
+    fn picture_without_text_makes_an_inaccessible_pdf() {
         let folder = folder(&MARKUP.replace(", alt: \"A line that rises\"", ""));
         let output = folder.path().join("a.pdf");
         let (status, said) = pdf(&[folder.path(), &output], None);
@@ -91,7 +91,7 @@ Rates in #text("IO/s").
     }
 
     #[test]
-    fn wrong_markup_is_named_with_its_line_and_leaves_the_former_pdf() {
+    fn markup_error_names_line_and_keeps_old_pdf() {
         const MISTAKEN: &str = "fine\n#nothing-of-that-name()\n";
         let folder = folder(MISTAKEN);
         let output = folder.path().join("a.pdf");
@@ -110,7 +110,7 @@ Rates in #text("IO/s").
     }
 
     #[test]
-    fn what_is_missing_is_refused_with_what_to_do() {
+    fn missing_fonts_and_arguments_are_refused() {
         let folder = folder(MARKUP);
         let output = folder.path().join("a.pdf");
         let (status, said) = pdf(&[folder.path(), &output], Some(folder.path()));
@@ -124,7 +124,7 @@ Rates in #text("IO/s").
     }
 
     #[test]
-    fn nothing_outside_the_folder_is_read() {
+    fn files_outside_the_directory_are_not_read() {
         for path in ["/etc/hostname", "../../etc/hostname", "@preview/cetz:0.3.0"] {
             let folder = folder(&format!("#import \"{path}\"\n"));
             let (status, said) = pdf(&[folder.path(), &folder.path().join("a.pdf")], None);

@@ -142,7 +142,7 @@ mod tests {
 
     /// The virtual machine and the packages are made at once.
     #[test]
-    fn two_names_exist_at_once() {
+    fn two_build_paths_can_exist_simultaneously() {
         let [one, two] = [(); 2].map(|()| NameWithoutBlanks::new().unwrap());
         for name in [&one, &two] {
             let manifest = name.path(&root().join("Cargo.toml"));

@@ -390,7 +390,7 @@ mod tests {
 
     /// `qdepth --version` reports the optimisation level of one of them.
     #[test]
-    fn crates_that_measure_keep_their_level_in_packages() {
+    fn measuring_crates_keep_optimisation_level_in_packages() {
         let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
         assert!(!manifest.contains("[profile.dist.package"));
         for name in ["engine", "linux", "measure", "media", "workload"] {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_glibc_is_the_largest_number() {
+    fn newest_glibc_version_is_compared_numerically() {
         let symbols = "0 DF *UND* 0 (GLIBC_2.2.5) read\n0 DF *UND* 0 (GLIBC_2.34) stat\n\
                        0 DF *UND* 0 (GLIBC_2.9) pipe2\n0 DF *UND* 0 (GCC_3.0) _Unwind\n";
         assert_eq!(newest_glibc(symbols), Some(34));

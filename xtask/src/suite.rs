@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_tests_left_behind_does_not_hold_the_suite() {
+    fn leftover_child_process_does_not_block_the_suite() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 60 & echo 'test result: ok. 1 passed; 0 failed; 0 ignored'"]);
         let begun = std::time::Instant::now();

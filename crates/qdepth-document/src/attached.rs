@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_as_it_was() {
+    fn gzip_round_trip_preserves_the_text() {
         let text = "point,rate\n".repeat(9_000);
         let gzip = gzip(&text);
         assert!(is_large(&text) && gzip.len() < text.len() / 50, "{}", gzip.len());

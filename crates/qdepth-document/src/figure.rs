@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_bar_with_an_interval_has_a_whisker() {
+    fn only_bars_with_intervals_have_whiskers() {
         let (plain, missing) = (MarkValue::Known(5.0, None), MarkValue::Missing);
         let known = MarkValue::Known(4.0, Some((3.0, 5.5)));
         assert_eq!(whiskers([known, plain, missing]), 3, "a line and two caps");

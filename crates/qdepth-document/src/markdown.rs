@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_of_others_becomes_a_link_that_runs() {
+    fn foreign_text_never_becomes_an_active_link() {
         for hostile in [
             "[x](javascript:alert(1))",
             "[x]: javascript:alert(1)",

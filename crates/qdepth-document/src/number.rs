@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_of_plans_have_their_units_apart() {
+    fn sizes_get_a_space_before_the_unit() {
         assert_eq!(spaced_sizes("8KiB"), "8 KiB");
         assert_eq!(spaced_sizes("2 × 16MiB, 4 KiB"), "2 × 16 MiB, 4 KiB");
         assert_eq!(spaced_sizes("4KiB: 50 %, 1MiB: 50 %"), "4 KiB: 50 %, 1 MiB: 50 %");
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_unit_after_a_number_is_kept_on_its_line() {
+    fn only_units_after_numbers_get_nonbreaking_spaces() {
         let text = "5,630 MiB/s (98 %), 4 s each; 3 sets of 8 KiB/x in the s of 2 B。";
         let fixed = "5,630~MiB/s (98~%), 4~s each; 3 sets of 8 KiB/x in the s of 2~B。";
         assert_eq!(unbroken(text), fixed.replace('~', "\u{a0}"));
     }
 
     #[test]
-    fn times_share_a_unit() {
+    fn times_in_a_table_share_a_unit() {
         let unit = TimeUnit::suiting([78_123.0, 9_999_999.0]);
         assert_eq!((unit.write(78_123.0), unit.symbol()), ("78.1".into(), "µs"));
         let unit = TimeUnit::suiting([78_123.0, 10_000_000.0]);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_running_text() {
+    fn running_text_units_are_formatted() {
         assert_eq!(duration(1e8), "100 ms");
         assert_eq!(duration(3e9), "3 s");
         assert_eq!(duration(85_230.0), "85.2 µs");

@@ -271,7 +271,7 @@ mod tests {
     use super::day;
 
     #[test]
-    fn each_day_of_a_year_is_a_date_and_no_other_is() {
+    fn only_valid_dates_become_typst_dates() {
         let days = |year: &str| {
             let all = (1..=12).flat_map(|month| (1..=31).map(move |day| (month, day)));
             all.filter(|(m, d)| day(&format!("{year}-{m:02}-{d:02}")) != "none").count()

@@ -594,7 +594,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_note_on_the_loop_says_these_limits() {
+    fn loop_design_note_states_the_time_limits() {
         let note = include_str!("../../../docs/design/0004-loop.md").replace("\n  ", " ");
         for (what, length) in [
             ("qdepth waits {} s for I/O in flight", DRAIN.0 / 1_000_000_000),

@@ -189,7 +189,7 @@ mod tests {
     use crate::outcome::Errors;
 
     #[test]
-    fn errors_of_workers_add_up_by_kind() {
+    fn errors_of_workers_are_added_by_kind() {
         let outcome = |errnos: &[i32]| {
             let mut outcome = Outcome::default();
             for errno in errnos {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_that_was_left_and_taken_up_again_is_the_sum_of_its_visits() {
+    fn point_in_segments_is_sum_of_segments() {
         let visit = |gap: u64, reads: u64| {
             let mut outcome = Outcome {
                 duration: Nanos::from_millis(200),

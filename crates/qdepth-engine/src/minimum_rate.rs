@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_keeps_its_rate_goes_on_and_one_that_does_not_ends_with_what_it_lacks() {
+    fn load_below_its_minimum_rate_ends_with_shortfall() {
         let kept = "duration = \"20s\"\nleast_rate = { io_per_s = [500.0, 200.0, 0.0] }";
         let outcome = measured(kept, steady());
         assert_eq!((outcome.ended, outcome.duration), (Ended::Duration, Nanos::from_secs(20)));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_stops_is_found_though_nothing_completes() {
+    fn stopped_target_is_found_without_completions() {
         let at = Instant(5_000_000_000);
         let stalls = steady().with_fault(Fault::Stall { at, length: Nanos::from_secs(3) });
         // The intervals of a load of a week are longer than the time over which the rate is taken.

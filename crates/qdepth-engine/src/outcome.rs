@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_kinds_beyond_the_room_are_counted_as_others() {
+    fn excess_error_kinds_are_counted_as_others() {
         let mut errors = Errors::default();
         for errno in (1..=18).chain([16, 18]) {
             errors.count(errno);

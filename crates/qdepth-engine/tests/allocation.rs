@@ -51,7 +51,7 @@ impl Target for Watched {
 }
 
 #[test]
-fn nothing_is_allocated_while_the_loop_runs() {
+fn measurement_loop_allocates_no_memory() {
     let file: PlanFile =
         toml::from_str(shipped_plan_text("quick").expect("shipped")).expect("reads");
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);

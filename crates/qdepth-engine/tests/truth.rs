@@ -115,7 +115,7 @@ fn mean(outcome: &Outcome, response: bool) -> f64 {
 }
 
 #[test]
-fn closed_loop_rate_is_servers_over_service_time_at_every_depth() {
+fn closed_loop_rate_is_servers_over_service_time() {
     let service = Nanos::from_micros(100);
     for servers in [1usize, 8, 32] {
         for depth in [1u32, 2, 3, 8, 16, 64, 512] {
@@ -133,7 +133,7 @@ fn closed_loop_rate_is_servers_over_service_time_at_every_depth() {
 
 /// A stream with think time alternates between its requests and a pause.
 #[test]
-fn a_stream_that_thinks_issues_its_requests_once_a_cycle() {
+fn think_time_stream_issues_ios_once_per_cycle() {
     let (service, think) = (Nanos::from_millis(1), Nanos::from_millis(4));
     // Queue depth, requests between two pauses, and their duration.
     for (depth, requests, busy_ms) in [(1, 1, 1), (2, 4, 2), (8, 3, 1), (4, 6, 2)] {
@@ -149,7 +149,7 @@ fn a_stream_that_thinks_issues_its_requests_once_a_cycle() {
 }
 
 #[test]
-fn a_load_that_is_delayed_begins_and_ends_so_much_later() {
+fn delayed_load_starts_and_ends_later() {
     let service = Nanos::from_millis(1);
     let now = point(4, Arrivals::Closed, Nanos::from_secs(2));
     let later = Point { delay_ns: 1_000_000_000, ..now.clone() };
@@ -166,7 +166,7 @@ fn a_load_that_is_delayed_begins_and_ends_so_much_later() {
 /// Mean response time of M/M/1 is S / (1 − ρ), of M/D/1 S · (1 + ρ / (2 (1 − ρ)))
 /// (Pollaczek–Khinchine; Kleinrock, *Queueing Systems* I, 5.6).
 #[test]
-fn open_loop_response_times_are_those_of_queueing_theory() {
+fn open_loop_response_times_match_queueing_theory() {
     let service = Nanos::from_micros(100);
     let (s, rho) = (service.0 as f64, 0.5);
     let arrivals = Arrivals::Poisson { rate: rho / service.as_secs_f64() };
@@ -183,7 +183,7 @@ fn open_loop_response_times_are_those_of_queueing_theory() {
 }
 
 #[test]
-fn percentiles_of_an_exponential_response_are_exact_within_half_a_per_cent() {
+fn exponential_percentiles_are_exact_within_half_a_percent() {
     let service = Nanos::from_micros(100);
     let arrivals = Arrivals::Poisson { rate: 5_000.0 };
     let mut target = ScriptedTarget::new(1, Service::Exponential(service), 3);
@@ -199,7 +199,7 @@ fn percentiles_of_an_exponential_response_are_exact_within_half_a_per_cent() {
 }
 
 #[test]
-fn a_stalled_closed_loop_hides_what_an_open_loop_shows() {
+fn saturated_open_loop_shows_growing_response_time() {
     // 4 slots before one server of 10 k/s, offered 11.1 k/s: the service time stays at 4 × 100 µs,
     // the response time grows with the backlog.
     let mut target = ScriptedTarget::new(1, Service::Fixed(Nanos::from_micros(100)), 1);
@@ -211,7 +211,7 @@ fn a_stalled_closed_loop_hides_what_an_open_loop_shows() {
 }
 
 #[test]
-fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
+fn one_second_stall_appears_in_open_loop_response() {
     // 1000 requests a second for ten seconds, with a stall of one second from the third second on.
     // The backlog of 1000 is gone after 1000 / (100,000 − 1000) s. All requests that arrive in the
     // stall wait between one second and nothing: a tenth of all, evenly distributed.
@@ -236,7 +236,7 @@ fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
 }
 
 #[test]
-fn faults_are_counted_exactly_and_never_in_rates() {
+fn failed_ios_are_counted_but_not_in_rates() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let point = point(8, Arrivals::Closed, Nanos::from_millis(500));
     let whole = run(&mut ScriptedTarget::new(4, service, 1), &point);
@@ -251,7 +251,7 @@ fn faults_are_counted_exactly_and_never_in_rates() {
 }
 
 #[test]
-fn short_transfers_are_completed_and_counted() {
+fn short_transfers_are_continued_and_counted() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Short { every: 100 });
     let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_millis(500)));
@@ -261,7 +261,7 @@ fn short_transfers_are_completed_and_counted() {
 }
 
 #[test]
-fn a_transfer_of_nothing_means_the_device_is_gone() {
+fn zero_byte_transfer_means_device_is_gone() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Gone { from: 1000 });
     let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_secs(1)));
@@ -272,7 +272,7 @@ fn a_transfer_of_nothing_means_the_device_is_gone() {
 }
 
 #[test]
-fn a_request_that_never_returns_is_abandoned_and_time_is_kept() {
+fn lost_io_is_abandoned_and_duration_is_kept() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Hang { at: 500 });
     let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_secs(1)));
@@ -282,7 +282,7 @@ fn a_request_that_never_returns_is_abandoned_and_time_is_kept() {
 }
 
 #[test]
-fn the_scripted_target_keeps_the_laws_of_targets() {
+fn scripted_target_passes_the_conformance_check() {
     for servers in [1, 4] {
         for law in
             [Service::Fixed(Nanos::from_micros(80)), Service::Exponential(Nanos::from_micros(80))]
@@ -294,7 +294,7 @@ fn the_scripted_target_keeps_the_laws_of_targets() {
 }
 
 #[test]
-fn a_sync_at_the_end_is_part_of_the_time() {
+fn final_sync_is_part_of_duration() {
     let mut point = point(4, Arrivals::Closed, Nanos::from_millis(100));
     point.fsync = Fsync { every_writes: 16, at_end: true, data_only: false };
     point.read_share = 0.0;
@@ -324,7 +324,7 @@ fn durable(writers: u32, arrivals: Arrivals, fault: Option<Fault>) -> Outcome {
 }
 
 #[test]
-fn a_durable_write_lasts_until_its_sync_has_ended() {
+fn durable_write_lasts_until_its_sync_ends() {
     for writers in [1, 8] {
         let outcome = durable(writers, Arrivals::Closed, None);
         let service = &outcome.directions[1].latency;
@@ -339,7 +339,7 @@ fn a_durable_write_lasts_until_its_sync_has_ended() {
 }
 
 #[test]
-fn writes_that_come_during_a_sync_share_the_next() {
+fn writes_during_a_sync_share_the_next() {
     let outcome = durable(64, Arrivals::Poisson { rate: 50_000.0 }, None);
     near(outcome.completed() as f64, 5000.0, 0.05, "durable writes");
     let response = outcome.directions[1].response_time.as_ref().unwrap();
@@ -352,7 +352,7 @@ fn writes_that_come_during_a_sync_share_the_next() {
 }
 
 #[test]
-fn a_sync_that_fails_fails_the_writes_that_it_was_to_cover() {
+fn failed_sync_fails_the_preceding_writes() {
     // One writer: every second request is a sync.
     let outcome = durable(1, Arrivals::Closed, Some(Fault::Error { every: 2, errno: 5 }));
     assert_eq!((outcome.completed(), outcome.failed()), (0, 500));
@@ -360,7 +360,7 @@ fn a_sync_that_fails_fails_the_writes_that_it_was_to_cover() {
 }
 
 #[test]
-fn a_limit_of_bytes_ends_the_point() {
+fn byte_limit_ends_the_point() {
     let mut point = point(8, Arrivals::Closed, Nanos::from_secs(100));
     point.stop.bytes = 1 << 20;
     let service = Service::Fixed(Nanos::from_micros(100));
@@ -370,7 +370,7 @@ fn a_limit_of_bytes_ends_the_point() {
 }
 
 #[test]
-fn each_stream_moves_its_bytes_and_the_tail_is_part_of_the_time() {
+fn stream_byte_limit_includes_the_tail_in_duration() {
     let mut point = point(4, Arrivals::Closed, Nanos::from_secs(100));
     (point.streams, point.stop.bytes_per_stream) = (3, 10 * 4096);
     point.warm_up_ns = 0;
@@ -394,7 +394,7 @@ fn each_stream_moves_its_bytes_and_the_tail_is_part_of_the_time() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn every_law_holds_on_any_load(
+    fn measurement_laws_hold_for_any_load(
         depth in 1u32..200, streams in 1u32..5, servers in 1usize..40, micros in 1u64..5000,
         exponential in any::<bool>(), durable in any::<bool>(), kind in 0..4,
         load in 0.1f64..1.5, seed in any::<u64>(),
@@ -430,7 +430,7 @@ proptest! {
 }
 
 #[test]
-fn loads_measured_together_keep_books_of_their_own() {
+fn simultaneous_loads_have_separate_counters() {
     // One server of 1 ms with a closed-loop reader and a scheduled writer.
     let second = Nanos::from_secs(1);
     let reader = Point { read_share: 1.0, ..point(1, Arrivals::Closed, second) };
@@ -455,7 +455,7 @@ fn loads_measured_together_keep_books_of_their_own() {
 }
 
 #[test]
-fn workers_of_a_point_joined_are_the_point() {
+fn joined_workers_equal_the_whole_point() {
     let second = Nanos::from_secs(1);
     let whole = Point { streams: 4, ..point(2, Arrivals::Closed, second) };
     let run = |streams: std::ops::Range<u32>, servers: usize| {
@@ -490,7 +490,7 @@ fn in_company(points: &[Point]) -> Vec<Outcome> {
 }
 
 #[test]
-fn loads_that_wait_for_samples_end_together() {
+fn loads_with_sample_goals_end_together() {
     let second = Nanos::from_secs(1);
     let wanting = |count: u64| {
         let mut point = point(1, Arrivals::Closed, Nanos(40 * second.0));
@@ -520,7 +520,7 @@ fn until(share: f64) -> Point {
 }
 
 #[test]
-fn a_point_that_ends_by_its_precision_holds_the_true_rate() {
+fn point_ended_by_precision_covers_true_rate() {
     let mut held = 0;
     for seed in 0..400 {
         // Counts of 100 ms have a standard deviation of 10 %.
@@ -542,7 +542,7 @@ fn a_point_that_ends_by_its_precision_holds_the_true_rate() {
 }
 
 #[test]
-fn a_precision_out_of_reach_ends_by_time() {
+fn unreachable_precision_ends_by_duration() {
     let service = Service::Exponential(Nanos::from_millis(1));
     let outcome = run(&mut ScriptedTarget::new(1, service, 1), &until(0.001));
     assert_eq!((outcome.ended, outcome.duration), (Ended::Duration, Nanos::from_secs(60)));
@@ -550,7 +550,7 @@ fn a_precision_out_of_reach_ends_by_time() {
 }
 
 #[test]
-fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
+fn load_that_ends_step_stops_other_loads() {
     let second = Nanos::from_secs(1);
     let mut first = point(1, Arrivals::Closed, Nanos(40 * second.0));
     // 1000 requests, one a millisecond.
@@ -569,7 +569,7 @@ fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
 }
 
 #[test]
-fn streams_that_catch_up_move_as_much_as_the_first() {
+fn streams_with_catch_up_transfer_equal_bytes() {
     let second = Nanos::from_secs(1);
     let mut slow = point(1, Arrivals::Closed, second);
     slow.stop.bytes_per_stream = 1 << 40;
@@ -595,7 +595,7 @@ fn streams_that_catch_up_move_as_much_as_the_first() {
 }
 
 #[test]
-fn tied_loads_issue_in_proportion_to_their_weights() {
+fn flow_loads_issue_in_proportion_to_weights() {
     let second = Nanos::from_secs(1);
     let tied = |weight: u32, pause_ns: u64| Point {
         flow: Some(Flow { group: 3, weight, pause_ns }),
@@ -621,7 +621,7 @@ fn tied_loads_issue_in_proportion_to_their_weights() {
 }
 
 #[test]
-fn a_tied_load_pauses_once_all_of_it_came_back() {
+fn flow_load_pauses_after_its_ios_complete() {
     // The load that is ahead waits 10 ms at a time, so the other sets the pace with one I/O a
     // millisecond.
     let second = Nanos::from_secs(1);

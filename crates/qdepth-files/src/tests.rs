@@ -86,7 +86,7 @@ fn result(path: &Path, text: &str) {
 }
 
 #[test]
-fn what_is_no_result_or_was_changed_since_is_not_replaced() {
+fn foreign_or_changed_file_is_not_replaced() {
     let dir = folder();
     let at = |name: &str| dir.path().join(name);
     for name in ["notes.md", "report.pdf", "photo.jpg", "passwd", "house.typ"] {
@@ -121,7 +121,7 @@ fn what_is_no_result_or_was_changed_since_is_not_replaced() {
 }
 
 #[test]
-fn a_new_result_is_its_owners_alone_or_as_the_umask_lets() {
+fn new_result_is_private_or_follows_the_umask() {
     let dir = folder();
     let _alone = UMASK.lock().unwrap();
     let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
@@ -137,7 +137,7 @@ fn a_new_result_is_its_owners_alone_or_as_the_umask_lets() {
 }
 
 #[test]
-fn an_earlier_result_is_replaced_and_told_of_and_keeps_its_mode() {
+fn replaced_result_keeps_its_mode_and_is_reported() {
     let dir = folder();
     let path = dir.path().join("report.html");
     result(&path, "earlier");
@@ -151,7 +151,7 @@ fn an_earlier_result_is_replaced_and_told_of_and_keeps_its_mode() {
 }
 
 #[test]
-fn what_is_no_file_of_ours_stays_as_it_is() {
+fn special_and_foreign_files_are_refused_as_output() {
     let dir = folder();
     let at = |name: &str| dir.path().join(name);
     fs::write(at("victim"), "dear").unwrap();
@@ -195,7 +195,7 @@ fn what_is_no_file_of_ours_stays_as_it_is() {
 }
 
 #[test]
-fn devices_and_the_kernels_files_stay_as_they_are() {
+fn devices_and_kernel_files_are_unchanged() {
     if is_root() {
         let dir = folder();
         let node = dir.path().join("disk");
@@ -220,7 +220,7 @@ fn devices_and_the_kernels_files_stay_as_they_are() {
 }
 
 #[test]
-fn no_directory_is_made_among_device_nodes_or_the_kernels_files() {
+fn no_directory_is_created_under_dev_or_proc() {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let mut places =
         vec![("/dev", "device nodes"), ("/proc", "a file system of the kernel (proc)")];
@@ -241,7 +241,7 @@ fn no_directory_is_made_among_device_nodes_or_the_kernels_files() {
 }
 
 #[test]
-fn nothing_that_is_kept_or_listened_on_is_made_among_device_nodes() {
+fn kept_files_and_sockets_are_refused_in_dev() {
     let path = Path::new("/dev/qdepth-is-no-device");
     let refused = [
         Kept::open_or_make(path, Trust::Data, false).unwrap_err(),
@@ -255,7 +255,7 @@ fn nothing_that_is_kept_or_listened_on_is_made_among_device_nodes() {
 }
 
 #[test]
-fn the_standard_output_and_nowhere_have_names() {
+fn standard_output_and_null_device_are_valid_outputs() {
     for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         assert!(Output::at(Path::new(name), Privacy::Public).unwrap().is_standard(), "{name}");
         assert!(Output::file(Path::new(name), Privacy::Public).is_err(), "{name}");
@@ -266,7 +266,7 @@ fn the_standard_output_and_nowhere_have_names() {
 }
 
 #[test]
-fn another_users_links_and_files_are_left_alone() {
+fn links_and_files_of_other_users_are_unchanged() {
     if !is_root() {
         return;
     }
@@ -298,7 +298,7 @@ fn another_users_links_and_files_are_left_alone() {
 }
 
 #[test]
-fn what_comes_between_look_and_change_is_not_lost() {
+fn file_created_after_the_check_is_not_lost() {
     type Swap = fn(&Path);
     let swaps: [(&str, Swap); 4] = [
         ("another file", |path| fs::write(path, "somebody's").unwrap()),
@@ -343,7 +343,7 @@ fn what_comes_between_look_and_change_is_not_lost() {
 }
 
 #[test]
-fn a_directory_that_is_swapped_after_the_look_does_not_get_the_result() {
+fn directory_swapped_after_check_gets_no_result() {
     let dir = folder();
     let (mine, other) = (dir.path().join("mine"), dir.path().join("other"));
     fs::create_dir(&mine).unwrap();
@@ -357,7 +357,7 @@ fn a_directory_that_is_swapped_after_the_look_does_not_get_the_result() {
 }
 
 #[test]
-fn one_name_is_not_used_for_two_things() {
+fn same_path_for_two_purposes_is_refused() {
     let dir = folder();
     let at = |name: &str| dir.path().join(name);
     let first = Output::at(&at("a.html"), Privacy::Private).unwrap();
@@ -389,7 +389,7 @@ fn one_name_is_not_used_for_two_things() {
 }
 
 #[test]
-fn a_result_that_has_no_room_leaves_nothing() {
+fn failed_write_leaves_no_file() {
     let dir = folder();
     // Nobody may write to it. Root may, and gets an error only on a read-only file system.
     if !rustix::process::geteuid().is_root() {
@@ -408,7 +408,7 @@ fn a_result_that_has_no_room_leaves_nothing() {
 }
 
 #[test]
-fn only_regular_files_of_a_sane_size_are_read() {
+fn only_regular_files_within_size_limit_are_read() {
     let dir = folder();
     let at = |name: &str| dir.path().join(name);
     mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
@@ -440,7 +440,7 @@ fn only_regular_files_of_a_sane_size_are_read() {
 }
 
 #[test]
-fn a_descriptor_that_was_handed_over_is_read() {
+fn inherited_file_descriptor_is_read() {
     use std::io::Write;
     use std::os::fd::AsRawFd;
     let (reader, mut writer) = std::io::pipe().unwrap();
@@ -453,7 +453,7 @@ fn a_descriptor_that_was_handed_over_is_read() {
 }
 
 #[test]
-fn words_of_authority_are_their_owners_alone() {
+fn consent_file_must_be_writable_only_by_owner() {
     let dir = folder();
     let path = dir.path().join("consent");
     fs::write(&path, "destroy = \"X\"").unwrap();
@@ -475,7 +475,7 @@ fn words_of_authority_are_their_owners_alone() {
 }
 
 #[test]
-fn a_program_is_trusted_only_if_no_other_could_have_written_it() {
+fn program_writable_by_other_users_is_not_trusted() {
     let dir = folder();
     let library = dir.path().join("opt/lib");
     fs::create_dir_all(&library).unwrap();
@@ -514,7 +514,7 @@ fn a_program_is_trusted_only_if_no_other_could_have_written_it() {
 }
 
 #[test]
-fn a_kept_file_is_made_private_appended_to_and_taken_away() {
+fn kept_file_is_private_appendable_and_removable() {
     use std::io::Write;
     let dir = folder();
     let path = dir.path().join("var/lib/undo.jsonl");
@@ -538,7 +538,7 @@ fn a_kept_file_is_made_private_appended_to_and_taken_away() {
 /// A child of another thread has all descriptors from its fork to its exec; this test simulates
 /// that.
 #[test]
-fn a_lock_goes_with_the_file_though_a_child_still_has_its_descriptor() {
+fn lock_ends_with_file_despite_inherited_descriptor() {
     let dir = folder();
     let path = dir.path().join("undo.jsonl");
     let kept = Kept::open_or_make(&path, Trust::Orders, false).unwrap();
@@ -552,7 +552,7 @@ fn a_lock_goes_with_the_file_though_a_child_still_has_its_descriptor() {
 }
 
 #[test]
-fn a_kept_file_is_never_a_device_or_a_trap() {
+fn kept_file_is_never_device_fifo_or_hardlink() {
     let dir = folder();
     let at = |name: &str| dir.path().join(name);
     mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
@@ -582,7 +582,7 @@ fn a_kept_file_is_never_a_device_or_a_trap() {
 }
 
 #[test]
-fn a_nameless_file_has_no_name() {
+fn nameless_file_has_no_directory_entry() {
     let dir = folder();
     let file = Folder::open(dir.path()).unwrap().nameless().unwrap();
     file.set_len(4096).unwrap();
@@ -590,7 +590,7 @@ fn a_nameless_file_has_no_name() {
 }
 
 #[test]
-fn a_socket_takes_only_the_place_of_a_dead_one() {
+fn socket_replaces_only_an_unused_socket() {
     let dir = folder();
     let path = dir.path().join("nbd.sock");
     let alone = UMASK.lock().unwrap();
@@ -635,7 +635,7 @@ fn a_socket_takes_only_the_place_of_a_dead_one() {
 }
 
 #[test]
-fn a_terminal_gets_nothing_that_it_would_obey() {
+fn control_characters_are_escaped_for_the_terminal() {
     let evil = "disk\x1b[2J\x07\u{9b}31m\r\n\t\u{202e}gnp.exe\u{200b}\u{7f}é日本";
     assert_eq!(
         visible(evil, Lines::One),

@@ -121,7 +121,7 @@ mod tests {
     use super::rfc3339;
 
     #[test]
-    fn seconds_become_a_date() {
+    fn unix_seconds_become_rfc3339_dates() {
         assert_eq!(rfc3339(0).as_deref(), Some("1970-01-01T00:00:00Z"));
         assert_eq!(rfc3339(951_827_696).as_deref(), Some("2000-02-29T12:34:56Z"));
         assert_eq!(rfc3339(1_795_278_890).as_deref(), Some("2026-11-21T16:34:50Z"));

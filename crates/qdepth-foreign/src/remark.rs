@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_remark_has_words_and_no_words_lack_their_remark() {
+    fn every_remark_has_text_in_every_language() {
         let mut codes: Vec<&str> = Remark::ALL.iter().map(|remark| remark.as_str()).collect();
         codes.sort_unstable();
         for lang in Lang::ALL {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_remarks_say_the_same() {
+    fn all_remarks_have_different_texts() {
         for lang in Lang::ALL {
             let mut known = BTreeSet::new();
             let twice = words(lang).remarks.iter().find(|(_, sentence)| !known.insert(*sentence));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_names_the_values_of_its_row_and_its_finding_has_them() {
+    fn placeholders_of_remarks_match_their_finding_values() {
         let row = Code::NotLiteral.meaning();
         let has = [row.values, row.labels].concat();
         for remark in Remark::ALL {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_figures_stand_in_the_sentence() {
+    fn remark_texts_contain_names_and_figures() {
         let longer = Remarked::counted(Remark::FileNotExtended, "bytes", 1 << 20);
         let sentence = "it is not extended: the load ends at its end, at 1048576 B";
         assert_eq!(longer.to_string(), sentence);

@@ -31,7 +31,7 @@ fn try_it(text: &str) {
 }
 
 #[test]
-fn the_corpus_is_read_without_panic() {
+fn fuzz_corpus_parses_without_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fio_corpus");
     let mut count = 0;
     for entry in fs::read_dir(folder).expect("the corpus") {
@@ -93,22 +93,22 @@ fn line() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn lines_like_those_of_job_files(lines in prop::collection::vec(line(), 0..40)) {
+    fn job_file_lines_parse_without_panic(lines in prop::collection::vec(line(), 0..40)) {
         try_it(&format!("[job]\n{}", lines.join("\n")));
     }
 
     #[test]
-    fn single_options_in_an_otherwise_good_job(line in line()) {
+    fn single_options_parse_without_panic(line in line()) {
         try_it(&format!("[job]\nsize=1g\nruntime=1\n{line}\n"));
     }
 
     #[test]
-    fn any_text(text in "\\PC{0,400}") {
+    fn any_job_text_parses_without_panic(text in "\\PC{0,400}") {
         try_it(&text);
     }
 
     #[test]
-    fn any_words_of_a_command_line(
+    fn any_command_line_words_parse_without_panic(
         words in prop::collection::vec("(--)?[a-z_-]{0,12}(=\\PC{0,12})?", 0..12),
     ) {
         let _ = CommandLine::read(&words);

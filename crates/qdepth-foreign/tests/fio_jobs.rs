@@ -71,7 +71,7 @@ fn write_pressure(n: u32) -> String {
 }
 
 #[test]
-fn the_sixty_files_of_write_pressure_become_nine_loads_at_once() {
+fn write_pressure_jobs_become_nine_simultaneous_loads() {
     for n in (10..=600).step_by(10) {
         let (plan, converted) = plan(&write_pressure(n));
         assert_eq!(plan.groups().count(), 1);
@@ -94,7 +94,7 @@ fn the_sixty_files_of_write_pressure_become_nine_loads_at_once() {
 }
 
 #[test]
-fn globals_hold_below_and_the_last_value_counts() {
+fn global_options_apply_below_and_last_value_wins() {
     let set = read(
         "[global]\nbs=8k\n[a]\nrw=randread\n[global]\nbs=16k\niodepth=4\nioengine=libaio\n\
          [b]\n[c]\nbs=4k\nbs=2k\n",
@@ -107,7 +107,7 @@ fn globals_hold_below_and_the_last_value_counts() {
 }
 
 #[test]
-fn comments_variables_and_arithmetic_are_read() {
+fn comments_variables_and_arithmetic_are_parsed() {
     let text = "; first\n# second\n[one] ; behind\n  ioengine=io_uring\n\
                 iodepth=${DEPTH} # sixteen\n\
                 size=8*$pagesize\nbs=(2*2k)\nruntime=(3*1000*1000)\nramp_time=500ms\n\
@@ -122,7 +122,7 @@ fn comments_variables_and_arithmetic_are_read() {
 }
 
 #[test]
-fn a_refusal_names_option_section_and_line() {
+fn fio_refusal_names_option_section_and_line() {
     let cases = [
         (
             "[a]\niodept=4\n",
@@ -160,7 +160,7 @@ fn a_refusal_names_option_section_and_line() {
 }
 
 #[test]
-fn what_cannot_change_a_figure_is_a_remark() {
+fn options_without_effect_on_figures_are_remarks() {
     let (_, converted) = plan("[a]\nsize=1m\nfallocate=none\nmem=mmaphuge\ninvalidate=1\n");
     let remarks: Vec<String> = converted.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(remarks.len(), 2, "{remarks:?}");
@@ -169,7 +169,7 @@ fn what_cannot_change_a_figure_is_a_remark() {
 }
 
 #[test]
-fn stonewalls_and_files_begin_steps_and_groups() {
+fn stonewalls_and_files_start_steps_and_groups() {
     let text =
         "[a]\nsize=1m\n[b]\nsize=1m\n[c]\nstonewall\nnumjobs=2\nsize=1m\n[d]\nsize=1m\nnew_group\n";
     let (made, converted) = plan(text);
@@ -185,7 +185,7 @@ fn stonewalls_and_files_begin_steps_and_groups() {
 }
 
 #[test]
-fn clones_without_a_file_have_areas_of_their_own_and_with_one_share_it() {
+fn clones_without_file_have_separate_areas() {
     let (apart, converted) = plan("[a]\nrw=randwrite\nnumjobs=3\nsize=1m\ndirectory=/mnt\n");
     assert_eq!(converted.targets, ["/mnt"]);
     let starts: Vec<u64> = apart.points.iter().map(|point| point.area.offset_bytes).collect();
@@ -200,7 +200,7 @@ fn clones_without_a_file_have_areas_of_their_own_and_with_one_share_it() {
 }
 
 #[test]
-fn a_file_that_does_not_exist_is_an_area_in_its_folder_shared_by_its_jobs() {
+fn absent_file_is_a_shared_area_in_directory() {
     let text = "[write]\nfilename=/mnt/x/f\nrw=write\nsize=2m\n\
                 [other]\nfilename=/mnt/x/g\nrw=write\nsize=1m\n\
                 [read]\nstonewall\nfilename=/mnt/x/f\nrw=read\nsize=3m\n";
@@ -211,7 +211,7 @@ fn a_file_that_does_not_exist_is_an_area_in_its_folder_shared_by_its_jobs() {
 }
 
 #[test]
-fn an_end_by_bytes_and_an_end_by_time_are_told_apart() {
+fn byte_and_time_limits_are_distinguished() {
     let (by_bytes, _) = plan("[a]\nsize=8m\nio_size=2m\nloops=3\n");
     assert_eq!(by_bytes.points[0].stop.bytes_per_stream, 6 << 20);
     let (by_time, _) = plan("[a]\nsize=8m\ntime_based\nruntime=2\n");
@@ -224,7 +224,7 @@ fn an_end_by_bytes_and_an_end_by_time_are_told_apart() {
 }
 
 #[test]
-fn pauses_delays_and_file_sizes_are_carried_over() {
+fn pauses_delays_and_file_sizes_are_converted() {
     let text = "[global]\nfilename=f\nsize=4m\nfilesize=8m\nrw=randread\n\
                 [a]\nthinktime=100\nthinktime_blocks=8\n[b]\nwait_for=a\nthinktime=2ms\n\
                 [c]\nstartdelay=500ms\n";
@@ -239,7 +239,7 @@ fn pauses_delays_and_file_sizes_are_carried_over() {
 }
 
 #[test]
-fn the_cpus_of_jobs_are_carried_over_where_they_agree() {
+fn equal_cpu_options_of_all_jobs_are_converted() {
     let cpus =
         |text: &str| convert(&format!("[global]\nfilename=f\nsize=1m\n{text}")).map(|c| c.cpus);
     assert_eq!(cpus("[a]\n[b]\n"), Ok(None));
@@ -256,7 +256,7 @@ fn the_cpus_of_jobs_are_carried_over_where_they_agree() {
 }
 
 #[test]
-fn mixes_rates_and_distributions_are_carried_over() {
+fn mixes_rates_and_distributions_are_converted() {
     let text = "[a]\nsize=64m\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40\nnorandommap\n\
                 rate_iops=100,300\nrandom_distribution=zipf:1.2\n\
                 [b]\nsize=64m\nrw=randwrite\nrate=1m\nrate_process=poisson\nbs=4k\n";
@@ -290,7 +290,7 @@ fn several_files_share_depth_rate_and_bytes() {
 }
 
 #[test]
-fn jobs_of_the_command_line_come_first_and_its_globals_hold_for_all() {
+fn command_line_jobs_come_before_file_jobs() {
     let words = [
         "--name=global",
         "--bs=16k",
@@ -316,7 +316,7 @@ fn jobs_of_the_command_line_come_first_and_its_globals_hold_for_all() {
 }
 
 #[test]
-fn a_file_that_includes_itself_ends() {
+fn recursive_include_is_refused() {
     let itself = |_: &str| Ok("[a]\nsize=1m\ninclude again\n".to_owned());
     let files = [("jobs.fio".to_owned(), "include again\n".to_owned())];
     let answer = JobSet::read(&CommandLine::default(), &files, &around(&itself));
@@ -324,7 +324,7 @@ fn a_file_that_includes_itself_ends() {
 }
 
 #[test]
-fn a_plan_goes_out_as_a_job_file_and_comes_back() {
+fn plan_to_job_file_round_trip_is_lossless() {
     let text = "[a]\nioengine=io_uring\niodepth=8\nrw=randrw\nrwmixread=70\nbs=8k\nnorandommap\n\
                 size=1g\n\
                 filename=/dev/sda\nruntime=5\ntime_based\nrate_iops=700,300\n\
@@ -346,7 +346,7 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
 }
 
 #[test]
-fn an_engine_that_is_missing_is_what_is_refused_and_not_its_options() {
+fn unsupported_engine_is_refused_without_its_options() {
     let refused = |text: &str| {
         let all = convert(text).expect_err("nothing stands for this engine").list().to_vec();
         assert_eq!(all.len(), 1, "{all:?}");
@@ -363,7 +363,7 @@ fn an_engine_that_is_missing_is_what_is_refused_and_not_its_options() {
 }
 
 #[test]
-fn zones_and_devices_that_are_not_here_make_a_plan() {
+fn zones_and_absent_devices_convert_to_plan() {
     // Like fio's JESD219 example: no size, and a device that this machine may lack.
     let text = "[x]\nioengine=libaio\ndirect=1\nrw=randrw\nnorandommap\nrwmixread=40\niodepth=8\n\
                 random_distribution=zoned:50/5:30/15:20/\nfilename=/dev/nvme9n1\nloops=2\n";
@@ -392,7 +392,7 @@ fn typed(line: &str, file: &str) -> Result<JobSet, FioRefusals> {
 }
 
 #[test]
-fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
+fn options_before_first_job_apply_to_all_jobs() {
     let file = "[a]\nrw=read\n[b]\nbs=64k\n";
     for line in [
         "-direct=1 -bs 8k jobs.fio",
@@ -415,7 +415,7 @@ fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
 }
 
 #[test]
-fn all_that_is_refused_is_said_at_once_and_each_option_once() {
+fn all_refused_options_are_reported_together() {
     let text = "[global]\nuid=3\niodept=4\n[a]\nbs=4x\nrw=randtrm\n[b]\nlatency_target=5ms\n";
     let all = convert(text).expect_err("five of them").list().to_vec();
     let places: Vec<(u32, &str)> =
@@ -430,7 +430,7 @@ fn all_that_is_refused_is_said_at_once_and_each_option_once() {
 }
 
 #[test]
-fn a_file_is_included_from_beside_the_one_that_asks_and_a_global_name_names_no_job() {
+fn include_is_relative_and_global_name_is_ignored() {
     let beside = |name: &str| match name {
         "folder/more.fio" => Ok("[global]\nbs=8k\nname=all\n".to_owned()),
         _ => Err("there is no such file".to_owned()),
@@ -442,7 +442,7 @@ fn a_file_is_included_from_beside_the_one_that_asks_and_a_global_name_names_no_j
 }
 
 #[test]
-fn several_files_gaps_runs_and_patterns_are_carried_over() {
+fn files_gaps_and_patterns_are_converted() {
     let (files, converted) = plan("[a]\nrw=randread\nnrfiles=8\nfilesize=1m\nsize=4m\n");
     assert_eq!(files.points[0].area.length_bytes, 8 << 20);
     assert!(converted.remarks.iter().any(|remark| remark.location.contains("nrfiles=8")));
@@ -464,7 +464,7 @@ fn several_files_gaps_runs_and_patterns_are_carried_over() {
 }
 
 #[test]
-fn writes_are_durable_and_the_last_job_ends_all_where_that_is_asked() {
+fn sync_option_and_exitall_are_converted() {
     for (word, durability) in
         [("1", Durability::Sync), ("dsync", Durability::Dsync), ("0", Durability::None)]
     {
@@ -479,7 +479,7 @@ fn writes_are_durable_and_the_last_job_ends_all_where_that_is_asked() {
 }
 
 #[test]
-fn what_is_verified_may_be_a_mix_or_end_by_its_time() {
+fn verified_job_can_mix_or_end_by_time() {
     for more in ["rw=randrw", "rw=randwrite\nruntime=2\ntime_based", "rw=write\nnorandommap"] {
         let (made, _) = plan(&format!("[a]\nsize=1m\nverify=crc32c\n{more}\n"));
         assert_eq!(made.points.len(), 2, "{more}: written, and read back");
@@ -489,7 +489,7 @@ fn what_is_verified_may_be_a_mix_or_end_by_its_time() {
 }
 
 #[test]
-fn every_option_of_fio_is_known_by_each_of_its_names() {
+fn every_fio_option_is_known_by_each_name() {
     let table = qdepth_foreign::fio::fio_options(None);
     assert!(table.lines().count() > 250, "{}", table.lines().count());
     for (name, said) in [("bs", "honoured"), ("blocksize", "honoured"), ("uid", "refused: ")] {
@@ -500,7 +500,7 @@ fn every_option_of_fio_is_known_by_each_of_its_names() {
 }
 
 #[test]
-fn zones_and_ways_back_are_gone_as_fio_goes_them() {
+fn strided_zones_and_skips_match_fio() {
     let strided = "[a]\nrw=read\nbs=64k\nsize=64m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n";
     let (plan_of, _) = plan(strided);
     let point = &plan_of.points[0];
@@ -539,7 +539,7 @@ fn zones_and_ways_back_are_gone_as_fio_goes_them() {
 }
 
 #[test]
-fn a_hyphen_in_bs_is_fio_s_comma() {
+fn hyphen_in_bs_separates_read_and_write_sizes() {
     let (reads, converted) = plan("[a]\nrw=randread\nbs=4k-64k\nsize=1m\n");
     assert_eq!(reads.points[0].block_size.single(), Some(4096));
     assert!(converted.remarks.iter().any(|said| said.what == Remark::SizesOfReadsAndWrites.into()));
@@ -548,7 +548,7 @@ fn a_hyphen_in_bs_is_fio_s_comma() {
 }
 
 #[test]
-fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
+fn absent_file_is_accepted_and_short_file_remarked() {
     let text = "[a]\nrw=read\nfilename=/later\n[b]\nrw=randread\nio_size=1m\n";
     let set = read(text).unwrap();
     let refused = set.convert("t", 1, &|_| None, MissingFile::Refused).unwrap_err();
@@ -564,7 +564,7 @@ fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
 }
 
 #[test]
-fn exitall_ends_what_runs_beside_and_what_is_behind_as_it_says() {
+fn exitall_ends_loads_selected_by_exit_what() {
     let two =
         |more: &str| format!("[global]\nsize=1m\n{more}\n[a]\nrw=read\n[b]\nrw=write\nbs=8k\n");
     let ends = |text: &str| -> Vec<bool> {
@@ -582,7 +582,7 @@ fn exitall_ends_what_runs_beside_and_what_is_behind_as_it_says() {
 }
 
 #[test]
-fn shares_are_of_directions_and_begin_at_whole_requests() {
+fn percentages_apply_per_direction_and_align_to_blocks() {
     let random = |rw: &str| {
         let (made, _) = plan(&format!("[a]\nrw={rw}\npercentage_random=,98,\nsize=1m\n"));
         made.points[0].random_share * 100.0

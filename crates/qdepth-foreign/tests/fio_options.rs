@@ -142,7 +142,7 @@ fn became(name: &str, enough: impl Fn(&Became) -> bool) -> Became {
 }
 
 #[test]
-fn each_option_does_what_the_table_says_of_it() {
+fn each_fio_option_behaves_as_the_table_says() {
     // Options that are tested elsewhere, because they concern a section or the whole set of jobs.
     const ELSEWHERE: &[&str] = &["name", "include"];
     let table = fio_options(None);

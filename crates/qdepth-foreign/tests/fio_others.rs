@@ -37,7 +37,7 @@ fn plan(text: &str) -> Plan {
 }
 
 #[test]
-fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
+fn each_file_in_trace_becomes_a_timed_load() {
     let words = "[r]\nread_iolog=trace\nioengine=libaio\niodepth=8\ndirect=1\n";
     let made = plan(words);
     let [file, device] = made.points.as_slice() else { panic!("{} points", made.points.len()) };
@@ -62,7 +62,7 @@ fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_refused_at_its_line() {
+fn unsupported_replay_is_refused_at_its_line() {
     for (more, why) in [
         ("read_iolog=gone\n", "jobs:2: [r] read_iolog=gone: gone: there is no such file"),
         ("read_iolog=trace\nverify=md5\n", "combined with verify"),
@@ -79,7 +79,7 @@ fn what_cannot_be_replayed_is_refused_at_its_line() {
 }
 
 #[test]
-fn entries_have_a_directory_of_their_own_and_as_many_requests_as_files() {
+fn directory_entry_jobs_have_one_io_per_file() {
     let made = plan("[e]\nioengine=filedelete\nnrfiles=50\nfilesize=4k\nnumjobs=2\n");
     assert_eq!(made.points.len(), 2);
     for point in &made.points {
@@ -96,7 +96,7 @@ fn entries_have_a_directory_of_their_own_and_as_many_requests_as_files() {
 }
 
 #[test]
-fn ends_and_room_of_files_are_written() {
+fn truncate_and_fallocate_engines_are_write_operations() {
     let made = plan("[t]\nioengine=ftruncate\nrw=randwrite\nsize=1m\n");
     assert_eq!(
         (made.points[0].operation, made.points[0].layout),
@@ -113,7 +113,7 @@ fn ends_and_room_of_files_are_written() {
 }
 
 #[test]
-fn writes_of_a_mix_may_be_random_in_another_share() {
+fn writes_of_a_mix_have_separate_random_share() {
     let made = plan("[m]\nrw=randrw\npercentage_random=9,27,\nsize=1g\nbs=64k\n");
     let point = &made.points[0];
     let own = point.own_writes.expect("writes of their own");
@@ -129,7 +129,7 @@ fn writes_of_a_mix_may_be_random_in_another_share() {
 }
 
 #[test]
-fn places_in_a_file_that_is_to_be_made_are_those_of_fio() {
+fn offsets_in_absent_files_match_fio() {
     let begins = |text: &str| -> Vec<u64> {
         let made = plan(text);
         made.points.iter().map(|point| point.area.offset_bytes).collect()
@@ -145,7 +145,7 @@ fn places_in_a_file_that_is_to_be_made_are_those_of_fio() {
 }
 
 #[test]
-fn a_file_system_is_not_filled_and_a_size_holds() {
+fn fill_device_needs_a_size() {
     let made = plan("[a]\nrw=write\nfill_device=1\nsize=8m\n");
     assert_eq!(made.points[0].area.length_bytes, 8 << 20);
     let refused = convert("[a]\nrw=write\nfill_device=1\n").unwrap_err();
@@ -153,7 +153,7 @@ fn a_file_system_is_not_filled_and_a_size_holds() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_refused_with_all_else_that_is_wrong() {
+fn unset_variables_are_refused_with_other_errors() {
     let text = "[global]\nbs=${BS}\nsize=1m\n[a]\nrw=${RW}\natomic=1\n[b]\nbs=4k\nioengine=dfs\n\
                 pool=${POOL}\n";
     let refused = convert(text).unwrap_err();
@@ -166,7 +166,7 @@ fn a_variable_that_is_not_set_is_refused_with_all_else_that_is_wrong() {
 }
 
 #[test]
-fn sizes_in_zones_and_engines_that_are_none_of_storage_are_told() {
+fn zone_sizes_and_non_storage_engines_are_refused() {
     let zones = convert("[a]\nsize=8z\n").unwrap_err();
     assert!(zones.contains("`8z` counts zones, which need zonemode=zbd"), "{zones}");
     for (engine, near) in [

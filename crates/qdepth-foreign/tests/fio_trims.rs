@@ -34,7 +34,7 @@ fn plan(text: &str) -> (Plan, Converted) {
 const JOB: &str = "[a]\nfilename=/dev/sdx\nsize=1m\n";
 
 #[test]
-fn trims_have_the_third_figures_and_writes_follow_them() {
+fn trims_use_third_values_and_trimwrite_pairs() {
     let (all, converted) = plan(&format!(
         "{JOB}rw=randtrim\nbs=4k,8k,16k\nrate_iops=10,20,30\niodepth=8\nioengine=libaio\n"
     ));
@@ -62,7 +62,7 @@ fn trims_have_the_third_figures_and_writes_follow_them() {
 }
 
 #[test]
-fn what_cannot_be_trimmed_so_is_refused() {
+fn unsupported_trim_options_are_refused() {
     for (more, says) in [
         ("rw=trimwrite\nbs=4k,4k,16k", "the same block size"),
         ("rw=randtrimwrite\nrate_iops=10,20,30", "the same rate"),
@@ -85,7 +85,7 @@ fn what_cannot_be_trimmed_so_is_refused() {
 }
 
 #[test]
-fn what_does_nothing_is_an_emulated_medium_and_says_so() {
+fn null_engine_becomes_a_marked_emulated_device() {
     let (plan, converted) =
         plan("[null]\nioengine=null\nsize=100g\nrw=randread\nfilename=/dev/sda\n");
     assert_eq!(converted.targets, ["media:null@service_us=1@servers=1"]);
@@ -95,7 +95,7 @@ fn what_does_nothing_is_an_emulated_medium_and_says_so() {
 }
 
 #[test]
-fn a_depth_is_searched_for_in_steps() {
+fn latency_target_becomes_steps_of_queue_depths() {
     let job = "[a]\nfilename=/dev/sdx\nrw=randread\nioengine=libaio\niodepth=12\n\
                latency_target=500000\nlatency_window=5000000\nlatency_percentile=99.9\n";
     let (searching, converted) = plan(job);
@@ -112,7 +112,7 @@ fn a_depth_is_searched_for_in_steps() {
 }
 
 #[test]
-fn what_is_left_out_may_say_what_it_likes_and_trims_are_as_what_runs_beside_them() {
+fn unselected_sections_are_not_checked() {
     let words = ["--section=b".to_owned(), "jobs.fio".to_owned()];
     let line = CommandLine::read(&words).expect("a command line");
     let around = Surroundings {
@@ -134,7 +134,7 @@ fn what_is_left_out_may_say_what_it_likes_and_trims_are_as_what_runs_beside_them
 }
 
 #[test]
-fn what_repeats_is_of_a_working_set_that_jobs_may_have_in_common() {
+fn deduplication_working_set_can_be_shared() {
     let job = "[a]\nfilename=f\nrw=write\nbs=4k\nsize=100m\ndedupe_percentage=40\n";
     let repeats = |more: &str| plan(&format!("{job}{more}")).0.points[0].payload.duplicates;
     let duplicates = repeats("").expect("some repeat");

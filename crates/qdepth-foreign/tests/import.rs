@@ -41,7 +41,7 @@ fn document(timestamp: u64, jobs: &[String]) -> String {
 }
 
 #[test]
-fn a_job_of_fio_keeps_its_figures_and_its_source() {
+fn fio_result_keeps_figures_and_source() {
     let text = format!(
         "fio: a warning\nfio: {{ not json\n{}\n",
         document(1_795_278_896, &[job("a", 2, 10_000)])
@@ -67,7 +67,7 @@ fn a_job_of_fio_keeps_its_figures_and_its_source() {
 }
 
 #[test]
-fn snapshots_of_one_run_are_one_and_runs_behind_one_another_are_several() {
+fn status_snapshots_merge_but_separate_runs_do_not() {
     let snapshots = [(1000, 1, 10), (1001, 2, 20), (1002, 3, 30)]
         .map(|(time, elapsed, ios)| document(time, &[job("a", elapsed, ios)]));
     let runs = read("status.json", &snapshots.concat());
@@ -78,7 +78,7 @@ fn snapshots_of_one_run_are_one_and_runs_behind_one_another_are_several() {
 }
 
 #[test]
-fn clients_are_told_apart_and_their_sum_is_left_out() {
+fn clients_are_separate_and_their_sum_is_omitted() {
     let client = |host: &str, name: &str| {
         job(name, 2, 10).replacen('{', &format!(r#"{{"hostname":"{host}","port":8765,"#), 1)
     };
@@ -97,7 +97,7 @@ fn clients_are_told_apart_and_their_sum_is_left_out() {
 }
 
 #[test]
-fn microseconds_of_old_versions_become_nanoseconds() {
+fn microseconds_of_old_fio_become_nanoseconds() {
     let text = document(1000, &[job("a", 2, 100)]).replace("lat_ns", "lat");
     let summary = PointSummary::from_point(&read("old.json", &text)[0].points[0]);
     assert_eq!(summary.latency.reads.mean_ns, Some(100_000.0));
@@ -115,7 +115,7 @@ fn old(version: &str, bytes: u64, more: &str) -> String {
 }
 
 #[test]
-fn results_of_old_versions_have_their_units() {
+fn byte_units_of_old_fio_versions_are_recognized() {
     for (version, said, more) in [
         ("fio-2.0.8", 8192, ""),
         ("fio-2.2.10", 8192, r#","total_ios":2048"#),
@@ -139,7 +139,7 @@ fn results_of_old_versions_have_their_units() {
 }
 
 #[test]
-fn what_was_reported_together_or_without_total_latency_is_said_to_be_so() {
+fn mixed_and_completion_latency_results_get_remarks() {
     let text = document(1000, &[job("a", 2, 100)]);
     let together = text.replace("\"read\":", "\"mixed\":").replace("\"write\":", "\"other\":");
     let run = &read("mixed.json", &together)[0];
@@ -151,7 +151,7 @@ fn what_was_reported_together_or_without_total_latency_is_said_to_be_so() {
 }
 
 #[test]
-fn logs_of_single_requests_have_a_distribution_and_logs_of_windows_a_mean() {
+fn latency_logs_become_distributions_or_means() {
     let singles: String =
         (1..=1000).map(|n| format!("{}, {}, 0, 4096, 0\n", n, 1000 + n)).collect();
     let runs = read("x_lat.1.log", &singles);
@@ -189,7 +189,7 @@ DISK,sdb,8 KiB 67% read,,,,1000,670,330,7.8,1.5,1.0,2.5,30,60,0,164659200,811008
 8\r\n";
 
 #[test]
-fn a_result_of_iometer_is_read_by_the_names_of_its_columns() {
+fn iometer_result_is_parsed_by_column_names() {
     let runs = read("results.csv", IOMETER);
     assert_eq!((runs[0].program.as_str(), runs[0].version.as_str()), ("Iometer", "1.1.0"));
     assert_eq!(runs[0].started_at.as_deref(), Some("2014-06-27T12:00:05Z"));
@@ -205,7 +205,7 @@ fn a_result_of_iometer_is_read_by_the_names_of_its_columns() {
 }
 
 #[test]
-fn an_import_is_stored_marked_and_read_back() {
+fn imported_run_is_stored_and_marked() {
     let directory = tempfile::tempdir().unwrap();
     let mut logbook = Logbook::open(directory.path().join("qdepth.db")).unwrap();
     let imported = &read("results.csv", IOMETER)[0];
@@ -225,7 +225,7 @@ fn an_import_is_stored_marked_and_read_back() {
 }
 
 #[test]
-fn what_is_no_result_is_said_to_be_none() {
+fn non_result_files_are_refused_by_name() {
     for (name, text) in
         [("a.json", ""), ("b.json", "{}"), ("c.csv", "a,b\n1,2\n"), ("x_lat.log", "1, 2\n")]
     {
@@ -248,7 +248,7 @@ fn try_it(name: &str, bytes: &[u8]) {
 const NAMES: [&str; 3] = ["x.json", "x_lat.1.log", "x.csv"];
 
 #[test]
-fn the_corpus_is_read_without_panic() {
+fn import_corpus_is_parsed_without_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import_corpus");
     let mut count = 0;
     for entry in fs::read_dir(folder).expect("the corpus") {
@@ -278,7 +278,7 @@ fn damaged(text: &str, cuts: &[(usize, u8, u8)]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn damaged_results_are_read_or_refused(
+    fn damaged_results_parse_without_panic(
         which in 0usize..3,
         cuts in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 0..12),
     ) {
@@ -291,7 +291,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_any_size_are_taken(
+    fn numbers_of_any_size_parse_without_panic(
         numbers in prop::collection::vec("-?[0-9]{1,25}(\\.[0-9]{1,4})?(e[0-9]{1,3})?", 6),
     ) {
         let text = document(1000, &[job("a", 2, 100)]);
@@ -306,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn any_result_bytes_parse_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         for name in NAMES {
             try_it(name, &bytes);
         }
@@ -314,7 +314,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_of_too_many_results_is_refused_before_they_fill_memory() {
+fn file_with_too_many_results_is_refused() {
     let row = "ALL,All,4K,1,1,1,100.5,67,33\n";
     let head = "'Results\n'Target Type,Target Name,Access Specification Name,# Managers,# \
                 Workers,# Disks,IOps,Read IOps,Write IOps\n";

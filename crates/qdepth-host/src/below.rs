@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_every_group_above_are_found_in_both_hierarchies() {
+    fn io_limits_of_parent_cgroups_are_found() {
         let (_root, system) = machine(&[
             ("proc/self/cgroup", "5:blkio:/docker/abc\n0::/user.slice/app\n"),
             ("sys/class/block/sda/dev", "8:0\n"),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_device_without_direct_io_is_found_through_partitions_and_volumes() {
+    fn cached_loop_device_is_found_through_upper_layers() {
         let (_root, system) = machine(&[
             ("sys/class/block/loop0/loop/backing_file", "/srv/image\n"),
             ("sys/class/block/loop0/loop/dio", "0\n"),

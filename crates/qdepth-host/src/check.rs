@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn each_setting_is_judged() {
+    fn each_machine_setting_is_rated() {
         let facts = [
             fact("cpu", "governor", "powersave"),
             fact("cpu", "idle_states", "POLL 0 µs, C1 2 µs, C6 133 µs (off)"),
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_machine_is_told_from_a_busy_one() {
+    fn busy_machine_is_distinguished_from_quiet() {
         let sample = |second: u64, ios: u64, stolen: u64| Sample {
             at_ns: second * 1_000_000_000,
             devices: vec![("sda".to_owned(), KernelStat { reads: ios, ..KernelStat::default() })],

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_in_one_place_or_is_compressed_is_less() {
+    fn shared_and_compressed_extents_are_found() {
         let extents = |all: &[(u64, u64, bool)]| {
             let extent = |&(physical, length, is_encoded)| Extent { physical, length, is_encoded };
             less_of(all.iter().map(extent).collect())

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_foreign_byte_anywhere_is_found() {
+    fn single_foreign_byte_is_found_anywhere() {
         let length = (9 << 20) + 317;
         let (file, bytes) = filled(length);
         let check = || foreign_offset(&file, 0, length as u64).unwrap();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn holes_are_nobodys_and_written_zeros_are_somebodys() {
+    fn holes_are_not_foreign_but_written_zeros_are() {
         let (file, _) = filled(1 << 20);
         file.set_len(64 << 20).unwrap();
         assert_eq!(foreign_offset(&file, 0, 64 << 20).unwrap(), None);

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_goes_with_all_that_is_in_it_and_nothing_else() {
+    fn folder_is_removed_with_only_its_own_files() {
         let parent = tempfile::tempdir().unwrap();
         let directory: OwnedFd = File::open(parent.path()).unwrap().into();
         std::fs::write(parent.path().join("kept"), "yours").unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_user_has_left_is_left_alone() {
+    fn folder_of_another_user_is_not_removed() {
         let parent = tempfile::tempdir().unwrap();
         let directory: OwnedFd = File::open(parent.path()).unwrap().into();
         for name in ["s-dead-1", "s-dead-2"] {

@@ -129,7 +129,7 @@ mod tests {
     use crate::tests::machine::FakeMachine;
 
     #[test]
-    fn workers_go_to_the_device_first_and_to_one_thread_of_each_core() {
+    fn workers_prefer_cores_near_the_device() {
         let mut machine = FakeMachine::new().disk("nvme0n1", "259:0").attribute(
             "nvme0n1",
             "device/device/numa_node",
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_cpus_keep_their_order_and_one_that_cannot_be_used_is_named() {
+    fn chosen_cpus_keep_order_and_unusable_are_named() {
         assert_eq!("8,0-2".parse(), Ok(Cpus(vec![8, 0, 1, 2])));
         for wrong in ["", "a", "1,", "3,1-4", "0-99999"] {
             assert!(wrong.parse::<Cpus>().is_err(), "{wrong}");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_and_nonsense_is_none() {
+    fn cpu_list_is_parsed_or_rejected() {
         assert_eq!(cpu_list("0-2,8"), Some([0, 1, 2, 8].into()));
         assert_eq!(cpu_list(""), Some(BTreeSet::new()));
         for wrong in ["a", "1-", "0-4294967295", "-1"] {

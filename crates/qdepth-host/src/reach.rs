@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_has_its_character_device_beside_it() {
+    fn namespace_has_its_character_device() {
         let machine = drive();
         let commands =
             Commands::find(&machine.system, &target(&machine, "nvme0n1")).expect("found");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_no_commands_is_told_why() {
+    fn unsupported_device_for_nvme_commands_has_reason() {
         let refused = |machine: &FakeMachine, name: &str| {
             Commands::find(&machine.system, &target(machine, name)).expect_err("refused").found
         };
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_device_with_poll_queues_is_polled() {
+    fn only_devices_with_poll_queues_are_polled() {
         for (text, polled) in [("1", true), ("0", false), ("", false)] {
             let machine = drive().attribute("nvme0n1", "queue/io_poll", text);
             let answer = poll_queues(&machine.system, &target(&machine, "nvme0n1"));

@@ -331,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recording_answers_as_the_tree_did() {
+    fn recording_replays_the_original_answers() {
         let text = "# a machine\n\
             link /sys/block/vda -> ../devices/pci0/block/vda\n\
             file /sys/devices/pci0/block/vda/size\n| 2048\n\
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_to_themselves_end() {
+    fn circular_links_return_an_error() {
         let text = "link /a -> b\nlink /b -> a\nlink /c -> c/c\n";
         let recording = Recording::parse(text).unwrap();
         assert!(recording.read_file(Path::new("/a/x")).is_err());
@@ -364,7 +364,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "(?s).{0,400}", path in "[a-z/.]{0,30}") {
+        fn any_recording_text_never_panics(text in "(?s).{0,400}", path in "[a-z/.]{0,30}") {
             if let Ok(recording) = Recording::parse(&text) {
                 let path = Path::new(&path);
                 let _ = (recording.read_file(path), recording.list_dir(path));
@@ -374,7 +374,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_reads_back(
+        fn recording_round_trip_is_lossless(
             text in "[ -~\t\u{0}\u{1b}]{0,60}",
             names in "[a-z0-9]{1,8}",
         ) {

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_that_is_advised_has_room() {
+    fn suggested_file_size_fits_free_space() {
         for (free, spare, wanted) in [
             (20 << 30, 8 << 30, "--file-size 8GiB"),
             (12 << 30, 8 << 30, "--file-size 2GiB"),

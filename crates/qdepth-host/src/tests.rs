@@ -34,7 +34,7 @@ fn now() -> Timestamp {
 }
 
 #[test]
-fn a_serial_in_full_is_consent_and_nothing_less() {
+fn consent_needs_complete_serial_number() {
     let machine = FakeMachine::new()
         .disk("sda", "8:0")
         .attribute("sda", "device/serial", " S4NX 1234 \n")
@@ -67,7 +67,7 @@ fn a_serial_in_full_is_consent_and_nothing_less() {
 }
 
 #[test]
-fn a_serial_that_two_disks_share_is_no_name() {
+fn duplicate_serial_is_not_a_consent_token() {
     let machine = FakeMachine::new()
         .disk("nvme0n1", "259:0")
         .attribute("nvme0n1", "device/serial", "SAME1234")
@@ -80,7 +80,7 @@ fn a_serial_that_two_disks_share_is_no_name() {
 }
 
 #[test]
-fn a_consent_file_is_as_narrow_as_it_says() {
+fn consent_file_is_valid_only_as_written() {
     let machine = FakeMachine::new().disk("sdb", "8:16");
     let device = device(&machine, "sdb");
     let typed = "/dev/sdb:1073741824";
@@ -109,7 +109,7 @@ fn a_consent_file_is_as_narrow_as_it_says() {
 }
 
 #[test]
-fn a_consent_file_may_name_several_devices() {
+fn consent_file_can_name_several_devices() {
     let machine = FakeMachine::new().disk("sdb", "8:16").disk("sdc", "8:32");
     let devices = [device(&machine, "sdb"), device(&machine, "sdc")];
     let template = |device: &BlockDevice| consent::template(&machine.system, device, now());
@@ -125,7 +125,7 @@ fn a_consent_file_may_name_several_devices() {
 }
 
 #[test]
-fn a_changed_device_is_told_apart() {
+fn changed_device_is_detected() {
     let machine = FakeMachine::new().disk("sdb", "8:16").attribute("sdb", "diskseq", "7");
     let then = device(&machine, "sdb").identity;
     assert_eq!(then.difference(&then), None);
@@ -144,7 +144,7 @@ fn a_changed_device_is_told_apart() {
 }
 
 #[test]
-fn unknown_facts_are_kept_with_their_reason() {
+fn unknown_facts_have_a_reason() {
     let machine = FakeMachine::new().disk("sda", "8:0").attribute("sda", "queue/rotational", "0\n");
     let facts = environment::observe(&machine.system);
     assert!(facts.len() > 20);
@@ -157,7 +157,7 @@ fn unknown_facts_are_kept_with_their_reason() {
 }
 
 #[test]
-fn the_link_bounds_the_throughput() {
+fn pcie_link_limits_the_throughput() {
     let machine = FakeMachine::new()
         .disk("nvme0n1", "259:0")
         .attribute("nvme0n1", "device/device/current_link_speed", "16.0 GT/s PCIe\n")
@@ -168,7 +168,7 @@ fn the_link_bounds_the_throughput() {
 }
 
 #[test]
-fn counters_are_told_apart() {
+fn kernel_counters_are_subtracted() {
     let before = KernelStat::parse("1 0 8 0 2 0 16 0 0 5 0").unwrap();
     let after = KernelStat::parse("11 0 88 0 4 0 32 0 1 9 0 0 0 0 0 0 0").unwrap();
     let counts = after.since(&before);
@@ -181,7 +181,7 @@ fn counters_are_told_apart() {
 }
 
 #[test]
-fn escapes_of_the_kernel_are_undone() {
+fn kernel_escape_sequences_are_decoded() {
     assert_eq!(mounts::unescape(r"/a\040b\134c"), r"/a b\c");
     assert_eq!(mounts::unescape(r"\04 \999 \777"), r"\04 \999 \777");
     let line = r"36 35 98:0 /r /mnt\0402 rw,noatime shared:1 - ext3 /dev/root rw,errors=continue";
@@ -191,7 +191,7 @@ fn escapes_of_the_kernel_are_undone() {
 }
 
 #[test]
-fn a_bind_mount_shows_where_a_file_is_in_truth() {
+fn bind_mount_reveals_original_file_path() {
     let text = "1 0 8:1 / / rw - ext4 a rw\n2 1 8:1 /etc/shadow /tmp/x rw - ext4 a rw\n\
                 3 1 8:2 / /data rw - ext4 b rw\n4 1 8:1 /usr /mnt rw - ext4 a rw\n";
     let mounts = mounts::parse(text);
@@ -206,7 +206,7 @@ fn a_bind_mount_shows_where_a_file_is_in_truth() {
 }
 
 #[test]
-fn a_label_with_one_bit_wrong_is_none() {
+fn corrupted_label_is_rejected() {
     let label = Label::new("run\n1", "2026-01-01T00:00:00Z", 1 << 30);
     let block = label.encode();
     assert_eq!(Label::decode(&block), Some(label));
@@ -220,24 +220,24 @@ fn a_label_with_one_bit_wrong_is_none() {
 
 proptest! {
     #[test]
-    fn any_mountinfo_is_read(text in "(?s).{0,300}") {
+    fn any_mountinfo_text_parses_without_panic(text in "(?s).{0,300}") {
         let _ = mounts::parse(&text);
         let _ = mounts::unescape(&text);
     }
 
     #[test]
-    fn any_counters_are_read(text in "(cpu )?[0-9 x\n-]{0,200}") {
+    fn any_counter_text_parses_without_panic(text in "(cpu )?[0-9 x\n-]{0,200}") {
         let _ = KernelStat::parse(&text);
         let _ = CpuTimes::parse(&text);
     }
 
     #[test]
-    fn any_numbers_are_read(text in ".{0,40}") {
+    fn any_device_number_parses_without_panic(text in ".{0,40}") {
         let _ = text.parse::<sysfs::DeviceNumber>();
     }
 
     #[test]
-    fn any_consent_file_is_read(text in "(?s)((destroy|size_bytes|expires) ?=.{0,30}\n|.{0,50})*") {
+    fn any_consent_never_panics(text in "(?s)((destroy|size_bytes|expires) ?=.{0,30}\n|.{0,50})*") {
         let machine = FakeMachine::new().disk("sdb", "8:16");
         let device = device(&machine, "sdb");
         let typed = "/dev/sdb:1073741824";
@@ -245,7 +245,7 @@ proptest! {
     }
 
     #[test]
-    fn any_machine_is_described(text in "(?s).{0,300}") {
+    fn any_machine_text_is_observed_without_panic(text in "(?s).{0,300}") {
         let machine = FakeMachine::new()
             .with_file("/proc/cpuinfo", &text)
             .with_file("/proc/meminfo", &text);
@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn labels_read_back(run in ".{0,300}", at in ".{0,300}", size: u64) {
+    fn label_round_trip_is_lossless(run in ".{0,300}", at in ".{0,300}", size: u64) {
         let label = Label::new(&run, &at, size);
         prop_assert_eq!(Label::decode(&label.encode()), Some(label));
     }

@@ -149,7 +149,7 @@ fn use_again(directory: &Path, ours: Ours) -> Result<(), Problem> {
 
 /// Runs `QDEPTH_TRIES` random cases, or a few by default.
 #[test]
-fn what_others_write_into_our_files_is_never_overwritten() {
+fn foreign_bytes_in_own_files_are_never_overwritten() {
     let tries: u64 =
         std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(72);
     let mut draws = SplitMix(36);

@@ -39,7 +39,7 @@ fn bench(case: &str) -> Option<(MutexGuard<'static, ()>, Bench)> {
 }
 
 #[test]
-fn whatever_is_in_use_or_holds_data_is_refused_under_every_name_and_unchanged() {
+fn storage_in_use_is_refused_under_every_name() {
     if !is_root() {
         println!("SKIPPED: matrix: not root");
         return;
@@ -92,7 +92,7 @@ fn run_case(bench: &Bench, name: &str, guard: Guard, case: &Prepared) -> Result<
 }
 
 #[test]
-fn what_qdepth_wrote_to_a_device_need_not_be_named_but_each_run_asks() {
+fn labelled_device_needs_only_consent_per_run() {
     let Some((_lock, bench)) = bench("blank devices") else { return };
     for size in [4 * MIB, 5 * MIB + 512, 33 * MIB + 4096, 64 * MIB, 300 * MIB] {
         let image = bench.image(size);
@@ -130,7 +130,7 @@ fn write_everywhere(claim: &qdepth_host::guard::Claim) {
 }
 
 #[test]
-fn a_free_partition_beside_a_mounted_one_is_accepted() {
+fn free_partition_next_to_mounted_is_accepted() {
     let Some((_lock, bench)) = bench("free partition") else { return };
     if !has("sgdisk") || !has("mkfs.ext4") {
         println!("SKIPPED: free partition: sgdisk or mkfs.ext4 not installed");
@@ -149,7 +149,7 @@ fn a_free_partition_beside_a_mounted_one_is_accepted() {
 }
 
 #[test]
-fn consent_is_for_one_device_as_it_was() {
+fn consent_covers_only_the_identified_device() {
     let Some((_lock, bench)) = bench("consent") else { return };
     let (image, other) = (bench.image(64 * MIB), bench.image(64 * MIB));
     let device = bench.attach_apart(&image);
@@ -170,7 +170,7 @@ fn consent_is_for_one_device_as_it_was() {
 }
 
 #[test]
-fn a_device_that_shrinks_is_noticed_before_and_during_a_run() {
+fn shrunk_device_is_detected_before_and_during_run() {
     let Some((_lock, bench)) = bench("shrunk device") else { return };
     let image = bench.image(64 * MIB);
     let device = bench.attach(&image);
@@ -199,7 +199,7 @@ fn a_device_that_shrinks_is_noticed_before_and_during_a_run() {
 }
 
 #[test]
-fn a_claim_keeps_others_out() {
+fn claim_excludes_other_writers() {
     let Some((_lock, bench)) = bench("exclusive claim") else { return };
     let device = bench.device(64 * MIB);
     let claim = bench.claim(&device, true).unwrap();
@@ -213,7 +213,7 @@ fn a_claim_keeps_others_out() {
 }
 
 #[test]
-fn a_file_system_on_a_labelled_device_is_not_ours_any_more() {
+fn file_system_over_label_needs_overwrite_consent() {
     let Some((_lock, bench)) = bench("file system over label") else { return };
     for (tool, size) in [("mkfs.ext4 -q", 64), ("mkfs.xfs -q", 300), ("mkswap", 64)] {
         if !has(tool.split(' ').next().unwrap()) {
@@ -234,7 +234,7 @@ fn a_file_system_on_a_labelled_device_is_not_ours_any_more() {
 
 /// Consent to a device does not cover foreign writes between the labels, by any method.
 #[test]
-fn what_others_wrote_between_the_labels_must_be_named() {
+fn foreign_writes_between_labels_must_be_named() {
     let Some((_lock, bench)) = bench("between the labels") else { return };
     let mut tries = 0;
     for way in [
@@ -270,7 +270,7 @@ fn what_others_wrote_between_the_labels_must_be_named() {
 /// The guards ask the kernel for a loop device's backing file: another device of the same length,
 /// or a deleted file, is no reason to refuse this one.
 #[test]
-fn loop_devices_of_the_same_length_stand_in_nobodys_way() {
+fn loop_devices_of_equal_length_do_not_conflict() {
     let Some((_lock, bench)) = bench("same length") else { return };
     let (below, free) = (bench.device(64 * MIB), bench.device(64 * MIB));
     let node = bench.fresh("node");
@@ -287,7 +287,7 @@ fn loop_devices_of_the_same_length_stand_in_nobodys_way() {
 }
 
 #[test]
-fn what_is_lost_must_be_named() {
+fn consent_must_name_the_lost_data() {
     let Some((_lock, bench)) = bench("override") else { return };
     let device = bench.device(64 * MIB);
     sh(&format!("mkfs.ext4 -q {}", device.display())).unwrap();
@@ -306,7 +306,7 @@ fn what_is_lost_must_be_named() {
 }
 
 #[test]
-fn a_mounted_device_may_be_read() {
+fn mounted_device_can_be_claimed_for_reading() {
     let Some((_lock, bench)) = bench("read a mounted device") else { return };
     let device = bench.device(64 * MIB);
     sh(&format!("mkfs.ext4 -q {}", device.display())).unwrap();
@@ -319,7 +319,7 @@ fn a_mounted_device_may_be_read() {
 }
 
 #[test]
-fn what_is_neither_file_nor_block_device_is_refused() {
+fn special_and_absent_paths_are_refused() {
     let system = qdepth_host::system::System::real();
     for path in ["/dev/null", "/dev/zero", "/dev/mem", "/no/such/thing", "/dev/tty"] {
         let refusal = inspect(&system, Path::new(path)).unwrap_err();

@@ -69,7 +69,7 @@ fn rounds() -> usize {
 
 /// Hole 5: the named link leads to another device in the meantime.
 #[test]
-fn a_link_that_is_swapped_leads_no_program_elsewhere() {
+fn swapped_link_never_redirects_a_program() {
     let Some(bench) = bench("swapped link") else { return };
     let (ours, anothers) = (bench.device(300 * MIB), bench.device(300 * MIB));
     sh(&format!("mkfs.ext4 -q {}", anothers.display())).unwrap();
@@ -91,7 +91,7 @@ fn a_link_that_is_swapped_leads_no_program_elsewhere() {
 
 /// Hole 5: the backing file of a held loop device cannot be exchanged.
 #[test]
-fn a_loop_device_gets_no_other_backing_in_the_window() {
+fn loop_device_keeps_its_backing_during_a_step() {
     let Some(bench) = bench("another backing") else { return };
     let other = bench.image(300 * MIB);
     sh(&format!("mkfs.ext4 -q {}", other.display())).unwrap();
@@ -113,7 +113,7 @@ fn a_loop_device_gets_no_other_backing_in_the_window() {
 
 /// Hole 5: a device that comes into use is left alone, by tools and by qdepth.
 #[test]
-fn what_comes_into_use_in_the_window_is_left() {
+fn device_mounted_during_a_step_is_unchanged() {
     let Some(bench) = bench("mount in the window") else { return };
     let mut tries = 0;
     for step in STEPS.repeat(rounds()) {
@@ -141,7 +141,7 @@ fn what_comes_into_use_in_the_window_is_left() {
 
 /// Only names below `/dev` count as devices, and magic links of the kernel do not.
 #[test]
-fn magic_links_lead_to_no_device() {
+fn magic_links_are_not_devices() {
     let Some(bench) = bench("magic links") else { return };
     let device = bench.device(8 * MIB);
     let open = fs::File::open(&device).unwrap();

@@ -59,7 +59,7 @@ fn differs(facts: &[Observation], line: &str) -> Option<String> {
 }
 
 #[test]
-fn every_machine_is_read_as_expected() {
+fn every_recorded_machine_matches_its_expectation() {
     let machines = machines();
     assert!(machines.len() >= 12, "{} machines", machines.len());
     let mut wrong = Vec::new();
@@ -74,7 +74,7 @@ fn every_machine_is_read_as_expected() {
 }
 
 #[test]
-fn no_fact_is_told_twice() {
+fn no_fact_is_observed_twice() {
     for (name, text) in machines() {
         let mut seen = std::collections::BTreeSet::new();
         for fact in observations(&text) {
@@ -85,7 +85,7 @@ fn no_fact_is_told_twice() {
 }
 
 #[test]
-fn a_redacted_machine_holds_none_of_its_names() {
+fn redacted_machine_contains_no_serial_numbers() {
     for (name, text) in machines() {
         let mut facts = observations(&text);
         let named = |fact: &Observation| matches!(&*fact.key, "serial" | "wwid" | "uuid");
@@ -107,7 +107,7 @@ proptest! {
     /// Reading a recording without its end, without some lines, or with single characters lost does
     /// not panic.
     #[test]
-    fn damaged_machines_are_read(
+    fn damaged_machine_recordings_parse_without_panic(
         which: prop::sample::Index,
         end: prop::sample::Index,
         holes in prop::collection::vec((any::<prop::sample::Index>(), "[ -~]{0,12}"), 0..40),

@@ -52,7 +52,7 @@ fn guard_of<T>(result: Result<T, Problem>) -> Guard {
 }
 
 #[test]
-fn it_is_filled_to_its_end_and_removed() {
+fn measurement_file_is_filled_and_removed() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let made = create(dir.path(), &wanted(false)).unwrap();
@@ -71,7 +71,7 @@ fn it_is_filled_to_its_end_and_removed() {
 }
 
 #[test]
-fn a_kept_file_is_used_again_and_stays() {
+fn kept_measurement_file_is_reused() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     drop(create(dir.path(), &wanted(true)).unwrap());
@@ -86,7 +86,7 @@ fn a_kept_file_is_used_again_and_stays() {
 }
 
 #[test]
-fn a_kept_file_with_a_hole_is_filled_again() {
+fn kept_file_with_hole_is_filled_again() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     drop(create(dir.path(), &wanted(true)).unwrap());
@@ -106,7 +106,7 @@ fn a_kept_file_with_a_hole_is_filled_again() {
 /// Hole 6: a kept file that somebody has written to, copied or renamed no longer counts as
 /// qdepth's.
 #[test]
-fn a_kept_file_that_others_took_is_left() {
+fn kept_file_with_foreign_content_is_unchanged() {
     let _one = one_at_a_time();
     let system = System::real();
     let mut tries = 0;
@@ -158,7 +158,7 @@ fn a_kept_file_that_others_took_is_left() {
 }
 
 #[test]
-fn the_second_run_in_the_same_place_is_refused() {
+fn second_run_in_same_directory_is_refused() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let first = create(dir.path(), &wanted(false)).unwrap();
@@ -169,7 +169,7 @@ fn the_second_run_in_the_same_place_is_refused() {
 }
 
 #[test]
-fn somebody_elses_file_of_that_name_is_left_alone() {
+fn foreign_file_with_our_name_is_unchanged() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let (place, other) = (dir.path().join(NAME), dir.path().join("thesis"));
@@ -186,7 +186,7 @@ fn somebody_elses_file_of_that_name_is_left_alone() {
 }
 
 #[test]
-fn only_the_file_that_was_made_is_removed() {
+fn only_the_created_file_is_removed() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let made = create(dir.path(), &wanted(false)).unwrap();
@@ -198,7 +198,7 @@ fn only_the_file_that_was_made_is_removed() {
 }
 
 #[test]
-fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
+fn stopped_fill_is_removed_and_crashed_fill_replaced() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let system = System::real();
@@ -228,7 +228,7 @@ fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
 }
 
 #[test]
-fn an_empty_file_given_by_name_is_filled_and_kept() {
+fn named_empty_file_is_filled_and_kept() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mine");
@@ -249,7 +249,7 @@ fn an_empty_file_given_by_name_is_filled_and_kept() {
 }
 
 #[test]
-fn without_room_or_in_a_system_place_nothing_is_made() {
+fn no_file_without_space_or_in_system_directories() {
     let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let huge = Wanted { size_bytes: 1 << 60, ..wanted(false) };
@@ -263,7 +263,7 @@ fn without_room_or_in_a_system_place_nothing_is_made() {
 }
 
 #[test]
-fn a_sparse_file_is_seen_as_such() {
+fn sparse_file_has_its_unwritten_share() {
     let _one = one_at_a_time();
     let mut file = tempfile::tempfile().unwrap();
     file.set_len(1 << 20).unwrap();
@@ -276,7 +276,7 @@ fn a_sparse_file_is_seen_as_such() {
 
 /// Hole 11: an empty file is left to another process that writes to it, at whatever moment.
 #[test]
-fn an_empty_file_that_somebody_writes_to_is_left() {
+fn empty_file_with_foreign_writer_is_unchanged() {
     let _one = one_at_a_time();
     let mut tries = 0;
     for window in ["before", "fill"] {
@@ -326,7 +326,7 @@ fn an_empty_file_that_somebody_writes_to_is_left() {
 
 /// Prints which file systems are skipped, if root or their tools are missing.
 #[test]
-fn file_system_without_holes_is_measured_and_left_clean() {
+fn file_system_without_holes_is_measured_and_cleaned() {
     let _one = one_at_a_time();
     if !common::is_root() {
         println!("SKIPPED: file systems without holes: not root");

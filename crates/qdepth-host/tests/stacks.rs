@@ -61,7 +61,7 @@ fn attach_range(bench: &Bench, below: &Path, offset: u64, length: u64) -> PathBu
 }
 
 #[test]
-fn target_on_bytes_of_a_mounted_file_system_is_refused() {
+fn target_over_mounted_bytes_is_refused() {
     let Some(bench) = bench("mounted below") else { return };
     let image = bench.image(SIZE);
     let mounted = bench.attach(&image);
@@ -80,7 +80,7 @@ fn target_on_bytes_of_a_mounted_file_system_is_refused() {
 }
 
 #[test]
-fn target_on_a_mounted_partition_is_refused_and_beside_it_is_not() {
+fn target_over_mounted_partition_is_refused() {
     let Some(bench) = bench("mounted partitions") else { return };
     let image = bench.image(SIZE);
     let disk = bench.attach(&image);
@@ -99,7 +99,7 @@ fn target_on_a_mounted_partition_is_refused_and_beside_it_is_not() {
 }
 
 #[test]
-fn file_that_a_file_system_is_mounted_from_is_refused() {
+fn file_with_mounted_file_system_is_refused() {
     let Some(bench) = bench("file-backed mounts") else { return };
     let (image, place) = (bench.fresh("erofs"), bench.fresh("mount"));
     fs::create_dir(&place).unwrap();
@@ -176,7 +176,7 @@ const WRITERS: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn writer_of_any_kind_is_seen() {
+fn writer_of_any_kind_is_detected() {
     let Some(bench) = bench("unseen writers") else { return };
     for (name, lines) in WRITERS {
         let image = bench.image(SIZE);
@@ -191,7 +191,7 @@ fn writer_of_any_kind_is_seen() {
 }
 
 #[test]
-fn writer_that_leaves_at_once_is_waited_for() {
+fn guard_waits_for_a_brief_writer() {
     let Some(bench) = bench("brief writers") else { return };
     let device = bench.attach(&bench.image(SIZE));
     // Like another `losetup` that searches for a free device.
@@ -201,7 +201,7 @@ fn writer_that_leaves_at_once_is_waited_for() {
 }
 
 #[test]
-fn descriptor_that_a_socket_holds_for_a_second_is_waited_for() {
+fn guard_waits_for_descriptor_in_a_socket() {
     let Some(bench) = bench("descriptors on their way") else { return };
     let device = bench.device(SIZE);
     // Like a browser whose processes wait for CPU time.
@@ -277,7 +277,7 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn every_pair_of_stacks_is_judged_by_its_bytes() {
+fn guards_judge_stack_pairs_by_their_bytes() {
     if bench("drawn stacks").is_none() {
         return;
     }

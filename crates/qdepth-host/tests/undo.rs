@@ -42,7 +42,7 @@ fn prepared(bench: &Bench, device: &Path, at: &Path, journal: &Path) {
 }
 
 #[test]
-fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
+fn undo_waits_for_a_busy_mount() {
     let Some(bench) = bench("busy mount") else { return };
     let (device, place) = (bench.device(64 * MIB), bench.fresh("mount"));
     let path = bench.fresh("undo.jsonl");
@@ -66,7 +66,7 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
 
 /// Hole 8: only the preparation's own mounts are unmounted.
 #[test]
-fn what_others_mounted_stays() {
+fn undo_leaves_foreign_mounts() {
     let Some(bench) = bench("mounts of others") else { return };
     let anothers = bench.device(64 * MIB);
     sh(&format!("mkfs.ext4 -q {}", anothers.display())).unwrap();
@@ -92,7 +92,7 @@ fn what_others_mounted_stays() {
 
 /// Hole 8: a node with another backing file is another device.
 #[test]
-fn what_took_its_place_is_not_wiped() {
+fn undo_does_not_wipe_a_replaced_device() {
     let Some(bench) = bench("another backing") else { return };
     let (image, other) = (bench.image(64 * MIB), bench.image(64 * MIB));
     sh(&format!("mkfs.ext4 -q {}", other.display())).unwrap();

@@ -237,7 +237,7 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn every_world_of_loop_devices_is_judged_as_the_model_judges_it() {
+fn guards_agree_with_model_on_loop_devices() {
     let tools = "losetup -f && command -v sgdisk mkfs.ext4 mkswap partx";
     if !is_root() || sh(tools).is_err() {
         println!("SKIPPED: worlds on loop devices: not root, or no loop devices or tools");

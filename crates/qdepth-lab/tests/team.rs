@@ -35,7 +35,7 @@ fn all<T: Send>(size: u32, rank: impl Fn(RankGroup<ThreadTransport>) -> T + Sync
 }
 
 #[test]
-fn a_thousand_ranks_start_together_and_everything_arrives() {
+fn thousand_ranks_start_together_and_exchange_data() {
     let began = now();
     let starts = all(1000, |mut group| {
         let (start, offsets) = group.start(&never).unwrap();
@@ -62,7 +62,7 @@ fn a_thousand_ranks_start_together_and_everything_arrives() {
 }
 
 #[test]
-fn a_rank_that_ends_is_lost_and_the_others_go_on() {
+fn other_ranks_continue_after_a_rank_exits() {
     all(4, |mut group| {
         if group.rank() == 2 {
             return;
@@ -111,7 +111,7 @@ impl Transport for Silent {
 }
 
 #[test]
-fn a_rank_that_is_silent_is_lost_after_five_seconds() {
+fn silent_rank_is_lost_after_five_seconds() {
     let mut group = RankGroup::new(Silent(Cell::new(0)));
     let lost = group.start(&never).unwrap_err();
     assert!(lost.rank == 1 && matches!(lost.why, Loss::Silent(5)), "{lost}");
@@ -121,7 +121,7 @@ fn a_rank_that_is_silent_is_lost_after_five_seconds() {
 
 /// A launcher leaves the ranks of an ended job a second, however many of them are dead.
 #[test]
-fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
+fn silent_ranks_share_one_timeout_after_interrupt() {
     let mut group = RankGroup::new(Silent(Cell::new(0)));
     group.start(&|| true).unwrap_err();
     assert!(group.gather(&|| true).iter().all(Result::is_err));
@@ -130,7 +130,7 @@ fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
 }
 
 #[test]
-fn a_rank_that_cannot_go_on_says_why() {
+fn failing_rank_reports_its_reason() {
     all(2, |mut group| {
         if group.is_leader() {
             let lost = group.start(&never).unwrap_err();

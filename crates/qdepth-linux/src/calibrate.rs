@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_those_of_a_computer() {
+    fn calibrated_costs_are_plausible() {
         let costs = costs();
         for ns in [costs.clock_read_ns, costs.record_ns] {
             assert!(ns > 0.1 && ns < 10_000.0, "{costs:?}");

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_the_kernels_time() {
+    fn clock_follows_the_kernel_clock() {
         let clock = Clock::get();
         let (mut last, end) = (clock.now(), kernel_clock() + Nanos::from_millis(50));
         while kernel_clock() < end {

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_of_the_kernel_is_its_name_in_every_language() {
+    fn errno_name_is_language_independent() {
         assert_eq!(errno_name(libc::EIO), "EIO");
         assert_eq!(errno_name(4000), "errno-4000");
     }

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_pass_together_again_and_again() {
+    fn all_threads_pass_the_gate_repeatedly() {
         let gate = Gate::new(4);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_thread_that_never_comes() {
+    fn abandoned_gate_releases_all_waiting_threads() {
         let gate = Gate::new(4);
         std::thread::scope(|scope| {
             let waiting: Vec<_> = (0..3).map(|_| scope.spawn(|| gate.wait())).collect();

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_bytes_or_errors() {
+    fn nvme_status_becomes_bytes_or_errno() {
         const DO_NOT_RETRY: i32 = 1 << 14;
         for (answer, wanted) in [
             (0, 4096),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_names_its_first_block_and_their_count_less_one() {
+    fn nvme_transfer_encodes_first_block_and_count() {
         let mut command = Command::new(7);
         command.transfer(Command::READ, 0x1_2345_6789, 8);
         command.memory(io_uring_ptr::null(), 4096);

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writer_is_seen_until_its_descriptor_is_closed() {
+    fn writer_is_visible_until_its_descriptor_closes() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let reading = File::open(file.path()).unwrap();
         assert_eq!(has_writer(&reading), Some(true));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_share_descriptors_and_processes_do_not() {
+    fn threads_share_descriptors_but_processes_do_not() {
         let own = i32::try_from(std::process::id()).unwrap();
         assert_eq!(share_descriptors(own, own), Some(true));
         let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get();

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_made_looked_at_and_removed_and_files_end_where_they_are_cut() {
+    fn file_operations_create_stat_remove_and_truncate() {
         let parent = tempfile::tempdir().unwrap();
         let folder = std::fs::File::open(parent.path()).unwrap();
         let request = |direction, offset| Request { direction, offset, size: 4096 };

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_may_run_on_one_cpu_only() {
+    fn pinned_thread_runs_only_on_its_cpu() {
         let all = allowed_cpus();
         let last = *all.last().expect("some CPU");
         let after = std::thread::spawn(move || pin(&[last]).map(|()| allowed_cpus()));

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_beat_that_is_late_is_a_standstill_and_one_that_is_in_time_is_none() {
+    fn only_late_beats_are_pauses() {
         let at = |ms| Instant(0) + Nanos::from_millis(ms);
         let mut beats = Beats { last: at(0), found: Vec::new() };
         for ms in [20, 41, 140, 240, 260, 1_260, 1_280] {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn standstills_are_of_the_time_between_start_and_stop() {
+    fn pauses_lie_between_start_and_stop() {
         let before = now();
         let pulse = Pulse::start();
         while now() < before + Nanos::from_millis(50) {
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_counts_what_a_thread_waits() {
+    fn cpu_wait_time_is_read_from_schedstat() {
         let Some(before) = waited_for_cpu() else {
-            println!("SKIPPED: the_kernel_counts_what_a_thread_waits: no schedstat");
+            println!("SKIPPED: cpu_wait_time_is_read_from_schedstat: no schedstat");
             return;
         };
         std::thread::yield_now();

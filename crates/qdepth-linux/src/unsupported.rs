@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_a_code_or_the_name_of_the_kernels_answer() {
+    fn engine_refusal_reason_is_a_code_or_errno() {
         let kept = |error: io::Error| (reason(&error), operation(&error));
         let kernel = |errno| io::Error::from_raw_os_error(errno);
         assert_eq!(kept(kernel(libc::EINVAL)), ("EINVAL".to_owned(), None));

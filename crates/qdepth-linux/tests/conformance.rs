@@ -31,7 +31,7 @@ fn file(bytes: usize) -> OwnedFd {
 }
 
 #[test]
-fn every_engine_keeps_the_laws() {
+fn every_engine_passes_the_conformance_check() {
     for engine in [Engine::IoUring, Engine::LinuxAio, Engine::Threads] {
         let mut target = KernelTarget::open(file(1 << 20), &options(engine)).expect("opens");
         assert_eq!(target.engine(), engine);
@@ -41,7 +41,7 @@ fn every_engine_keeps_the_laws() {
 }
 
 #[test]
-fn the_engines_of_special_use_keep_the_laws() {
+fn special_engines_pass_the_conformance_check() {
     let sync = OpenOptions { slots: 1, ..options(Engine::Sync) };
     let mut target = KernelTarget::open(file(1 << 20), &sync).expect("opens");
     conformance::check(target.as_target(), 1, 1 << 20).expect("sync");
@@ -66,7 +66,7 @@ fn takes_all_commands(write: bool) -> Result<KernelTarget, OpenError> {
 }
 
 #[test]
-fn commands_keep_the_laws() {
+fn nvme_commands_pass_the_conformance_check() {
     let mut target = match takes_all_commands(true) {
         Ok(target) => target,
         Err(why) => return println!("SKIPPED: commands to /dev/null: {why}"),
@@ -76,7 +76,7 @@ fn commands_keep_the_laws() {
 }
 
 #[test]
-fn no_command_is_made_of_parts_of_blocks_or_of_a_write_that_is_not_allowed() {
+fn partial_block_and_forbidden_write_commands_are_refused() {
     use qdepth_engine::{Completions, Slot};
     use qdepth_measure::Nanos;
     use qdepth_workload::{Direction, Request};
@@ -104,7 +104,7 @@ fn no_command_is_made_of_parts_of_blocks_or_of_a_write_that_is_not_allowed() {
 }
 
 #[test]
-fn what_takes_no_commands_is_refused_with_the_reason() {
+fn target_without_nvme_commands_is_refused_with_reason() {
     let refusal = |file: OwnedFd, options: OpenOptions| {
         KernelTarget::open(file, &options).err().map(|why| why.to_string()).unwrap_or_default()
     };
@@ -140,7 +140,7 @@ fn errors_and_ends_of_files_are_completions() {
 }
 
 #[test]
-fn what_is_read_is_held_against_what_was_written() {
+fn verification_compares_read_data_with_written_data() {
     use std::os::unix::fs::FileExt;
 
     use qdepth_engine::{Completions, Slot, Target};

@@ -38,7 +38,7 @@ fn result(target: &mut KernelTarget, request: Request) -> i32 {
 }
 
 #[test]
-fn a_hole_reads_as_zeros_and_the_file_is_as_long_as_before() {
+fn trimmed_range_reads_zeros_and_keeps_file_length() {
     for engine in [Engine::IoUring, Engine::IoUringSqPoll, Engine::Threads, Engine::Sync] {
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(&[7; 64 << 10]).expect("written");
@@ -58,7 +58,7 @@ fn a_hole_reads_as_zeros_and_the_file_is_as_long_as_before() {
 }
 
 #[test]
-fn engines_without_trims_say_so() {
+fn engines_without_trim_support_are_refused() {
     let file = tempfile::tempfile().expect("a temporary file");
     for engine in [Engine::LinuxAio, Engine::IoUringPolled] {
         let why = open(engine, &file).err().map(|why| why.to_string()).unwrap_or_default();

@@ -246,7 +246,7 @@ fn campaign(name: &str, medium: &dyn Medium, inner: &mut impl WithBuffers, round
 }
 
 #[test]
-fn no_corruption_is_missed_in_memory() {
+fn no_memory_corruption_passes_verification() {
     let medium = Rc::new(RefCell::new(vec![0; BLOCK * BLOCKS as usize]));
     let (now, buffer) = (Instant(0), vec![0; BLOCK]);
     let mut inner = InMemory { medium: medium.clone(), buffer, done: None, now };
@@ -254,7 +254,7 @@ fn no_corruption_is_missed_in_memory() {
 }
 
 #[test]
-fn no_corruption_is_missed_in_a_file() {
+fn no_file_corruption_passes_verification() {
     let file = tempfile::tempfile().expect("a temporary file");
     file.set_len(BLOCKS * BLOCK as u64).expect("a length");
     let medium = file.try_clone().expect("a second descriptor");

@@ -437,7 +437,7 @@ mod tests {
     use crate::Logbook;
 
     #[test]
-    fn a_column_more_leaves_what_is_stored_whole() {
+    fn new_column_keeps_stored_runs_intact() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("qdepth.db");
         let run = RunRecord { id: "a".to_owned(), ..RunRecord::default() };

@@ -89,7 +89,7 @@ fn tables(connection: &Connection) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn no_column_of_any_table_changes_unnoticed() {
+fn every_altered_column_is_detected() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();
@@ -138,7 +138,7 @@ fn checks_whole(file: &Path) -> bool {
 }
 
 #[test]
-fn no_row_is_lost_or_added_unnoticed() {
+fn every_lost_or_added_row_is_detected() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();
@@ -178,7 +178,7 @@ fn no_row_is_lost_or_added_unnoticed() {
 }
 
 #[test]
-fn a_damaged_point_is_left_out_and_the_rest_is_read() {
+fn damaged_point_is_omitted_and_the_rest_readable() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     by_hand(&file)
@@ -200,7 +200,7 @@ fn a_damaged_point_is_left_out_and_the_rest_is_read() {
 }
 
 #[test]
-fn a_damaged_point_is_measured_again() {
+fn damaged_point_is_measured_again() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     // The first of the second run.
@@ -213,7 +213,7 @@ fn a_damaged_point_is_measured_again() {
 }
 
 #[test]
-fn an_altered_run_is_not_taken_up_again() {
+fn altered_run_is_not_resumed() {
     for change in
         ["plan_text = plan_text || ' '", "plan_hash = 'aa'", "engine_choice = 'sync'", "seed = '7'"]
     {
@@ -228,7 +228,7 @@ fn an_altered_run_is_not_taken_up_again() {
 }
 
 #[test]
-fn the_end_of_a_run_does_not_make_its_damage_pass_for_whole() {
+fn end_of_run_does_not_hide_its_damage() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let by_hand = by_hand(&file);
@@ -249,7 +249,7 @@ fn the_end_of_a_run_does_not_make_its_damage_pass_for_whole() {
 }
 
 #[test]
-fn which_run_is_the_latest_is_not_guessed() {
+fn removed_run_makes_latest_ambiguous() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     by_hand(&file).execute("DELETE FROM run WHERE sequence = 2", []).unwrap();
@@ -260,7 +260,7 @@ fn which_run_is_the_latest_is_not_guessed() {
 }
 
 #[test]
-fn digests_do_not_go_away_unnoticed() {
+fn removed_digests_are_detected() {
     for change in ["DROP TABLE digest", "DELETE FROM digest"] {
         let directory = tempfile::tempdir().unwrap();
         let file = good(directory.path());
@@ -274,7 +274,7 @@ fn digests_do_not_go_away_unnoticed() {
 
 /// A name that is not text must not cause a panic.
 #[test]
-fn a_table_of_contents_that_is_no_text_is_damage() {
+fn non_text_schema_name_is_damage() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();
@@ -296,7 +296,7 @@ fn tries(few: u64) -> u64 {
 }
 
 #[test]
-fn a_flipped_bit_changes_nothing_unnoticed() {
+fn every_flipped_bit_is_detected_or_harmless() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();

@@ -5,7 +5,7 @@ use crate::common::certificate;
 use qdepth_logbook::Logbook;
 
 #[test]
-fn the_newest_of_a_machine_is_told_and_one_that_is_damaged_is_not() {
+fn newest_undamaged_certificate_of_a_machine_is_returned() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("qdepth.db");
     let mut logbook = Logbook::open(&file).unwrap();

@@ -57,7 +57,7 @@ fn acknowledged(child: &mut Child) -> u32 {
 }
 
 #[test]
-fn killed_at_any_moment_no_stored_point_is_lost() {
+fn killed_writer_loses_no_stored_points() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("qdepth.db");
     let (_never, silence) = mpsc::channel::<()>();

@@ -30,7 +30,7 @@ fn use_it(file: &Path) -> Result<(), LogbookError> {
 }
 
 #[test]
-fn other_files_are_refused_and_left_alone() {
+fn foreign_files_are_refused_and_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("letter.txt");
     let foreign = directory.path().join("foreign.db");
@@ -55,7 +55,7 @@ fn other_files_are_refused_and_left_alone() {
 }
 
 #[test]
-fn an_empty_file_becomes_a_logbook() {
+fn empty_file_becomes_a_logbook() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("empty.db");
     std::fs::write(&file, "").unwrap();
@@ -64,7 +64,7 @@ fn an_empty_file_becomes_a_logbook() {
 }
 
 #[test]
-fn a_newer_version_is_refused_by_number() {
+fn newer_schema_version_is_refused_by_number() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     rusqlite::Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
@@ -78,7 +78,7 @@ fn a_newer_version_is_refused_by_number() {
 }
 
 #[test]
-fn truncated_files_give_errors() {
+fn truncated_files_return_errors() {
     let directory = tempfile::tempdir().unwrap();
     let whole = std::fs::read(good(directory.path())).unwrap();
     let file = directory.path().join("cut.db");
@@ -92,7 +92,7 @@ fn truncated_files_give_errors() {
 }
 
 #[test]
-fn random_bytes_give_errors_and_no_panic() {
+fn random_bytes_return_errors_without_panic() {
     let directory = tempfile::tempdir().unwrap();
     let whole = std::fs::read(good(directory.path())).unwrap();
     let file = directory.path().join("noise.db");
@@ -118,7 +118,7 @@ fn random_bytes_give_errors_and_no_panic() {
 }
 
 #[test]
-fn what_was_measured_cannot_be_changed_by_other_tools() {
+fn triggers_reject_changes_by_other_tools() {
     let directory = tempfile::tempdir().unwrap();
     let connection = rusqlite::Connection::open(good(directory.path())).unwrap();
     for statement in [

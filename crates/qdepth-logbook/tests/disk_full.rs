@@ -70,7 +70,7 @@ fn check(file: &Path, stored: u32) {
 }
 
 #[test]
-fn a_full_disk_gives_up_the_reserve_and_keeps_every_point() {
+fn full_disk_releases_reserve_and_keeps_every_point() {
     let Some(small) = Small::new() else { return };
     let file = small.path().join("qdepth.db");
     let mut logbook = Logbook::open(&file).unwrap();
@@ -93,7 +93,7 @@ fn a_full_disk_gives_up_the_reserve_and_keeps_every_point() {
 }
 
 #[test]
-fn without_a_reserve_the_earlier_points_are_readable_too() {
+fn full_disk_without_reserve_keeps_earlier_points() {
     let Some(small) = Small::new() else { return };
     let file = small.path().join("qdepth.db");
     let mut logbook = Logbook::open(&file).unwrap();
@@ -108,7 +108,7 @@ fn without_a_reserve_the_earlier_points_are_readable_too() {
 }
 
 #[test]
-fn a_killed_writer_on_a_full_disk_leaves_a_readable_logbook() {
+fn killed_writer_on_full_disk_leaves_readable_logbook() {
     let Some(small) = Small::new() else { return };
     let file = small.path().join("qdepth.db");
     let mut logbook = Logbook::open(&file).unwrap();
@@ -128,7 +128,7 @@ fn a_killed_writer_on_a_full_disk_leaves_a_readable_logbook() {
 }
 
 #[test]
-fn no_room_for_the_reserve_is_said_before_anything_is_measured() {
+fn missing_space_for_reserve_is_reported_before_measurement() {
     let Some(small) = Small::new() else { return };
     let mut logbook = Logbook::open(small.path().join("qdepth.db")).unwrap();
     let error = logbook.reserve(4 << 20).expect_err("2 MiB hold no 4 MiB");
@@ -138,7 +138,7 @@ fn no_room_for_the_reserve_is_said_before_anything_is_measured() {
 }
 
 #[test]
-fn opening_on_a_full_disk_says_so() {
+fn open_on_full_disk_reports_missing_space() {
     let Some(small) = Small::new() else { return };
     small.fill("others");
     let error = Logbook::open(small.path().join("qdepth.db")).expect_err("no room");

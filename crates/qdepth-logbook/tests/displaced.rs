@@ -24,7 +24,7 @@ fn copy_of(result: Result<(), LogbookError>) -> PathBuf {
 }
 
 #[test]
-fn a_logbook_that_is_no_longer_in_its_place_is_copied_with_every_point() {
+fn displaced_logbook_is_copied_with_every_point() {
     for way in ["move", "remove", "replace", "remove all", "move the directory"] {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("results");
@@ -87,7 +87,7 @@ fn a_logbook_overwritten_in_place_is_reported() {
 }
 
 #[test]
-fn a_copy_without_the_log_holds_every_finished_point() {
+fn copy_without_wal_contains_every_finished_point() {
     let folder = tempfile::tempdir().unwrap();
     let (file, copy) = (folder.path().join("qdepth.db"), folder.path().join("copy.db"));
     let mut logbook = Logbook::open(&file).unwrap();
@@ -106,7 +106,7 @@ fn a_copy_without_the_log_holds_every_finished_point() {
 
 /// State after a kill while the logbook was being created.
 #[test]
-fn a_logbook_whose_tables_are_in_a_missing_log_says_so() {
+fn logbook_with_missing_wal_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("qdepth.db");
     let made = rusqlite::Connection::open(&file).unwrap();

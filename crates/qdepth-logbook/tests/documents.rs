@@ -146,7 +146,7 @@ fn meanings<R: Record>() -> Vec<((String, String), String)> {
 }
 
 #[test]
-fn the_page_on_the_tables_names_every_column() {
+fn schema_page_names_every_column() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("qdepth.db");
     drop(Logbook::open(&file).unwrap());
@@ -234,12 +234,12 @@ fn first_column(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_page_on_json_outlines_the_document() {
+fn json_page_outlines_the_document() {
     assert_eq!(first_column(&text_of("json.md")), names(&schema()));
 }
 
 #[test]
-fn the_page_on_events_names_every_event_and_step() {
+fn events_page_names_every_event_and_step() {
     let schema: Value = serde_json::from_str(&qdepth_record::events_json_schema()).unwrap();
     let name = |event: &Value| event["properties"]["event"]["const"].as_str().unwrap().to_owned();
     let text = text_of("events.md");
@@ -294,7 +294,7 @@ fn validate(root: &Value, schema: &Value, value: &Value, path: &str) {
 }
 
 #[test]
-fn an_exported_document_keeps_to_its_schema() {
+fn exported_document_matches_its_schema() {
     let empty = PointRecord::default();
     let text = export_json(&run(ID), &[point(0), point(1), empty]);
     let value: Value = serde_json::from_str(&text).unwrap();

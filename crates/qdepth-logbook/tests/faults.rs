@@ -157,7 +157,7 @@ fn stride(calls: u64, ways: u64) -> u64 {
 }
 
 #[test]
-fn no_fault_of_a_call_loses_a_point() {
+fn no_system_call_failure_loses_a_point() {
     let directory = tempfile::tempdir().unwrap();
     let Some(library) = library(directory.path()) else { return };
     let lab = Lab { directory, library };

@@ -31,7 +31,7 @@ fn refused(file: &Path) -> String {
 
 /// Unreleased versions used the same schema version for other tables.
 #[test]
-fn a_logbook_with_other_tables_is_refused_and_left_unchanged() {
+fn logbook_with_different_tables_is_refused_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let first = include_str!("../migrations/0001_first.sql");
     for left_out in ["'trim', ", "    engine_choice       TEXT NOT NULL,\n"] {
@@ -53,7 +53,7 @@ fn a_logbook_with_other_tables_is_refused_and_left_unchanged() {
 }
 
 #[test]
-fn a_view_without_end_in_a_tables_place_is_refused() {
+fn infinite_view_instead_of_table_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("q.db");
     measure(&file).unwrap();
@@ -167,7 +167,7 @@ fn another_users_journal_is_refused_for_reading() {
 }
 
 #[test]
-fn what_lies_beside_the_logbook_is_never_written_through() {
+fn links_next_to_logbook_are_never_written_through() {
     for name in ["q.db.reserve", "q.db.partial", "q.db.running-1", "q.db-wal", "q.db-shm"] {
         let directory = tempfile::tempdir().unwrap();
         let (file, victim) = (directory.path().join("q.db"), directory.path().join("victim"));
@@ -190,7 +190,7 @@ fn what_lies_beside_the_logbook_is_never_written_through() {
 }
 
 #[test]
-fn an_ordinary_file_of_the_reserves_old_name_stays() {
+fn file_with_old_reserve_name_is_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let dear = directory.path().join("q.db.reserve");
     std::fs::write(&dear, "dear").unwrap();
@@ -199,7 +199,7 @@ fn an_ordinary_file_of_the_reserves_old_name_stays() {
 }
 
 #[test]
-fn a_logbook_is_a_regular_file_with_one_name() {
+fn logbook_must_be_regular_file_with_one_name() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
@@ -220,7 +220,7 @@ fn a_logbook_is_a_regular_file_with_one_name() {
 }
 
 #[test]
-fn a_link_of_ones_own_leads_to_the_logbook() {
+fn own_symlink_leads_to_the_logbook() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     std::fs::create_dir(at("place")).unwrap();
@@ -231,7 +231,7 @@ fn a_link_of_ones_own_leads_to_the_logbook() {
 }
 
 #[test]
-fn a_logbook_is_its_owners_alone() {
+fn logbook_is_readable_only_by_its_owner() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("q.db");
     let logbook = Logbook::open(&file).unwrap();
@@ -249,7 +249,7 @@ fn a_logbook_is_its_owners_alone() {
 /// A read-only user must not create SQLite's index file, which would lock the owner out of the
 /// logbook.
 #[test]
-fn who_may_only_read_leaves_nothing_beside() {
+fn read_only_user_creates_no_files() {
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: another user's reading can only be tried as root");
         return;
@@ -273,7 +273,7 @@ fn who_may_only_read_leaves_nothing_beside() {
 }
 
 #[test]
-fn another_users_logbook_and_link_in_a_sticky_directory_are_left_alone() {
+fn foreign_logbook_in_sticky_directory_is_refused_unchanged() {
     if !rustix::process::geteuid().is_root() {
         println!("SKIPPED: another user's files can only be made as root");
         return;

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_list_only_the_newest_that_are_wanted_are_read() {
+    fn newest_runs_query_reads_only_requested_runs() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "long.db", &[1, 2, 3, 4, 5]);
         let looked = std::cell::RefCell::new(Vec::new());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_of_a_run_follows_it_through_its_life() {
+    fn run_list_entry_follows_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("life.db");
         let mut logbook = Logbook::open(&file).unwrap();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_listed_whatever_numbers_a_logbook_holds() {
+    fn runs_with_extreme_numbers_are_listed() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "old.db", &[1, 2]);
         let by_hand = rusqlite::Connection::open(&file).unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_of_a_run_is_found_where_it_is_looked_at_and_a_damaged_line_is_passed_over() {
+    fn damaged_run_list_entries_fall_back_to_runs() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "old.db", &[1, 2, 3]);
         let by_hand = rusqlite::Connection::open(&file).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_run_is_noted_and_retracted_and_stays_whole() {
+    fn sealed_run_accepts_notes_and_retraction() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "a.db", &[1, 2]);
         let mut logbook = Logbook::open(&file).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_adds_what_is_not_there_as_it_was() {
+    fn merge_adds_unknown_runs_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let (own, other) = (
             logbook_of(folder.path(), "a.db", &[1, 2]),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_run_is_the_one_begun_last_whichever_was_written_first() {
+    fn newest_run_is_determined_by_start_time() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str, numbers: &[u32]| {
             let file = folder.path().join(name);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_of_a_run_elsewhere_is_merged_once() {
+    fn notes_of_known_runs_are_merged_once() {
         let folder = tempfile::tempdir().unwrap();
         let own = logbook_of(folder.path(), "own.db", &[1, 2]);
         let other = logbook_of(folder.path(), "other.db", &[1, 2]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_with_all_that_is_stored_of_it() {
+    fn pruned_run_leaves_no_rows() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "own.db", &[]);
         let mut logbook = Logbook::open(&file).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_leaves_out_what_is_damaged_or_running() {
+    fn merge_omits_damaged_and_active_runs() {
         let folder = tempfile::tempdir().unwrap();
         let own = logbook_of(folder.path(), "a.db", &[]);
         let other = logbook_of(folder.path(), "b.db", &[1, 2]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pruned_is_gone_and_the_rest_is_whole() {
+    fn prune_deletes_only_the_selected_runs() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "a.db", &[1, 2, 3]);
         let kept = read(&file, 2);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_in_a_run_is_read_as_it_comes() {
+    fn live_events_are_read_during_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.db");
         let mut measuring = Logbook::open(&file).unwrap();

@@ -25,7 +25,7 @@ fn interrupted(index: u32) -> PointRecord {
 }
 
 #[test]
-fn a_run_comes_back_as_it_went_in() {
+fn run_round_trip_is_lossless() {
     let (directory, mut logbook) = fresh();
     let mut expected = run(ID);
     logbook.begin_run(&expected).unwrap();
@@ -56,7 +56,7 @@ fn a_run_comes_back_as_it_went_in() {
 /// Reading an unused logbook leaves no files next to it, and reading one in use leaves the writer's
 /// files unchanged.
 #[test]
-fn who_reads_leaves_nothing_beside() {
+fn reader_leaves_no_files_next_to_logbook() {
     let (directory, mut logbook) = fresh();
     let listing = || {
         let entries = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap());
@@ -85,7 +85,7 @@ fn who_reads_leaves_nothing_beside() {
 }
 
 #[test]
-fn runs_are_found_by_prefix_and_as_the_latest() {
+fn runs_are_found_by_prefix_and_latest() {
     let (_directory, mut logbook) = fresh();
     assert!(matches!(logbook.run("latest"), Err(LogbookError::NoSuchRun { .. })));
     logbook.begin_run(&run(ID)).unwrap();
@@ -100,7 +100,7 @@ fn runs_are_found_by_prefix_and_as_the_latest() {
 }
 
 #[test]
-fn a_run_of_which_all_columns_are_set_comes_back() {
+fn run_with_all_columns_round_trips() {
     let (_directory, mut logbook) = fresh();
     let RunRecord { id, plan_hash, plan_text, .. } = run(ID);
     let targets = vec![TargetRecord { index: 0, ..filled() }];
@@ -111,7 +111,7 @@ fn a_run_of_which_all_columns_are_set_comes_back() {
 }
 
 #[test]
-fn an_interrupted_point_is_superseded_and_no_other() {
+fn only_interrupted_points_can_be_superseded() {
     let (_directory, mut logbook) = fresh();
     logbook.begin_run(&run(ID)).unwrap();
     logbook.add_point(ID, &point(0)).unwrap();
@@ -140,7 +140,7 @@ fn an_interrupted_point_is_superseded_and_no_other() {
 }
 
 #[test]
-fn a_point_whose_target_was_lost_is_measured_again() {
+fn lost_target_makes_the_point_unfinished() {
     let (_directory, mut logbook) = fresh();
     logbook.begin_run(&run(ID)).unwrap();
     let codes = [Code::DeviceGone, Code::TargetFailed, Code::DeviceChanged, Code::IoErrors];
@@ -158,7 +158,7 @@ fn a_point_whose_target_was_lost_is_measured_again() {
 }
 
 #[test]
-fn a_run_that_is_being_measured_is_not_taken_up() {
+fn active_run_is_not_held_again() {
     let (directory, mut logbook) = fresh();
     let file = directory.path().join("qdepth.db");
     for id in [ID, OTHER] {
@@ -180,7 +180,7 @@ fn a_run_that_is_being_measured_is_not_taken_up() {
 }
 
 #[test]
-fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
+fn finding_of_newer_version_keeps_its_code() {
     let (_directory, mut logbook) = fresh();
     logbook.begin_run(&run(ID)).unwrap();
     let newer = Finding::unknown("tired-photons", qdepth_measure::Severity::Invalid)
@@ -198,7 +198,7 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
 }
 
 #[test]
-fn what_killed_runs_left_behind_goes_away() {
+fn leftovers_of_killed_runs_are_removed() {
     let (directory, mut logbook) = fresh();
     let left = directory.path().join("qdepth.db.running-01890000");
     let not_ours = directory.path().join("other.db.running-01890000");
@@ -211,7 +211,7 @@ fn what_killed_runs_left_behind_goes_away() {
 
 /// A row with two histograms is larger than a quarter of a page.
 #[test]
-fn a_series_takes_little_more_room_than_its_histograms() {
+fn series_is_stored_without_much_overhead() {
     let many: Vec<u64> = (0..600).map(|n| 1000 + n * n * 40).collect();
     let slice = |n| IntervalRecord { read_latency: (&histogram(&many)).into(), ..interval(n) };
     let bytes_with = |slices: u64| {
@@ -232,7 +232,7 @@ fn a_series_takes_little_more_room_than_its_histograms() {
 }
 
 #[test]
-fn a_reader_never_writes() {
+fn reader_never_writes() {
     let (directory, mut logbook) = fresh();
     logbook.begin_run(&run(ID)).unwrap();
     let path = directory.path().join("qdepth.db");
@@ -245,7 +245,7 @@ fn a_reader_never_writes() {
 }
 
 #[test]
-fn the_summary_is_that_of_the_facts() {
+fn summary_is_computed_from_the_facts() {
     let summary = PointSummary::from_point(&point(0));
     assert!((summary.io_per_s.value - 100.0 / 3.0).abs() < 1e-9);
     let (low, high) = summary.io_per_s.interval.expect("a steady series");
@@ -261,7 +261,7 @@ fn the_summary_is_that_of_the_facts() {
 }
 
 #[test]
-fn a_point_without_ios_has_no_nan() {
+fn point_without_ios_has_no_nan() {
     let empty = PointRecord { in_flight_integral_ns: f64::NAN, ..PointRecord::default() };
     let summary = PointSummary::from_point(&empty);
     assert!(summary.io_per_s.value.abs() < f64::MIN_POSITIVE);
@@ -272,7 +272,7 @@ fn a_point_without_ios_has_no_nan() {
 }
 
 #[test]
-fn a_csv_cell_never_is_a_formula() {
+fn csv_cell_is_never_a_formula() {
     let mut evil = run(ID);
     evil.targets[0].name = "=HYPERLINK(\"http://x\")".into();
     let risky = PointRecord { profile: "@x".into(), arrivals: "+1,\n2".into(), ..point(0) };
@@ -299,7 +299,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_point_comes_back_and_is_exported(point in any_point()) {
+    fn any_point_round_trips_and_is_exported(point in any_point()) {
         let (_directory, mut logbook) = fresh();
         let run = run(ID);
         logbook.begin_run(&run).unwrap();

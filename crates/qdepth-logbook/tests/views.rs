@@ -108,7 +108,7 @@ fn check(run: &RunRecord, points: &[&PointRecord]) {
 }
 
 #[test]
-fn the_last_attempt_at_a_point_is_the_one_that_counts() {
+fn last_attempt_of_a_point_counts_in_sql() {
     let interrupted = vec![Finding::invalid(Code::Interrupted)];
     let first = PointRecord { findings: interrupted, ..point(0) };
     let later = PointRecord { duration_ns: 7_000_000_000, findings: Vec::new(), ..point(0) };
@@ -116,13 +116,13 @@ fn the_last_attempt_at_a_point_is_the_one_that_counts() {
 }
 
 #[test]
-fn a_point_without_length_has_no_rate_and_one_without_findings_is_of_grade_a() {
+fn empty_point_has_same_values_in_sql() {
     let empty = PointRecord { profile: "x".into(), ..PointRecord::default() };
     check(&run(ID), &[&empty]);
 }
 
 #[test]
-fn a_retraction_and_the_host_are_columns() {
+fn retraction_and_host_are_columns() {
     let (_directory, file) = kept(&run(ID), &[]);
     let mut logbook = Logbook::open(&file).unwrap();
     for why in ["a backup was running", "the wrong drive"] {
@@ -163,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_point_is_the_same_in_sql(point in any_point()) {
+    fn sql_views_match_the_summary_of_any_point(point in any_point()) {
         check(&run(ID), &[&with_sane_numbers(point)]);
     }
 }

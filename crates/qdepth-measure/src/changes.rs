@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_found_where_it_is() {
+    fn step_change_is_found_at_its_position() {
         let mut draw = Draw::new(1);
         let mut figures = noise(&mut draw, 20);
         figures.extend(noise(&mut draw, 15).iter().map(|figure| figure * 0.8));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_change_none_is_told_but_in_its_share() {
+    fn unchanged_series_raise_few_false_alarms() {
         let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
         let tries: u32 = tries.unwrap_or(300);
         let mut results = String::new();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_equal_figures_have_none() {
+    fn few_or_equal_figures_have_no_change() {
         assert_eq!(changes(&[], 0.05), []);
         assert_eq!(changes(&[1.0, 1.0, 9.0, 9.0], 0.05), []);
         assert_eq!(changes(&[5.0; 40], 0.05), []);

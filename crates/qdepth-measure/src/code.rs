@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_reads_back() {
+    fn every_code_round_trips() {
         for code in Code::ALL {
             assert_eq!(code.as_str().parse(), Ok(*code));
         }

@@ -96,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn of_exact_values_a_quotient_is_exact() {
+    fn ratio_of_exact_values_is_exact() {
         let exact = quotient(&estimate(589_000.0, 0.0), &estimate(186_000.0, 0.0)).unwrap();
         let (low, high) = exact.interval.unwrap();
         assert!((low - exact.value).abs() < 1e-9 && (high - exact.value).abs() < 1e-9);
     }
 
     #[test]
-    fn nothing_is_divided_by_what_may_be_nothing() {
+    fn division_by_possible_zero_has_no_result() {
         assert_eq!(quotient(&estimate(1.0, 0.1), &estimate(0.0, 0.1)), None);
         assert_eq!(quotient(&estimate(1.0, 0.1), &estimate(1.0, 1.5)).unwrap().interval, None);
         let alone = Estimate { interval: None, ..estimate(1.0, 0.0) };
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_holds_the_quotient_as_often_as_it_says() {
+    fn ratio_interval_covers_truth_at_nominal_rate() {
         let (mut state, mut held) = (7, 0);
         const TRIES: u32 = 20_000;
         for _ in 0..TRIES {
@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fairness_is_a_share_and_blind_to_scale(
+        fn fairness_is_a_scale_independent_share(
             parts in prop::collection::vec(0.1f64..1e6, 1..64), scale in 0.1f64..100.0
         ) {
             let fair = fairness(&parts).unwrap();
@@ -148,7 +148,7 @@ mod tests {
         }
 
         #[test]
-        fn a_quotient_lies_in_its_interval(
+        fn ratio_lies_in_its_interval(
             a in 0.0f64..1e9, b in 1.0f64..1e9, ha in 0.0f64..0.5, hb in 0.0f64..0.9
         ) {
             let factor = quotient(&estimate(a, a * ha), &estimate(b, b * hb)).unwrap();

@@ -192,13 +192,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_trend_gets_no_interval() {
+    fn trend_gets_no_interval() {
         let trend: Vec<f64> = (0..200).map(f64::from).collect();
         assert_eq!(series_mean(&trend).interval, None);
     }
 
     #[test]
-    fn percentiles_need_ten_samples_beyond() {
+    fn percentiles_need_ten_samples_above() {
         let mut histogram = LatencyHistogram::new();
         for n in 1..=10_000 {
             histogram.record(Nanos(n));
@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_series_is_read_without_panic(series in prop::collection::vec(-1e9f64..1e9, 0..200)) {
+        fn any_series_estimate_never_panics(series in prop::collection::vec(-1e9f64..1e9, 0..200)) {
             let _ = series_mean(&series);
         }
     }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_finding_sets_the_grade() {
+    fn worst_finding_sets_the_grade() {
         let remark = Finding::remark(Code::Buffered);
         let invalid = Finding::invalid(Code::IoErrors);
         assert_eq!(Grade::from_findings([]), Grade::A);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_table_is_said() {
+    fn finding_outside_the_table_is_reported() {
         let steal = Finding::new(Code::Steal, Severity::Invalid).value("share", 0.1);
         assert_eq!(steal.check(false), Ok(()));
         for (wrong, is_of_run) in [

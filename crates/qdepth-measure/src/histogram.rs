@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn our_bucket_edges_are_those_of_the_crate() {
+    fn bucket_edges_match_the_histogram_crate() {
         let config = Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("constant powers");
         let counted = Histogram::with_config(&config);
         let edges: Vec<_> = counted.iter().map(|bucket| bucket.range()).collect();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_an_hour_has_its_own_bucket_and_more_is_kept_as_maximum() {
+    fn value_above_one_hour_is_counted_as_overflow() {
         let hour = 3_600_000_000_000;
         let histogram = build_histogram(&[hour, hour * 100]);
         assert_eq!(histogram.overflow(), 1);
@@ -408,7 +408,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_comes_back_within_its_error(value in 1u64..LIMIT) {
+        fn recorded_value_is_within_the_error_bound(value in 1u64..LIMIT) {
             let back = build_histogram(&[value, value]).occupied().next().expect("a bucket");
             let middle = back.0.0 + (back.1.0 - back.0.0) / 2;
             prop_assert!(back.0.0 <= value && value <= back.1.0);
@@ -416,7 +416,7 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_are_those_of_the_sorted_values(
+        fn quantiles_match_the_sorted_values(
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..400), q in 0.0f64..=1.0,
         ) {
             let histogram = build_histogram(&values);
@@ -428,7 +428,7 @@ mod tests {
         }
 
         #[test]
-        fn merging_is_recording_all(
+        fn merge_equals_recording_all_values(
             a in prop::collection::vec(0u64..u64::MAX, 0..50),
             b in prop::collection::vec(0u64..u64::MAX, 0..50),
         ) {
@@ -443,7 +443,7 @@ mod tests {
         }
 
         #[test]
-        fn the_stored_form_is_lossless(values in prop::collection::vec(0u64..u64::MAX, 0..200)) {
+        fn encoded_histogram_is_lossless(values in prop::collection::vec(0u64..u64::MAX, 0..200)) {
             let histogram = build_histogram(&values);
             let mut bytes = Vec::new();
             histogram.encode(&mut bytes);
@@ -452,7 +452,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_refused_or_read_without_panic(
+        fn any_histogram_bytes_decode_without_panic(
             bytes in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let _ = LatencyHistogram::decode(&bytes);

@@ -133,7 +133,7 @@ mod tests {
     /// Each new label must be listed here as a code or as a name, because names must never be
     /// translated.
     #[test]
-    fn every_label_of_a_finding_is_a_code_or_a_name() {
+    fn every_finding_label_is_code_or_name() {
         const NAMED: [&str; 23] = [
             "call",
             "counter",
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_come_to_nothing_else() {
+    fn list_of_round_results_is_complete() {
         let all = [
             SteadyState::TooShort,
             SteadyState::Steady,

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lawful_point_has_no_finding() {
+    fn lawful_point_has_no_findings() {
         assert_eq!(check_laws(&lawful()), []);
     }
 
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_system_writes_for_itself_is_a_remark_at_most() {
+    fn file_system_overhead_is_at_most_a_remark() {
         let severity = |read, written, read_share| {
             let below_file = Some(BelowFile { read, written, read_share });
             let findings = check_laws(&PointFacts { below_file, ..lawful() });
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_that_chance_makes_shorter_are_no_finding() {
+    fn small_random_latency_difference_is_no_finding() {
         let severity = |share: f64, completed: u64| {
             let facts = PointFacts {
                 latency_completed_ns: Some(8e9 * share),
@@ -385,7 +385,7 @@ mod tests {
     /// 100 points with 1 % of foreign I/O, as Poisson arrivals of small requests, and 100 without:
     /// docs/method/thresholds.md requires that at least 99 % are found, and no false alarm.
     #[test]
-    fn one_per_cent_of_foreign_io_is_found_and_none_is_invented() {
+    fn one_percent_foreign_io_is_found_reliably() {
         let mut draws = crate::SplitMix(7);
         let mut draw = || draws.share();
         let mut point = |foreign_share: f64| {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_ceiling_is_a_remark() {
+    fn rate_near_ceiling_is_a_remark() {
         let findings = check_laws(&PointFacts { ceiling_io_per_s: Some(9000.0), ..lawful() });
         assert_eq!(Grade::from_findings(&findings), Grade::B);
     }

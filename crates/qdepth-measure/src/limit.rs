@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_a_figure_and_a_time() {
+    fn limit_has_a_statistic_and_a_time() {
         let limit: Limit = "p99.9=2ms".parse().expect("a limit");
         assert_eq!(limit.at_most, Nanos(2_000_000));
         assert_eq!(limit.statistic.to_string(), "p99.9");
@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_words_are_read_without_panic(text in ".{0,30}") {
+        fn any_limit_text_parses_without_panic(text in ".{0,30}") {
             let _ = text.parse::<Limit>();
         }
     }

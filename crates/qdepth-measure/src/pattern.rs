@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sector_is_known_again_and_any_flipped_bit_is_seen() {
+    fn every_flipped_bit_in_pattern_is_detected() {
         for zero_share in [0.0, 0.1, 0.5, 0.9, 0.95] {
             let mut bytes = filled(zero_share);
             assert_eq!(first_foreign(&bytes), None, "{zero_share}");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_and_what_others_write_are_foreign() {
+    fn zeros_and_random_data_are_foreign() {
         assert_eq!(first_foreign(&[0; 4096]), Some(0));
         assert_eq!(first_foreign(&filled(1.0)), Some(0));
         assert_eq!(first_foreign(b"notes"), Some(0));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_zeros_is_as_asked_in_each_4_kib() {
+    fn zero_share_is_exact_in_every_4_kib() {
         for share in [0.0, 0.01, 0.3, 0.5, 0.77, 1.0] {
             for block in filled(share).chunks(4096) {
                 let zeros = block.chunks(8).filter(|word| **word == [0; 8]).count();

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_deals_are_all_looked_at() {
+    fn small_permutation_tests_are_exhaustive() {
         assert!(
             (assignments(3, 3) - 20.0).abs() < 1e-9
                 && (assignments(10, 10) - 184_756.0).abs() < 1e-9
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_deals_tell_what_all_would() {
+    fn sampled_permutations_approximate_the_exact_share() {
         let a: Vec<f64> = (0..10).map(f64::from).collect();
         let b: Vec<f64> = (0..10).map(|run| f64::from(run) + 2.5).collect();
         let (mut far, mut ways) = (0.0, 0.0);

@@ -59,7 +59,7 @@ mod tests {
     use crate::{LatencyHistogram, Nanos, percentile};
 
     #[test]
-    fn so_many_samples_and_no_fewer_let_a_percentile_be_printed() {
+    fn required_samples_are_exactly_sufficient_for_a_percentile() {
         for text in ["50", "90", "p99", "99.9%", "99.99", "99.999"] {
             let credible: RequiredPercentile = text.parse().expect(text);
             let is_printed = |samples: u64| {

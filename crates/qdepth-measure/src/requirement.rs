@@ -98,7 +98,7 @@ mod tests {
     use crate::units::Nanos;
 
     #[test]
-    fn a_limit_within_the_interval_is_decided_neither_way() {
+    fn limit_within_the_interval_is_inconclusive() {
         let mut latencies = LatencyHistogram::new();
         (1..=10_000).for_each(|us| latencies.record(Nanos::from_micros(us)));
         let met = |limit: &str| limit.parse::<Limit>().unwrap().answer(&latencies).unwrap().2;

@@ -41,7 +41,7 @@ mod tests {
     /// Cohen's tables: 80 % power at 5 % two-sided needs 17 a side for d = 1, and 10 a side find
     /// d = 1.32 (table 2.3.5 and 2.4.1, to their two digits).
     #[test]
-    fn it_is_the_figure_of_the_tables() {
+    fn smallest_detectable_difference_matches_published_tables() {
         let figures = [90.0, 100.0, 110.0];
         let seventeen = repeatability(&figures, 17).unwrap();
         assert!((seventeen.variation - 0.1).abs() < 1e-12);
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_says_nothing() {
+    fn repeatability_needs_enough_valid_figures() {
         assert_eq!(repeatability(&[1.0, 2.0], 5), None);
         assert_eq!(repeatability(&[0.0; 9], 5), None);
         assert_eq!(repeatability(&[1.0, f64::NAN, 2.0], 5), None);

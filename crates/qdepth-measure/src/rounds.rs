@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_become_steady_after_the_last_check_have_a_level() {
+    fn rounds_steady_after_last_check_have_a_level() {
         let (mut draw, mut rounds) = (Draw::new(7), SteadyRounds::new(SteadyRule::Own, 4.0));
         for number in 0..ROUNDS_MAX {
             assert!(!rounds.is_settled(), "after {number}");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn snias_rounds_end_where_its_rule_says_and_at_25_at_the_latest() {
+    fn snia_rounds_end_by_rule_or_after_25() {
         let mut draw = Draw::new(21);
         let mut never = 0;
         for _ in 0..300 {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_slow_cliff_our_rounds_go_on_until_its_end_and_snias_do_not() {
+    fn own_rule_outlasts_a_slow_decline_unlike_snia() {
         let mut draw = Draw::new(22);
         let (mut levels_found, mut biased, mut by_snia) = (0, 0, 0);
         for _ in 0..60 {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_settle_is_given_up_with_its_course() {
+    fn unsettled_rounds_end_with_a_drift_verdict() {
         let falls = |round: u32| 2.0 - 0.02 * f64::from(round);
         let mut rounds = SteadyRounds::new(SteadyRule::Own, 0.0);
         while !rounds.is_settled() && !rounds.is_over(1440) {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_of_rounds_is_told_in_rounds() {
+    fn cycle_period_is_reported_in_rounds() {
         let mut draw = Draw::new(23);
         let mut rounds = SteadyRounds::new(SteadyRule::Own, 2.0);
         while !rounds.is_settled() && !rounds.is_over(60) {

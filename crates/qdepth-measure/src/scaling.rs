@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_that_end_at_different_times_are_counted_to_the_last_end() {
+    fn total_rate_extends_to_last_end() {
         let sum = together(&[(100.0, 1.0, rate(100.0, 3.0)), (100.0, 2.0, rate(50.0, 4.0))]);
         assert!((sum.value - 100.0).abs() < 1e-9);
         // √(3² + 4²) = 5, which is a thirtieth of 150.
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fewest_that_saturate_have_an_interval() {
+    fn saturation_point_has_an_interval() {
         let rates = [(1, 100.0), (2, 196.0), (4, 380.0), (8, 398.0), (16, 400.0)];
         let exact: Vec<(u32, Estimate)> = rates.map(|(n, v)| (n, rate(v, 0.0))).into();
         let found = saturation(&exact).unwrap();

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_has_settled_when_its_last_samples_are_near_their_mean() {
+    fn load_is_settled_when_samples_are_near_mean() {
         let steady = |_| 5;
         let (tenths, settled) = after(rule(false, 1.0, true), steady);
         assert_eq!((tenths, settled.attained, settled.criterion), (40, true, 0.0));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_settling_rule_is_refused() {
         let bad = |change: fn(&mut Settling)| {
             let mut rule = rule(false, 1.0, true);
             change(&mut rule);

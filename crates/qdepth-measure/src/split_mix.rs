@@ -39,7 +39,7 @@ mod tests {
 
     /// The draws of Vigna's program (prng.di.unimi.it/splitmix64.c) from the seed 1234567.
     #[test]
-    fn its_draws_are_those_of_the_reference() {
+    fn split_mix_matches_the_reference_implementation() {
         let mut draws = SplitMix(1_234_567);
         let first = [(); 5].map(|()| draws.draw());
         let reference = [

@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_time_reads_back(ns in any::<u64>(), scale in 0u32..6) {
+        fn every_duration_round_trips(ns in any::<u64>(), scale in 0u32..6) {
             let scale = [1, 1_000, 1_000_000, 1_000_000_000, 60_000_000_000, 3_600_000_000_000]
                 [scale as usize];
             let time = Nanos(ns / scale * scale);
@@ -275,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_size_reads_back(bytes in any::<u64>(), shift in 0u32..60) {
+        fn every_size_round_trips(bytes in any::<u64>(), shift in 0u32..60) {
             for bytes in [Bytes(bytes), Bytes((bytes >> shift) << (shift / 2))] {
                 prop_assert_eq!(bytes.to_string().parse::<Bytes>().ok(), Some(bytes));
             }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_with_their_units() {
+    fn sizes_are_parsed_with_their_units() {
         for (text, bytes) in [
             ("4096", 4096),
             ("8KiB", 8192),
@@ -308,13 +308,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_read_back(n in 0u64..=9_007_199_254_740_992) {
+        fn sizes_and_durations_round_trip(n in 0u64..=9_007_199_254_740_992) {
             prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));
             prop_assert_eq!(Nanos(n).to_string().parse(), Ok(Nanos(n)));
         }
 
         #[test]
-        fn any_text_is_read_without_panic(text in ".*") {
+        fn any_size_text_parses_without_panic(text in ".*") {
             let _ = text.parse::<Bytes>();
             let _ = text.parse::<Nanos>();
         }

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tolerances_are_read_as_people_write_them() {
+    fn tolerances_are_parsed_in_common_spellings() {
         for text in ["±2%", "2%", " ± 2 %", "+-2%", "+/-2%", "2.0%"] {
             let read: Tolerance = text.parse().expect(text);
             assert!((read.share() - 0.02).abs() < 1e-12, "{text}");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_may_end_by_its_precision_or_by_its_steady_state() {
+    fn early_end_is_precision_or_steady_state() {
         for text in ["±2%", "steady", "steady-snia"] {
             let read: EarlyEnd = text.parse().expect(text);
             assert_eq!(read.to_string(), text);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn it_checks_at_growing_distances_and_not_before_the_least_time() {
+    fn precision_is_checked_at_growing_intervals() {
         let rule = || Precision::new(Tolerance(0.02), Nanos::from_secs(5), 1000);
         // A steady rate is known at the first interim check.
         let noise = |n: u64| {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_no_more_than_it_has_room_for() {
+    fn precision_rule_with_full_buffer_never_ends() {
         let mut rule = Precision::new(Tolerance(0.02), Nanos::from_secs(1), 5);
         assert!((0..100).all(|_| !rule.closed(7, Nanos::from_millis(100))));
     }

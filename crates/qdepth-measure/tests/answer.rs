@@ -148,7 +148,7 @@ impl Case {
 }
 
 #[test]
-fn the_interval_holds_the_truth_where_service_times_are_random() {
+fn answer_interval_covers_truth_with_random_service_times() {
     // P(T > t) = exp(-(mu - lambda) t).
     for (quantile, limit) in [(0.99, 1e-3), (0.999, 2e-3), (0.99, 300e-6)] {
         let truth = 1.0 / SERVICE + (1.0_f64 - quantile).ln() / limit;
@@ -157,7 +157,7 @@ fn the_interval_holds_the_truth_where_service_times_are_random() {
 }
 
 #[test]
-fn the_interval_holds_the_truth_where_they_are_constant() {
+fn answer_interval_covers_truth_with_constant_service_times() {
     // Crommelin: P(W <= t) = (1 - rho) sum_k (-lambda (t - kD))^k / k! exp(lambda (t - kD)).
     let (quantile, limit) = (0.99, 10.0 * SERVICE);
     let beyond = |rate: f64| {
@@ -179,7 +179,7 @@ fn the_interval_holds_the_truth_where_they_are_constant() {
 }
 
 #[test]
-fn a_limit_that_only_an_overload_exceeds_is_reached_near_capacity() {
+fn limit_exceeded_only_by_overload_is_near_capacity() {
     // 40 service times; the true value is from simulations of 4,000 s (`truth`).
     let (queue, limit) = (Queue::Constant, 40.0 * SERVICE);
     Case { queue, quantile: 0.99, limit, truth: 18_845.0 }.is_found([0.7, 0.9]);
@@ -189,7 +189,7 @@ fn a_limit_that_only_an_overload_exceeds_is_reached_near_capacity() {
 /// above the limit jumps, and queues have longer memory than the windows. Half of these searches
 /// may end without an answer; nearly all answers are within 2 %.
 #[test]
-fn limited_devices_get_an_answer_within_two_per_cent_or_none() {
+fn capped_devices_get_accurate_answers_or_none() {
     // True values are from simulations of 4,000 s (`truth`).
     for (queue, limit, truth) in [
         (Queue::Capped(2000.0, 200.0), 20e-3, 1982.0),
@@ -202,7 +202,7 @@ fn limited_devices_get_an_answer_within_two_per_cent_or_none() {
 }
 
 #[test]
-fn stalls_every_ten_seconds_and_a_device_that_becomes_slower_are_seen() {
+fn answer_accounts_for_rare_stalls_and_degradation() {
     let found =
         |queue, truth, least| Case { queue, quantile: 0.99, limit: 1e-3, truth }.is_found(least);
     // True values are from simulations of 4,000 s (`truth`).
@@ -213,7 +213,7 @@ fn stalls_every_ten_seconds_and_a_device_that_becomes_slower_are_seen() {
 /// Searches with long stalls take half an hour each, so they run in campaigns only.
 #[test]
 #[ignore = "a campaign: QDEPTH_TRIES=1000, some minutes"]
-fn long_stalls_are_seen() {
+fn answer_accounts_for_long_stalls() {
     let queue = Queue::Stalls(0.05);
     let truth = truth(queue, 0.99, 1e-3);
     Case { queue, quantile: 0.99, limit: 1e-3, truth }.is_found([0.93, 0.8]);
@@ -238,7 +238,7 @@ fn truth(queue: Queue, quantile: f64, limit: f64) -> f64 {
 }
 
 #[test]
-fn a_search_whose_probes_are_all_invalid_ends_without_an_answer() {
+fn search_with_only_invalid_probes_has_no_answer() {
     let limits = [(Nanos::from_millis(1), 0.01)];
     let mut search = Search::new(1.0 / SERVICE, &limits, Nanos::from_secs(1800));
     let mut probes = 0;
@@ -252,7 +252,7 @@ fn a_search_whose_probes_are_all_invalid_ends_without_an_answer() {
 /// Too few requests exceed the second limit for a fitted line, yet thirty times as many as it
 /// allows.
 #[test]
-fn a_limit_without_a_line_is_not_left_out() {
+fn limit_without_fitted_line_can_block_the_answer() {
     let limits = [(Nanos::from_millis(1), 0.5), (Nanos::from_millis(9), 1e-4)];
     let answer = |slow| {
         let mut search = Search::new(2000.0, &limits, Nanos::from_secs(1800));
@@ -276,7 +276,7 @@ fn a_limit_without_a_line_is_not_left_out() {
 }
 
 #[test]
-fn a_limit_that_no_rate_keeps_is_told_and_one_that_all_keep_too() {
+fn limits_always_or_never_exceeded_are_reported() {
     let (answer, _) = search(Queue::Constant, 0.9, SERVICE / 2.0, 1);
     assert!(matches!(answer, Answer::ExceededAtLowest { limit: 0, .. }), "{answer:?}");
     // No request can exceed a limit that is longer than the windows.

@@ -137,7 +137,7 @@ const TWO_LEVELS: Process = Process::Bimodal { held: false };
 const TWO_HELD_LEVELS: Process = Process::Bimodal { held: true };
 
 #[test]
-fn a_fixed_time_gives_the_coverage_that_it_claims() {
+fn fixed_duration_has_the_nominal_coverage() {
     let cases = [
         (INDEPENDENT, 30),
         (INDEPENDENT, 300),
@@ -159,7 +159,7 @@ fn a_fixed_time_gives_the_coverage_that_it_claims() {
 }
 
 #[test]
-fn a_saw_tooth_is_no_noise() {
+fn saw_tooth_series_has_the_nominal_coverage() {
     for (period, length) in [(10.0, 300), (10.0, 3000), (33.0, 1200), (33.0, 3000)] {
         let counted = fixed(Process::Saw(period), length);
         println!("period {period}, {length} samples: {counted:?}");
@@ -172,7 +172,7 @@ fn a_saw_tooth_is_no_noise() {
 }
 
 #[test]
-fn a_time_ended_by_its_own_precision_keeps_the_coverage() {
+fn duration_ended_by_precision_keeps_the_coverage() {
     let cases = [
         (INDEPENDENT, 300),
         (Process::Ar(0.5), 300),
@@ -200,7 +200,7 @@ fn a_time_ended_by_its_own_precision_keeps_the_coverage() {
 }
 
 #[test]
-fn where_it_cannot_be_known_nothing_is_claimed() {
+fn insufficient_samples_rarely_give_an_interval() {
     let cases = [
         (Process::Ar(0.75), 30),
         (Process::Ar(0.75), 60),
@@ -222,7 +222,7 @@ fn where_it_cannot_be_known_nothing_is_claimed() {
 }
 
 #[test]
-fn a_slow_part_below_noise_is_seen_late() {
+fn slow_component_below_noise_needs_long_series() {
     // Known, and documented in docs/design/0009: a lower bound, not a goal.
     for (length, least) in [(300, 0.80), (1200, 0.90), (3000, 0.93)] {
         let counted = fixed(Process::SlowBelowNoise, length);
@@ -232,7 +232,7 @@ fn a_slow_part_below_noise_is_seen_late() {
 }
 
 #[test]
-fn precision_is_worth_time() {
+fn two_percent_precision_takes_reasonable_time() {
     // The mean length is the cost of ±2 %; 30 s is customary.
     let calm = until(INDEPENDENT, 0.03, 300);
     assert!(calm.ended > 0.99 && calm.mean_length < 60.0, "{calm:?}");
@@ -275,7 +275,7 @@ fn visited(process: Process, change: impl Fn(usize, &mut Draws) -> f64) -> Count
 }
 
 #[test]
-fn visits_cover_whatever_goes_on_within_them() {
+fn segments_cover_fluctuations_shorter_than_a_segment() {
     let cases = [
         INDEPENDENT,
         Process::Ar(0.5),
@@ -303,7 +303,7 @@ fn visits_cover_whatever_goes_on_within_them() {
 }
 
 #[test]
-fn visits_cover_drift_and_excursions() {
+fn segments_cover_drift_and_outliers() {
     // The truth is the mean over the whole time, with a change of 20 % from beginning to end.
     let length = OF_SWEEP as f64;
     let drift = visited(Process::Ar(0.5), |n, _| 0.2 * (n as f64 / length - 0.5));
@@ -331,7 +331,7 @@ fn in_rounds(process: Process, rounds: usize) -> Counted {
 }
 
 #[test]
-fn rounds_cover_what_is_shorter_than_a_round_and_claim_little_else() {
+fn rounds_cover_fluctuations_shorter_than_a_round() {
     for rounds in [5, 12] {
         for process in [INDEPENDENT, Process::Ar(0.5), TWO_LEVELS, TWO_HELD_LEVELS] {
             let counted = in_rounds(process, rounds);

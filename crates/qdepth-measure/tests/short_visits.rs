@@ -127,7 +127,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn short_visits_cover_what_changes_faster_than_they_take_turns() {
+fn short_segments_cover_fast_fluctuations() {
     for (process, least) in [
         (Process::Wanders(0.0), 0.93),
         (Process::Wanders(20.0), 0.93),
@@ -150,7 +150,7 @@ fn short_visits_cover_what_changes_faster_than_they_take_turns() {
 /// Intervals do not cover the long-term mean if changes last longer than the four seconds; known,
 /// and documented in docs/method. They cover the mean of these seconds.
 #[test]
-fn short_visits_speak_of_their_seconds() {
+fn short_segments_cover_only_their_own_seconds() {
     for (ms, always, meanwhile) in [(500.0, 0.89, 0.95), (1000.0, 0.83, 0.95), (2000.0, 0.71, 0.95)]
     {
         let found = in_turn(Process::Wanders(ms));
@@ -199,7 +199,7 @@ fn settling(servers: usize, spread: f64, turnovers: f64) -> Covered {
 }
 
 #[test]
-fn visits_that_begin_with_all_requests_at_once_cover_the_rate() {
+fn segments_with_simultaneous_start_cover_the_rate() {
     for servers in [16, OUTSTANDING] {
         for spread in [0.3, 0.03] {
             for turnovers in [0.6, 1.2, 2.5, 3.3, 6.5, 8.5] {

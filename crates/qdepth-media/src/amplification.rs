@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fixed_point_is_one() {
+    fn write_amplification_solves_its_equation() {
         for u in [0.5, 0.7, 0.8, 0.9, 0.95] {
             let p = 1.0 - 1.0 / oldest_first(u);
             assert!((p - libm::exp(-(1.0 - p) / u)).abs() < 1e-9, "{u}: {p}");
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn more_spare_and_a_smaller_area_never_amplify_more() {
+    fn spare_space_and_small_areas_reduce_amplification() {
         let with = |spare: f64| Collection {
             spare,
             user: 8e11,

@@ -222,7 +222,7 @@ mod tests {
     proptest! {
         /// The same order as a sorted list, for ends from nanoseconds to seconds ahead.
         #[test]
-        fn the_order_is_that_of_time_and_slot(
+        fn calendar_queue_orders_by_time_and_slot(
             steps in prop::collection::vec((0u32..64, 0u32..34, 0u64..1 << 34), 1..400),
         ) {
             let mut calendar = CalendarQueue::new(64);

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_pages_are_discarded_once_until_they_are_written() {
+    fn whole_pages_are_discarded_until_written() {
         let mut discarded = Discarded::default();
         assert!(!discarded.holds_nothing(0, 4096));
         assert_eq!(discarded.discard(1024, 16 << 10), 12 << 10, "three whole pages");

@@ -205,7 +205,7 @@ mod tests {
     };
 
     #[test]
-    fn a_load_is_inside_extrapolated_or_not_known() {
+    fn load_is_measured_extrapolated_or_unknown() {
         assert_eq!(known().outside(&LOAD), [[], []]);
         let large = LoadCharacteristics { request_bytes: 1e6, ..LOAD };
         let [_, extrapolated] = known().outside(&large);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mixture_is_extrapolated_where_none_was_measured() {
+    fn unmeasured_mixture_is_an_extrapolation() {
         let both = ErrorModel { read_share: [0.0, 1.0], ..known() };
         let mixture = LoadCharacteristics { read_share: 0.67, ..LOAD };
         assert_eq!(both.outside(&mixture), [[], []]);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_error_model_is_refused() {
         assert!(known().check().is_ok());
         assert!(ErrorModel { held_out: 0, ..known() }.check().is_err());
         assert!(ErrorModel { error: f64::NAN, ..known() }.check().is_err());

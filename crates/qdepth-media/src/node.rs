@@ -545,7 +545,7 @@ mod tests {
     proptest! {
         /// The fast path within a stripe gives the same result as the general one.
         #[test]
-        fn a_request_within_a_stripe_ends_as_one_of_several_parts_does(
+        fn io_within_a_stripe_matches_general_path(
             count in 2u64..6,
             stripe in prop_oneof![Just(4096u64), Just(65536), Just(12288)],
             start in 0u64..1 << 17,

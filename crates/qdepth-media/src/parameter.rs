@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_parameters_with_defaults_in_range() {
+    fn every_kind_has_parameters_with_valid_defaults() {
         let table: Result<BTreeMap<&str, Vec<Parameter>>, _> =
             toml::from_str(include_str!("parameters.toml"));
         assert_eq!(table.map(|table| table.len()).map_err(|error| error.to_string()), Ok(7));

@@ -25,7 +25,7 @@ fn passes(expression: &str) {
 }
 
 #[test]
-fn every_medium_and_format_keeps_the_laws() {
+fn every_device_model_passes_the_conformance_check() {
     for name in catalogue() {
         let description = Description::shipped(name).unwrap();
         passes(&format!("media:{name}"));
@@ -36,7 +36,7 @@ fn every_medium_and_format_keeps_the_laws() {
 }
 
 #[test]
-fn every_wrapper_keeps_the_laws_on_every_kind() {
+fn every_array_of_every_kind_passes_conformance_check() {
     for medium in
         ["p3700-800gb", "iodrive-320gb", "sas-12g-hdd-450gb", "fixed", "generic-cloud-volume"]
     {

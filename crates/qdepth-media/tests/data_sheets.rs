@@ -85,7 +85,7 @@ fn emulated(sheet: &Sheet, key: &str) -> f64 {
 }
 
 #[test]
-fn each_promise_is_reached_at_the_sheets_own_load() {
+fn each_data_sheet_promise_is_reached() {
     for sheet in SHEETS {
         let promises = Description::shipped(sheet.name).unwrap().data_sheet;
         let mut seen = 0;
@@ -102,7 +102,7 @@ fn each_promise_is_reached_at_the_sheets_own_load() {
 
 /// Further promises of data sheets, besides the four maxima.
 #[test]
-fn further_numbers_of_a_sheet_are_reached() {
+fn further_data_sheet_numbers_are_reached() {
     let measured = |expression: &str, queue_depth: u32, random: u32, read: u32, size: &str| {
         let expression = format!("media:{expression} @host=none");
         rate(&expression, queue_depth, 2000, &profile(random, read, size, false))
@@ -123,7 +123,7 @@ fn further_numbers_of_a_sheet_are_reached() {
 /// A hundredth of the documented credits lasts a hundredth of the documented time: at the burst
 /// rate, credits / (burst − base).
 #[test]
-fn credits_last_as_documented() {
+fn burst_credits_last_as_documented() {
     for (name, base, burst, seconds) in
         [("aws-gp2-100gib", 300.0, 3000.0, 2000.0), ("azure-p10", 500.0, 3500.0, 1800.0)]
     {
@@ -144,7 +144,7 @@ fn credits_last_as_documented() {
 /// device is tested above, and is derived from no other. `p4800x-375gb` has sources in an older
 /// form, and one published figure.
 #[test]
-fn a_sheet_is_named_in_each_line() {
+fn every_data_sheet_number_cites_its_source() {
     let of_sheet = |name: &&str| {
         Description::shipped(name).unwrap().checked() == Checked::DataSheetOnly
             && *name != "p4800x-375gb"
@@ -172,7 +172,7 @@ fn a_sheet_is_named_in_each_line() {
 }
 
 #[test]
-fn every_medium_of_the_catalogue_says_how_it_was_checked() {
+fn every_device_model_states_its_validation() {
     for name in catalogue() {
         let checked = Description::shipped(name).unwrap().checked();
         assert_ne!(checked, Checked::Not, "{name}");

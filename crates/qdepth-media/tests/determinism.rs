@@ -33,7 +33,7 @@ fn hash(expression: &str, seed: u64) -> String {
 }
 
 #[test]
-fn a_thousand_seeds_give_the_same_bytes_twice() {
+fn same_seed_gives_the_same_bytes() {
     for seed in 0..1000 {
         let expression = [
             "media:p3700-800gb",
@@ -47,13 +47,13 @@ fn a_thousand_seeds_give_the_same_bytes_twice() {
 }
 
 #[test]
-fn another_seed_gives_other_bytes() {
+fn different_seeds_give_different_bytes() {
     assert_ne!(hash("media:p3700-800gb", 1), hash("media:p3700-800gb", 2));
 }
 
 /// A device gives the same results as a concrete type and behind the common interface.
 #[test]
-fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
+fn concrete_and_dynamic_types_give_same_results() {
     let trims = "random = 100\nread = 60\ntrim = 10\nblock_size = \"8KiB\"\n";
     let paced = "random = 100\nread = 67\nblock_size = \"4KiB\"\n\
                  arrivals = { kind = \"poisson\", rate = 20000.0 }\n";
@@ -78,7 +78,7 @@ fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
 
 /// Parameters are pinned, so that a new calibration does not change the hashes.
 #[test]
-fn every_machine_gives_these_bytes() {
+fn emulation_is_identical_on_every_machine() {
     let fixed = [
         ("media:fixed @exponential=1 @servers=3 @service_us=90 @host=none", GOLDEN[0]),
         ("raid5(media:fixed*3) @service_us=70 @host=none", GOLDEN[1]),

@@ -482,36 +482,36 @@ use qdepth_media::fit::Kind;
 use truth::campaign;
 
 #[test]
-fn a_flash_drive_is_predicted_elsewhere() {
+fn fitted_flash_drive_predicts_other_loads() {
     campaign(Kind::Flash, 1, (0.1, 0.85));
 }
 
 #[test]
-fn a_disk_is_predicted_elsewhere() {
+fn fitted_disk_predicts_other_loads() {
     campaign(Kind::Disk, 1, (0.1, 0.85));
 }
 
 #[test]
-fn a_volume_is_predicted_elsewhere() {
+fn fitted_volume_predicts_other_loads() {
     campaign(Kind::Volume, 2, (0.1, 0.85));
 }
 
 #[test]
-fn a_network_volume_is_predicted_elsewhere() {
+fn fitted_network_volume_predicts_other_loads() {
     campaign(Kind::Network, 2, (0.1, 0.85));
 }
 
 #[test]
-fn memory_is_predicted_elsewhere() {
+fn fitted_memory_predicts_other_loads() {
     campaign(Kind::Memory, 2, (0.1, 0.85));
 }
 
 #[test]
-fn writes_are_predicted_behind_full_buffers() {
+fn writes_beyond_full_buffers_are_predicted() {
     truth::buffers();
 }
 
 #[test]
-fn a_drive_as_it_was_is_called_slow_in_one_night_of_a_hundred_at_most() {
+fn unchanged_drive_rarely_raises_slow_alarms() {
     truth::nights();
 }

@@ -211,12 +211,12 @@ mod published {
     }
 
     #[test]
-    fn arrays_of_the_p3700_are_predicted_from_one() {
+    fn p3700_arrays_are_predicted_from_one_drive() {
         campaign("p3700", 0.09);
     }
 
     #[test]
-    fn arrays_of_the_iodrive_are_predicted_from_one() {
+    fn iodrive_arrays_are_predicted_from_one_drive() {
         campaign("iodrive", 0.25);
     }
 }

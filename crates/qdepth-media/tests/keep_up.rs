@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_comes_late_and_nothing_is_lost() {
+    fn served_device_loses_no_completions() {
         for expression in MEDIA {
             for lead in [0, 40, 400] {
                 assert!(served(expression, 200, 3_000, Nanos::from_micros(lead)) > 50);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fine_clock_gives_the_rate_of_virtual_time() {
+    fn served_device_reaches_the_virtual_time_rate() {
         let expression = "media:p3700-800gb";
         let found = served(expression, 300, 200, Nanos::ZERO) as f64 / 0.3;
         let profile = "random = 100\nread = 67\nblock_size = \"8KiB\"\n";

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn calibrated_is_what_a_fit_found() {
+    fn calibrated_numbers_come_from_a_fit() {
         let free = free();
         let mut seen = 0;
         for [file, section, name, value, from] in numbers() {

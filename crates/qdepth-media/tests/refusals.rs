@@ -13,7 +13,7 @@ fn refusal(expression: &str) -> String {
 }
 
 #[test]
-fn each_refusal_says_what_would_be_right() {
+fn each_refusal_suggests_a_correction() {
     for (expression, words) in [
         ("media:p3700-80gb", &["emulated device `p3700-80gb`", "Did you mean `p3700-800gb`"][..]),
         ("media:iodrive-320gb/improved", &["Did you mean `improved-write`"]),
@@ -48,7 +48,7 @@ fn each_refusal_says_what_would_be_right() {
 }
 
 #[test]
-fn a_data_sheet_promises_rates_and_its_promises_are_the_mediums_own() {
+fn data_sheet_promises_are_positive_and_not_inherited() {
     let described = |sheet: &str| {
         let text = format!("title = \"D\"\nlike = \"p3700-800gb\"\n[data_sheet]\n{sheet}\n");
         Description::read("own", &text)
@@ -77,14 +77,14 @@ fn a_data_sheet_promises_rates_and_its_promises_are_the_mediums_own() {
 
 proptest! {
     #[test]
-    fn no_text_panics(
+    fn any_expression_text_parses_without_panic(
         text in "(media:|raid0\\(|raid5\\(|delay\\(|@|\\*|,|\\)|=|[a-z0-9µ/ -]){0,24}",
     ) {
         let _ = TargetExpression::read(&text).and_then(|s| s.shape());
     }
 
     #[test]
-    fn no_value_of_a_parameter_panics(
+    fn any_parameter_value_is_accepted_without_panic(
         value in -1e9f64..1e9,
         name in "(dies|spare_gb|die_chunk_kib|die_program_us|capacity_gb|link_mb_s|buffer_chunks)",
     ) {

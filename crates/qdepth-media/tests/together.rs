@@ -34,7 +34,7 @@ fn together(drives: &[&str], queue_depth: u32) -> Vec<f64> {
 }
 
 #[test]
-fn drives_opened_beside_each_other_are_independent_drives_on_one_host() {
+fn separately_opened_drives_match_independent_drives() {
     for queue_depth in [1, 128] {
         let independent = "independent(media:p3700-800gb*4)";
         let outcome = measured(independent, &point_of(independent, queue_depth));
@@ -45,7 +45,7 @@ fn drives_opened_beside_each_other_are_independent_drives_on_one_host() {
 }
 
 #[test]
-fn a_fixed_drive_scales_with_their_number() {
+fn total_rate_of_fixed_drives_is_proportional() {
     let host = "media:fixed @host=none";
     let alone = together(&[host], 4)[0];
     let sum: f64 = together(&[host; 16], 4).iter().sum();
@@ -53,7 +53,7 @@ fn a_fixed_drive_scales_with_their_number() {
 }
 
 #[test]
-fn sixty_four_drives_have_512_outstanding_each() {
+fn sixty_four_drives_run_at_queue_depth_512() {
     let rates = together(&["media:p3700-800gb"; 64], 512);
     assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
     // The host is shared by all.
@@ -63,7 +63,7 @@ fn sixty_four_drives_have_512_outstanding_each() {
 }
 
 #[test]
-fn a_host_is_shared_where_it_is_the_same() {
+fn equal_host_models_are_shared() {
     let read = |text: &str| TargetExpression::read(text).unwrap();
     let drive = read("media:p3700-800gb");
     assert!(drive.shares_host(&read("media:p3700-2tb")));
@@ -74,7 +74,7 @@ fn a_host_is_shared_where_it_is_the_same() {
 }
 
 #[test]
-fn a_number_of_targets_is_spelled_behind_a_star() {
+fn target_count_follows_an_asterisk() {
     assert_eq!(several("media:p3700-800gb*3").unwrap().unwrap(), ["media:p3700-800gb"; 3]);
     let arrays = several("raid0(media:fixed*2)*2").unwrap().unwrap();
     assert_eq!(arrays, ["raid0(media:fixed*2)"; 2]);
@@ -89,7 +89,7 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
 /// Sequential reads that start inside a stripe access two members each, which disables their
 /// read-ahead.
 #[test]
-fn where_a_file_begins_can_be_said() {
+fn file_start_offset_affects_stripe_alignment() {
     let streaming = "random = 0\nread = 100\nblock_size = \"64KiB\"";
     let rate = |start: &str| {
         let expression = format!("raid0(media:p3700-800gb*2) @file_start_bytes={start}");

@@ -29,7 +29,7 @@ fn open_loop(expression: &str, rate: f64, seconds: u64) -> Outcome {
 
 /// M/D/1, Pollaczek and Khinchine: W = s + ρ s / (2 (1 − ρ)).
 #[test]
-fn m_d_1() {
+fn md1_response_time_matches_theory() {
     for rho in [0.2, 0.5] {
         let outcome = open_loop("media:fixed @host=none", rho * 10_000.0, 2000);
         let truth = 100_000.0 + rho * 100_000.0 / (2.0 * (1.0 - rho));
@@ -39,7 +39,7 @@ fn m_d_1() {
 
 /// M/M/c, Erlang's C: W = s + C / (c μ − λ).
 #[test]
-fn m_m_c() {
+fn mmc_response_time_matches_theory() {
     let expression = "media:fixed @exponential=1 @servers=4 @host=none";
     let (servers, rho): (f64, f64) = (4.0, 0.5);
     let outcome = open_loop(expression, servers * rho * 10_000.0, 2000);
@@ -56,7 +56,7 @@ fn m_m_c() {
 
 /// A closed network of n requests before k equal servers with a fixed service time: min(n, k) / s.
 #[test]
-fn closed_network_of_fixed_servers() {
+fn closed_network_rate_matches_theory() {
     for (queue_depth, servers) in [(1, 1), (1, 8), (4, 8), (8, 8), (64, 8), (512, 3)] {
         let expression = format!("media:fixed @servers={servers} @host=none");
         let found = rate(&expression, queue_depth, 4000, READS_8K);
@@ -69,7 +69,7 @@ fn closed_network_of_fixed_servers() {
 /// between two places drawn evenly (mean 8/15 of the root of all tracks), half a revolution,
 /// transfer.
 #[test]
-fn mean_access_of_a_disk() {
+fn mean_disk_access_time_matches_theory() {
     let found = rate(
         "media:sas-2-hdd-600gb @host=none @area=full @write_settle_us=0",
         1,
@@ -93,7 +93,7 @@ fn mean_access_of_a_disk() {
 /// Random writes over the whole capacity reach the data sheet's value. Garbage collection
 /// determines it, not the limit of the amplification.
 #[test]
-fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
+fn writes_over_full_capacity_match_data_sheet() {
     let sheet = qdepth_media::Description::shipped("p3700-800gb").unwrap().data_sheet;
     let mut promises = sheet.promises();
     let promised = promises.find(|(key, ..)| *key == "random_write_4k_io_s").unwrap().1.value;
@@ -106,7 +106,7 @@ fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
 
 /// Little's law on every kind of device: the I/Os in flight are the rate times the mean latency.
 #[test]
-fn littles_law() {
+fn littles_law_holds_for_every_device() {
     for expression in [
         "media:p3700-800gb",
         "media:iodrive-320gb/improved-write",

@@ -70,7 +70,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
-        fn it_holds_what_a_plain_array_holds(
+        fn store_matches_a_plain_array(
             steps in prop::collection::vec((0_u64..3 << 20, 1_usize..70_000, 0_u8..3), 1..20)
         ) {
             const BYTES: usize = 4 << 20;

@@ -85,7 +85,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_laid_out_is_read(kind in 0_u16..9, cookie: u64, offset: u64, length: u32) {
+        fn nbd_request_round_trips(kind in 0_u16..9, cookie: u64, offset: u64, length: u32) {
             let read = Command::read(&request(kind, cookie, offset, length)).unwrap();
             prop_assert_eq!((read.cookie, read.offset, read.length), (cookie, offset, length));
             prop_assert_eq!(read.kind == Kind::Unknown, kind > 4);
@@ -93,14 +93,14 @@ mod tests {
         }
 
         #[test]
-        fn other_bytes_are_no_request(bytes: [u8; REQUEST_BYTES]) {
+        fn bytes_without_magic_are_rejected(bytes: [u8; REQUEST_BYTES]) {
             let ours = bytes[..4] == REQUEST_MAGIC.to_be_bytes();
             prop_assert_eq!(Command::read(&bytes).is_some(), ours);
         }
     }
 
     #[test]
-    fn a_request_is_laid_out_as_the_protocol_says() {
+    fn request_bytes_match_the_nbd_protocol() {
         let bytes = request(1, 0x0102_0304_0506_0708, 0x1112, 0x2000);
         let head = [0x25, 0x60, 0x95, 0x13, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8];
         assert_eq!(bytes[..16], head);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_returns_the_cookie() {
+    fn reply_returns_the_cookie() {
         let bytes = reply(0x0102_0304_0506_0708, 5);
         assert_eq!(bytes, [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8]);
     }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_the_rest_is_zeros() {
+    fn written_data_is_read_and_the_rest_zeros() {
         let serving = serve("media:null");
         let mut client = serving.client();
         let data: Vec<u8> = (0..100_000_u32).map(|n| n as u8).collect();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_ends_when_the_medium_says_and_others_beside_it() {
+    fn served_ios_take_device_time_in_parallel() {
         let serving = serve("media:fixed @service_us=500000 @servers=4 @host=none");
         let (mut stream, size) = serving.connect();
         assert_eq!(size, qdepth_capacity("media:fixed"));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_overtakes_a_read() {
+    fn write_overtakes_a_slower_read() {
         let serving = serve("media:p3700-800gb @die_read_us=200 @host=none");
         let (mut stream, _) = serving.connect();
         let mut both = request(0, 1, 1 << 30, 4096);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_the_client_goes_on() {
+    fn invalid_requests_fail_without_disconnecting_the_client() {
         let serving = serve("media:null");
         let (mut stream, size) = serving.connect();
         let wrong = [
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_talks_nonsense_leaves_alone() {
+    fn invalid_client_is_disconnected_without_affecting_others() {
         let serving = serve("media:null");
         let (mut sane, _) = serving.connect();
         for nonsense in [vec![0; 28], request(1, 1, 0, u32::MAX)] {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_never_agrees_is_let_go_however_it_fills_the_time() {
+    fn client_without_complete_handshake_is_disconnected() {
         let serving = serve("media:null");
         let silent = UnixStream::connect(serving.socket()).unwrap();
         let mut drips = UnixStream::connect(serving.socket()).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_connections_take_no_more_than_the_places_there_are() {
+    fn excess_connections_are_rejected_above_the_limit() {
         let serving = serve("media:null");
         let (mut sane, _) = serving.connect();
         let mut all = Vec::new();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_read_nothing_take_little_memory_and_keep_nobody_out() {
+    fn clients_that_never_read_use_bounded_memory() {
         let serving = serve("media:null");
         let before = resident_mib();
         let mut silent: Vec<UnixStream> = (0..60).map(|_| serving.connect().0).collect();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_medium_reaches_the_client() {
+    fn device_error_reaches_the_client() {
         let serving = serve("fault(media:null, errors=2)");
         let (mut stream, _) = serving.connect();
         for cookie in 1..=4 {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_with_streams_of_their_own_are_refused() {
+    fn independent_targets_cannot_be_served_together() {
         let folder = tempfile::tempdir().unwrap();
         let target = TargetExpression::read("independent(media:null*2)").unwrap();
         let data = tempfile::tempfile().unwrap();

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_comparison_tables_of_both_documents_are_columns() {
+    fn published_comparison_tables_contain_known_values() {
         let reference = Reference::shipped().unwrap();
         let column = |name| drive(&reference, name).unwrap();
         // docs/method/checklist.md, item 59, and its minimum latencies, item 60.
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_drive_is_refused_with_the_nearest() {
+    fn unknown_published_drive_suggests_the_nearest() {
         let why = drive(&Reference::shipped().unwrap(), "p3700-80gb").unwrap_err().to_string();
         assert!(why.contains("Did you mean `p3700-800gb`?"), "{why}");
     }

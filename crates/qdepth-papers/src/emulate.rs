@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_load_of_the_reference_is_known() {
+    fn every_load_in_reference_has_a_profile() {
         let loads = loads().unwrap();
         for point in Reference::shipped().unwrap().points() {
             profile(&loads, &point.load).unwrap();

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stay_where_the_sentence_has_them() {
+    fn translation_keeps_numbers_in_place() {
         let ja = |text| translated(Lang::Ja, text);
         assert_eq!(ja("4.3 % mean, 12 % worst"), "平均 4.3 %、最大 12 %");
         assert_eq!(ja("P3700 800GB, raid0x2"), "P3700 800GB, raid0x2", "names stay");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_and_name_of_a_phrase_is_told() {
+    fn translations_keep_every_placeholder() {
         for lang in Lang::ALL {
             for (english, other) in phrases_in(lang.tag()) {
                 for mark in ['#', '@'] {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn no_phrase_is_of_words_that_no_file_has() {
+    fn every_translated_phrase_occurs_in_the_data() {
         let files = [
             include_str!("../../../reference/published.csv"),
             include_str!("../../../reference/diagrams.toml"),

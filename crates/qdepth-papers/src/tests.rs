@@ -30,7 +30,7 @@ fn refused(rows_of: &[String]) -> String {
 }
 
 #[test]
-fn damaged_figures_are_refused_in_words() {
+fn invalid_figures_are_refused_with_the_reason() {
     let good = row("f-1", "100,", "exact", "calibrated", "rate(a, x, 1)");
     assert_eq!(refused(std::slice::from_ref(&good)), "accepted");
     for (bad, message) in [
@@ -65,7 +65,7 @@ fn damaged_figures_are_refused_in_words() {
 }
 
 #[test]
-fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
+fn invalid_relations_and_targets_are_refused_with_reasons() {
     let relation = |rest: &str| {
         let text = format!(
             "[[relation]]\nid = \"r-1\"\ndocument = \"d\"\nsection = \"s\"\nsays = \"a\"\n\
@@ -100,7 +100,7 @@ fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
 }
 
 #[test]
-fn an_unknown_document_is_refused_with_those_there_are() {
+fn unknown_document_error_lists_the_documents() {
     let error = Reference::shipped().unwrap().of_document("p3600").unwrap_err().to_string();
     assert_eq!(
         error,
@@ -123,7 +123,7 @@ fn small(rows_of: &[String], rates: &[(u32, f64)]) -> (Reference, Emulation) {
 }
 
 #[test]
-fn errors_are_those_that_a_person_finds() {
+fn errors_match_manual_calculation() {
     let figures = [
         row("f-1", "100,", "exact", "calibrated", "rate(a, x, 1)"),
         row("f-2", "100,300", "exact", "calibrated", "rate(a, x, 2)"),
@@ -143,7 +143,7 @@ fn errors_are_those_that_a_person_finds() {
 }
 
 #[test]
-fn a_figure_that_could_not_be_emulated_misses_the_goal() {
+fn missing_emulated_figure_fails_the_goal() {
     let figures = [
         row("f-1", "100,", "exact", "calibrated", "rate(a, x, 1)"),
         row("f-2", "100,", "exact", "calibrated", "rate(a, x, 2)"),
@@ -161,7 +161,7 @@ fn a_figure_that_could_not_be_emulated_misses_the_goal() {
 }
 
 #[test]
-fn the_noise_floor_is_that_of_the_notes() {
+fn noise_floor_matches_the_study() {
     // Means from the study behind the table: Advertised against Maximum Capacity 6.1, 4.2 and 2.6 %
     // at queue depths 1, 16 and 512; Improved against Maximum Write 13.5, 3.2 and 3.9 %, over the
     // 180 cells. Our data lack the Improved cells of arrays above depth 1.
@@ -180,7 +180,7 @@ fn the_noise_floor_is_that_of_the_notes() {
 
 /// A column with another name would be read as empty, and numbers that nothing reads can be wrong.
 #[test]
-fn the_published_figures_have_the_columns_and_numbers_of_their_description() {
+fn published_columns_and_numbers_match_the_description() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../reference/published.csv");
     let mut rows = csv::Reader::from_path(file).unwrap();
     let header: Vec<String> = rows.headers().unwrap().iter().map(str::to_owned).collect();

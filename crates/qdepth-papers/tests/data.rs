@@ -21,7 +21,7 @@ fn everywhere(reference: &Reference, point: EmulatedPoint) -> Emulation {
 const ONE: EmulatedPoint = EmulatedPoint { io_per_s: 1e4, bytes_per_s: 1e9, latency_ns: 1e5 };
 
 #[test]
-fn every_target_is_named_and_every_name_is_used() {
+fn every_target_exists_and_is_used() {
     let reference = reference();
     let used: Vec<String> = reference.points().into_iter().map(|p| p.target).collect();
     for name in &used {
@@ -33,7 +33,7 @@ fn every_target_is_named_and_every_name_is_used() {
 }
 
 #[test]
-fn plans_are_of_sections_and_their_columns_are_targets() {
+fn plans_belong_to_sections_and_use_known_targets() {
     let reference = reference();
     assert!(!reference.plans.is_empty());
     for plan in &reference.plans {
@@ -53,7 +53,7 @@ fn plans_are_of_sections_and_their_columns_are_targets() {
 }
 
 #[test]
-fn every_figure_has_a_document_and_every_goal_figures() {
+fn every_figure_has_document_and_every_goal_figures() {
     let reference = reference();
     for figure in &reference.published {
         assert!(reference.documents.iter().any(|d| d.id == figure.document), "{}", figure.id);
@@ -72,7 +72,7 @@ fn every_figure_has_a_document_and_every_goal_figures() {
 /// `media/calibration.toml` lists the figures to which the device models were fitted, and
 /// `published.csv` marks them too: a fitted figure must never count as a prediction.
 #[test]
-fn a_figure_is_calibrated_where_the_calibration_names_it_and_nowhere_else() {
+fn calibrated_figures_match_the_calibration_file() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../media/calibration.toml");
     let calibration: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
     let named = |list: &str| -> Vec<String> {
@@ -96,7 +96,7 @@ fn a_figure_is_calibrated_where_the_calibration_names_it_and_nowhere_else() {
 }
 
 #[test]
-fn every_condition_comes_to_something() {
+fn every_condition_has_a_result() {
     // Conditions on lists of different lengths would never have a result.
     let reference = reference();
     let comparison = compare(&reference, everywhere(&reference, ONE));
@@ -112,7 +112,7 @@ fn every_condition_comes_to_something() {
 }
 
 #[test]
-fn relations_hold_on_the_published_figures() {
+fn relations_hold_for_the_published_figures() {
     let comparison = compare(&reference(), BTreeMap::new());
     let (mut seen, mut faults) = (0, Vec::new());
     for compared in &comparison.relations {
@@ -131,7 +131,7 @@ fn relations_hold_on_the_published_figures() {
 }
 
 #[test]
-fn nothing_emulated_reaches_nothing() {
+fn missing_emulation_reaches_no_goal() {
     let comparison = compare(&reference(), BTreeMap::new());
     assert!(!comparison.reached());
     assert!(comparison.goals.iter().all(|goal| !goal.reached));
@@ -139,7 +139,7 @@ fn nothing_emulated_reaches_nothing() {
 }
 
 #[test]
-fn one_figure_everywhere_reaches_no_goal() {
+fn constant_figures_reach_no_goal() {
     let reference = reference();
     let comparison = compare(&reference, everywhere(&reference, ONE));
     assert!(comparison.goals.iter().all(|goal| !goal.reached));

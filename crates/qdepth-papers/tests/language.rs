@@ -35,7 +35,7 @@ fn outcome(text: &str) -> Outcome {
 }
 
 #[test]
-fn figures_come_to_what_a_person_finds() {
+fn expressions_evaluate_to_known_values() {
     for (text, expected) in [
         ("rate(a, x, 8)", 800.0),
         ("2 + 3 * 4 - 6 / 2", 11.0),
@@ -56,7 +56,7 @@ fn figures_come_to_what_a_person_finds() {
 }
 
 #[test]
-fn what_is_not_known_is_not_guessed() {
+fn unknown_values_are_not_guessed() {
     for text in [
         "rate(nobody, x, 1)",
         "max(rate(gap, x, 1..8))",
@@ -70,7 +70,7 @@ fn what_is_not_known_is_not_guessed() {
 }
 
 #[test]
-fn conditions_hold_or_fail_as_they_should() {
+fn conditions_hold_fail_or_are_unknown() {
     use Outcome::{Fails, Holds, Unknown};
     for (text, expected) in [
         ("rate(a, x, 2) > rate(a, x, 1)", Holds),
@@ -100,7 +100,7 @@ fn conditions_hold_or_fail_as_they_should() {
 }
 
 #[test]
-fn the_element_that_fails_is_shown() {
+fn failing_element_of_condition_is_shown() {
     let condition = Condition::parse("rate(a, x, 1..8) = rate(b, x, 1..8) within 5%");
     let sides = condition.expect("a condition").evaluate(&ByHand).sides;
     let values: Vec<Option<f64>> = sides.iter().map(|side| side.value).collect();
@@ -108,7 +108,7 @@ fn the_element_that_fails_is_shown() {
 }
 
 #[test]
-fn refusals_name_the_place_and_what_could_stand_there() {
+fn parse_errors_name_column_and_alternatives() {
     for (text, said) in [
         ("rate(p3700 database, 1)", "column 12: expected `,`, found `database`"),
         (
@@ -150,7 +150,7 @@ fn refusals_name_the_place_and_what_could_stand_there() {
 }
 
 #[test]
-fn classes_of_grey_end_where_the_table_says() {
+fn grey_classes_end_at_documented_limits() {
     for (increase, class) in [
         (-0.5, Class::White),
         (0.30, Class::White),
@@ -166,13 +166,13 @@ fn classes_of_grey_end_where_the_table_says() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_parser_panic(text in "\\PC{0,80}") {
+    fn any_expression_parses_without_panic(text in "\\PC{0,80}") {
         let _ = Expression::parse(&text);
         let _ = Condition::parse(&text);
     }
 
     #[test]
-    fn no_row_of_words_makes_the_parser_or_the_evaluator_panic(
+    fn any_token_sequence_evaluates_without_panic(
         words in prop::collection::vec(
             prop::sample::select(vec![
                 "rate", "latency", "max", "spread", "share", "rises", "and", "within", "a", "x",
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn arithmetic_is_that_of_numbers(a in 1u32..1000, b in 1u32..1000, c in 1u32..1000) {
+    fn expression_arithmetic_matches_floats(a in 1u32..1000, b in 1u32..1000, c in 1u32..1000) {
         let text = format!("{a} + {b} * {c} - {a} / {b}");
         let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
         let found = Expression::parse(&text).unwrap().value(&ByHand).unwrap();
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn equality_has_no_order(values in prop::collection::vec(1u32..200, 3)) {
+    fn equality_is_independent_of_order(values in prop::collection::vec(1u32..200, 3)) {
         let holds = |v: &[u32]| {
             let text = format!("{} = {} = {} within 10%", v[0], v[1], v[2]);
             Condition::parse(&text).unwrap().evaluate(&ByHand).outcome
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn points_are_those_that_are_asked(low in 0u32..9, length in 0u32..9) {
+    fn evaluation_reads_exactly_the_listed_points(low in 0u32..9, length in 0u32..9) {
         let (first, last) = (1u32 << low, 1u32 << (low + length));
         let text = format!("max(rate(a, x, {first}..{last}))");
         let asked = std::cell::RefCell::new(BTreeMap::new());

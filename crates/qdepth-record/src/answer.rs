@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_place_is_and_an_overload_do_not_take_a_point_from_the_search() {
+    fn cgroup_limits_and_saturation_keep_a_probe_valid() {
         for (finding, answer) in [
             (None, "rate"),
             (Some(Finding::invalid(Code::ControlGroupLimit)), "rate"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn any_offered_rate_of_a_logbook_is_read_without_panic() {
+    fn any_offered_rate_is_read_without_panic() {
         for rate in [0.0, -1.0, -1e308, 1e-320, 1e308, f64::INFINITY, f64::NAN] {
             let mut points = searched_points(None);
             points.iter_mut().skip(1).step_by(2).for_each(|point| {

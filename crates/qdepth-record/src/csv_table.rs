@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_column_has_a_name_of_its_own() {
+    fn csv_column_names_are_unique() {
         let columns = csv_columns();
         let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
         names.sort_unstable();

@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_names_its_event_and_has_the_fields_in_their_order() {
+    fn event_line_starts_with_its_name() {
         let interval = Interval {
             point: 2,
             end_ns: 3_000_000_000,

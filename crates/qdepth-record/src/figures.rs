@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_is_read_as_it_was_stored() {
+    fn every_structured_value_round_trips() {
         for (code, texts, figures) in ALL {
             let mut value = Figures::new(code);
             for name in texts {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_something_else_is_not_read() {
+    fn other_text_is_not_a_structured_value() {
         for value in [
             "",
             "steady",

@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_read_as_it_was_stored() {
+    fn every_reason_round_trips() {
         let codes: BTreeSet<&str> = Reason::ALL.iter().map(|(code, ..)| *code).collect();
         assert_eq!(codes.len(), Reason::ALL.len(), "a code stands for one reason");
         for (code, names, _) in Reason::ALL {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_object_stays_as_it_is() {
+    fn unknown_reason_text_is_kept_unchanged() {
         for text in [
             "No such file or directory (os error 2)",
             "{\"code\":\"no-such-file\", \"path\":\"/sys/a\"}",

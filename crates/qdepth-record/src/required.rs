@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_that_is_not_valid_decides_nothing() {
+    fn invalid_point_is_inconclusive_for_requirements() {
         let plan = r#"{"requirements":[
             {"profile":"log","part":"sync","at_most":"p99=10ms"},
             {"profile":"log","at_most":"p99=1ms"},

@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_has_the_unit_of_its_number_and_other_names_stay() {
+    fn rate_in_step_title_is_shown_in_mib() {
         for (title, shown) in [
             ("100 MB/s", "100 MiB/s"),
             ("12.5 MB/s", "12.5 MiB/s"),

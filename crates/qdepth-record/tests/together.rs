@@ -65,7 +65,7 @@ fn point(index: u32, group: u32, variant: u32, rate: u64, seconds: u64) -> Point
 }
 
 #[test]
-fn sums_are_exact() {
+fn combined_cell_sums_are_exact() {
     let points = [point(0, 1, 1, 100, 3), point(1, 1, 1, 40, 3), point(2, 1, 1, 60, 3)];
     let cells = cells(&comparison(3), &points);
     let [cell] = cells.as_slice() else { panic!("{cells:?}") };
@@ -81,7 +81,7 @@ fn sums_are_exact() {
 }
 
 #[test]
-fn a_slow_drive_is_seen_in_what_was_done_first_and_last() {
+fn slow_drive_delays_the_last_completion() {
     // The same work, 300 I/Os: one drive needs 3 s, the slow one 6 s.
     let points = [point(0, 0, 1, 100, 3), point(1, 0, 1, 50, 6)];
     let cell = &cells(&comparison(2), &points)[0];
@@ -92,13 +92,13 @@ fn a_slow_drive_is_seen_in_what_was_done_first_and_last() {
 }
 
 #[test]
-fn an_array_stands_at_the_outstanding_ios_of_one_of_its_drives() {
+fn array_is_compared_at_depth_per_drive() {
     let array = PointRecord { queue_depth: 32, ..point(0, 0, 2, 10, 1) };
     assert_eq!(cells(&comparison(4), &[array])[0].whole.queue_depth, 8);
 }
 
 #[test]
-fn half_a_group_and_what_is_not_compared_are_no_columns() {
+fn incomplete_groups_and_unknown_variants_have_no_cell() {
     let alone = PointRecord { variant: None, ..point(3, 2, 0, 10, 1) };
     let strange = point(4, 3, 9, 10, 1);
     let points = [point(0, 1, 1, 10, 1), point(1, 1, 1, 10, 1), alone, strange];

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_proof_is_told_whole_in_both_languages_whatever_came_of_it() {
+    fn every_proof_is_shown_in_both_languages() {
         use ProofOutcome::{Failed, NotTried, Passed};
         for outcomes in [&[Passed][..], &[Passed, Failed], &[NotTried, Passed], &[Failed]] {
             let certificate = certificate(outcomes);

@@ -197,7 +197,7 @@ mod tests {
     use crate::tests::fixture;
 
     #[test]
-    fn why_a_grade_is_not_better_is_said_once_and_shortly() {
+    fn reasons_for_a_grade_are_listed_once() {
         let mut run = fixture::run(1);
         let mut points = fixture::points(1);
         let grades = |run: &RunRecord, points: &[PointRecord]| first_words(run, points).grades;
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storage_that_serves_one_at_a_time_makes_the_others_wait() {
+    fn single_server_causes_waiting_at_higher_depth() {
         // A single server with a service time of 100 µs: 10,000 per second at any queue depth.
         let shares = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
@@ -234,14 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_one_at_a_time_is_no_number_of_servers() {
+    fn parallelism_below_one_is_not_printed() {
         let sentence = Shares::new(at(1, 10_000.0), at(32, 7_000.0)).unwrap().sentence(32, false);
         assert!(sentence.contains("at QD 32"), "{sentence}");
         assert!(!sentence.contains("I/Os at a time"), "{sentence}");
     }
 
     #[test]
-    fn a_storage_without_queues_is_limited_by_latency() {
+    fn storage_without_queueing_is_limited_by_latency() {
         // 32 servers with 100 µs each.
         let sentence = Shares::new(at(1, 10_000.0), at(32, 320_000.0)).unwrap().sentence(32, false);
         assert!(sentence.contains("no I/O waits for another"), "{sentence}");
@@ -251,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn near_the_own_limit_of_the_program_the_storage_is_not_blamed() {
+    fn busy_generator_is_named_instead_of_storage() {
         let sentence = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap().sentence(32, true);
         assert!(sentence.ends_with("the load generator is near its limit"), "{sentence}");
     }
 
     #[test]
-    fn nothing_is_said_of_what_was_not_measured_alone() {
+    fn no_statement_without_a_single_depth_measurement() {
         assert_eq!(Shares::new(at(2, 10_000.0), at(32, 10_000.0)), None);
         assert_eq!(Shares::new(at(1, 10_000.0), at(1, 10_000.0)), None);
         assert_eq!(Shares::new(at(1, 0.0), at(32, 10_000.0)), None);

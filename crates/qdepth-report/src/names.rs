@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn products_stand_in_the_place_of_expressions() {
+    fn product_names_replace_target_expressions() {
         let run = emulated_run();
         let printed = |name| shown(&run, words(Lang::En), name);
         for (expression, name) in [
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_are_told_by_their_model_and_directories_in_the_language() {
+    fn drives_have_model_names_and_directories_translated_names() {
         let mut run = fixture::run(1);
         run.targets[0].name = "/dev/nvme0n1 (INTEL SSDPEDMD800G4)".into();
         let name = run.targets[0].name.clone();

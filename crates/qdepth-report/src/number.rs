@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_have_the_unit_of_all_rates() {
+    fn step_titles_use_the_report_unit() {
         for (title, name) in [
             ("100 MB/s", "100 MiB/s"),
             ("12.5 MB/s", "12.5 MiB/s"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_follow_the_interval() {
+    fn printed_digits_follow_the_interval() {
         for (value, half, text) in [
             (12_345.6, Some(67.4), "12,346 ± 67"),
             (45_678.0, Some(1234.0), "45,700 ± 1,200"),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_has_three_digits_and_an_interval_that_reaches_them() {
+    fn prose_figures_have_three_digits_or_an_interval() {
         let estimate = |value: f64, half: f64| Estimate {
             value,
             interval: Some((value - half, value + half)),

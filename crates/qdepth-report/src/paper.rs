@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_the_same_everywhere_or_by_language() {
+    fn paper_texts_are_common_or_per_language() {
         let paper = Paper::from_toml(
             "title = { en = \"Drives\", ja = \"ドライブ\" }\norganisation = \"ACME\"\n\
              [[history]]\nversion = \"1.0\"\ndate = \"2026-11-21\"\nchanges = { en = \"First\" }\n",
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_sheet_speaks_of_pure_loads_alone() {
+    fn data_sheet_maximum_applies_only_to_pure_loads() {
         let paper = Paper::from_toml(
             "[[data-sheet]]\nname = \"P3700\"\nsequential-read-mb-s = 2800\n\
              random-write-4k-io-s = 90000\n",
@@ -271,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_means_nothing_is_named_with_its_line() {
+    fn unknown_key_is_named_with_its_line() {
         let error = Paper::from_toml("version = \"1\"\norganization = \"ACME\"\n").unwrap_err();
         let text = error.to_string();
         assert!(text.contains("line 2") && text.contains("organization"), "{text}");
     }
 
     #[test]
-    fn a_chapter_that_is_not_there_is_named_with_those_that_are() {
+    fn unknown_section_error_lists_the_sections() {
         let sums = |chapter: &str| Paper::from_toml(&format!("[sum-up]\n{chapter} = \"So.\"\n"));
         assert_eq!(sums("diagrams").unwrap().sum_up["diagrams"].in_lang(Lang::Ja), "So.");
         let error = sums("diagram").unwrap_err().to_string();
@@ -287,7 +287,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+        fn any_paper_text_parses_without_panic(text in "\\PC{0,200}") {
             let _ = Paper::from_toml(&text);
         }
     }

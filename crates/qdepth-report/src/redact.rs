@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_left_and_each_has_one_pseudonym() {
+    fn redacted_report_has_consistent_pseudonyms_without_names() {
         let (run, points) = (secret_run(), fixture::points(2));
         for lang in Lang::ALL {
             let presentation = Presentation { redact: true, ..Presentation::from(lang) };
@@ -241,7 +241,7 @@ mod tests {
 
     /// The relative path `files` is also the beginning of a code.
     #[test]
-    fn a_target_that_is_called_like_a_code_takes_no_code_away() {
+    fn redaction_keeps_codes_equal_to_target_names() {
         let mut run = fixture::run(1);
         run.targets[0].kind = TargetKind::Directory;
         run.targets[0].expression = "files".into();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_campaign_asks_of_its_other_targets_goes_nowhere() {
+    fn campaign_request_is_redacted_and_not_printed() {
         let mut run = fixture::run(1);
         let (subject, key) = RunRecord::CAMPAIGN_REQUEST;
         run.environment.push(Observation {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_of_the_results_is_that_of_what_was_measured() {
+    fn redaction_keeps_the_hash_of_results() {
         let (run, points) = (secret_run(), fixture::points(2));
         let hash = |redact| {
             let document =

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_listed_and_stretches_of_them_shortened() {
+    fn point_numbers_are_listed_with_ranges() {
         assert_eq!(text(&[]), "");
         assert_eq!(text(&[7]), "7");
         assert_eq!(text(&[7, 8]), "7, 8");

@@ -213,7 +213,7 @@ mod tests {
     const SPOKEN: [Lang; 2] = [Lang::En, Lang::Ja];
 
     #[test]
-    fn every_code_of_a_finding_has_words_and_no_words_lack_their_code() {
+    fn every_finding_code_has_text() {
         let mut codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
         codes.sort_unstable();
         let worded: Vec<&str> =
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_has_words_that_name_none_but_its_values() {
+    fn reason_texts_use_only_their_own_values() {
         let mut codes: Vec<&str> = Reason::ALL.iter().map(|(code, ..)| *code).collect();
         codes.sort_unstable();
         for lang in Lang::ALL {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_told_in_the_language_of_the_report() {
+    fn reason_is_translated_into_report_language() {
         let failed = |message: &str| Reason::ToolFailed {
             tool: "lvs".to_owned(),
             status: "5".to_owned(),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn no_finding_names_a_figure_that_it_does_not_have() {
+    fn finding_texts_use_only_their_own_values() {
         for code in Code::ALL {
             let row = code.meaning();
             let all = entry(words(Lang::default()).finding, code.as_str()).unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn every_source_that_is_a_code_has_words() {
+    fn every_fact_source_code_has_text() {
         for lang in Lang::ALL {
             let known: Vec<&str> = words(lang).fact_sources.iter().map(|(code, _)| *code).collect();
             let mut codes = source::ALL;
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_with_figures_has_words_that_name_none_but_its_own() {
+    fn value_texts_use_all_and_only_their_figures() {
         for lang in Lang::ALL {
             let words = words(lang);
             assert_eq!(words.fact_figures.len(), figures::ALL.len(), "{}", lang.tag());
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_before_the_first_point_has_words_that_name_none_but_its_own() {
+    fn phase_texts_use_all_and_only_their_values() {
         for lang in Lang::ALL {
             let words = words(lang);
             assert_eq!(words.phase_steps.len(), phase_step::ALL.len(), "{}", lang.tag());
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_before_the_first_point_is_told_in_the_language_and_an_old_one_as_it_stands() {
+    fn phase_steps_are_translated_but_old_text_kept() {
         let translations = |step: PhaseStep| {
             let started = PhaseStarted::new(Phase::Preconditioning, step, None);
             SPOKEN.map(|lang| phase_text(lang, &started))
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_told_from_its_like_in_other_columns() {
+    fn variant_label_distinguishes_equal_points() {
         let translations = |compared: &str, name: &str, parts: u32| {
             let variant = PointVariant {
                 of: compared.to_owned(),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_figures_is_told_in_the_language_and_an_old_one_as_it_stands() {
+    fn fact_values_are_translated_but_old_text_kept() {
         let passes = Figures::new(figures::PASSES)
             .text("load", "random")
             .text("block_size", "4KiB")
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_of_a_finding_that_is_a_code_has_words() {
+    fn every_coded_finding_label_has_text() {
         for lang in Lang::ALL {
             let known = words(lang).finding_labels;
             let lacks: Vec<&str> =
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_is_told_in_the_language_with_its_figures_and_an_old_one_as_it_stands() {
+    fn remarks_are_translated_but_old_text_kept() {
         let not_literal = |what: &str| Finding::remark(Code::NotLiteral).label("what", what);
         let worded = |finding: &Finding| SPOKEN.map(|lang| finding_text(finding, lang).explanation);
         let longer = not_literal("file-not-extended").value("bytes", f64::from(1 << 20));
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_failed_has_words_in_every_language_and_an_old_sentence_stays() {
+    fn target_failures_are_translated_but_old_text_kept() {
         let explanations =
             |finding: &Finding| SPOKEN.map(|lang| finding_text(finding, lang).explanation);
         let gone = Finding::invalid(Code::DeviceGone)
@@ -476,7 +476,7 @@ mod tests {
 
     /// A directory named `random`, and a volume named `steady`.
     #[test]
-    fn a_name_that_is_spelled_like_a_code_is_a_name() {
+    fn name_equal_to_a_code_is_not_translated() {
         let fill = PhaseStep::new(phase_step::FILL).label("directory", "random");
         let started = PhaseStarted::new(Phase::Provisioning, fill, None);
         let finding = Finding::invalid(Code::BackgroundWork).label("device", "steady");
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn every_load_profile_that_is_shipped_has_its_title_in_every_language() {
+    fn every_shipped_profile_has_a_translated_title() {
         let shipped = [include_str!("../../../plans/write-pressure.toml")];
         let shipped = shipped.iter().flat_map(|plan| plan.split("[[profile]]").skip(1));
         let profiles = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");

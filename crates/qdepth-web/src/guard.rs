@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_somebody_elses_that_leads_here_is_not_us() {
+    fn foreign_host_names_are_rejected() {
         let access = access("127.0.0.1:8080");
         for (host, ours) in [
             ("127.0.0.1:8080", true),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn another_address_needs_the_token() {
+    fn non_loopback_address_needs_the_token() {
         let open = access("0.0.0.0:8080");
         assert!(open.is_open() && open.is_me("192.168.1.7:8080") && !open.is_me("evil:8080"));
         let token = open.address().split_once('=').unwrap().1.to_owned();

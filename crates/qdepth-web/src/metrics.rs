@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_on_metrics_has_each() {
+    fn metrics_page_lists_every_metric() {
         let page = include_str!("../../../docs/web.md");
         for Metric { name, .. } in METRICS {
             let row = format!("| `{name}` | ");
@@ -227,7 +227,7 @@ mod tests {
 
     /// Each metric appears on the dashboard, which queries no others.
     #[test]
-    fn the_dashboard_shows_each() {
+    fn dashboard_shows_every_metric() {
         let text = include_str!("../../../docs/examples/grafana.json");
         let dashboard: serde_json::Value = serde_json::from_str(text).unwrap();
         let asked: Vec<&str> = dashboard["panels"]

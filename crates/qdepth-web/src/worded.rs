@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_and_a_finding_are_told_in_the_language_of_the_page() {
+    fn point_and_finding_events_are_translated() {
         let started = r#"{"event":"point-started","point":0,"group":0,"target":0,"profile":"database","profile_title":"Database","step":"before 1/2","queue_depth":1,"streams":1,"offered_io_per_s":null,"warm_up_ns":0,"duration_ns":1,"planned_before_ns":0}"#;
         assert_eq!(words(started, Lang::En), "Database, before 1/2 × 1");
         assert_eq!(words(started, Lang::Ja), "データベース、前 1/2 × 1");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_before_the_first_point_is_told_in_the_language_of_the_page() {
+    fn phase_events_are_translated() {
         let started = r#"{"event":"phase-started","phase":"preconditioning","step":"passes","values":{"area_bytes":67108864.0,"passes":2.0},"labels":{"load":"random","block_size":"4KiB"},"bytes":134217728}"#;
         assert_eq!(words(started, Lang::En), "random 4KiB, 2 × 64 MiB");
         assert_eq!(words(started, Lang::Ja), "ランダム 4KiB、64 MiB × 2 回");
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_nothing_to_say_or_is_cut_stays_as_it_is() {
+    fn other_and_truncated_events_are_unchanged() {
         for line in
             ["{\"event\":\"run-ended\",\"state\":\"complete\",\"points_done\":3}", "{\"ev", ""]
         {

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_has_its_form_and_its_commas() {
+    fn counted_text_has_plural_and_thousands_separators() {
         let forms = ["{n} run", "{n} runs"];
         for (n, text) in
             [(0, "0 runs"), (1, "1 run"), (999, "999 runs"), (1_234_567, "1,234,567 runs")]
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_without_its_value_is_left_out() {
+    fn optional_part_without_value_is_omitted() {
         let values = [("a", "1".to_owned())];
         assert_eq!(fill_in("x[ {a}][ and {b}].", &values), "x 1.");
         assert_eq!(fill_in("{b} stays silent[ {a}]", &values), " 1");
     }
 
     #[test]
-    fn between_two_words_of_japanese_there_is_no_space() {
+    fn japanese_values_are_inserted_without_spaces() {
         let fill = |value: &str| fill_in("最小は {a} です", &[("a", value.to_owned())]);
         assert_eq!(fill("データベース"), "最小はデータベースです");
         assert_eq!(fill("12 倍"), "最小は 12 倍です");

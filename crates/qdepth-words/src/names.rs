@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fact_without_a_name_keeps_its_key() {
+    fn unnamed_fact_keeps_its_key() {
         assert_eq!(fact_name(Lang::Ja, "clock_source"), "クロックソース");
         assert_eq!(fact_name(Lang::Ja, "size_bytes"), "容量");
         assert_eq!(fact_name(Lang::Ja, "die_read_us"), "die_read_us");
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_of_shipped_plans_have_names_and_those_of_users_stay() {
+    fn only_shipped_step_titles_are_translated() {
         let ja = |title| step_title(Lang::Ja, title);
         assert_eq!(ja("no pause, after 25 s 3/6"), "休止なし、25 sの休止後 3/6");
         assert_eq!(ja("before"), "前");

@@ -35,14 +35,14 @@ fn lines(lang: Lang) -> Vec<String> {
 }
 
 #[test]
-fn every_language_is_whole() {
+fn every_language_has_every_text() {
     let list: Vec<String> = MISSING.iter().map(|[tag, key]| format!("{tag}: {key}")).collect();
     let hint = "lacks these keys, has another form of them, or has them where English does not";
     assert!(list.is_empty(), "text/*.toml {hint}:\n{}", list.join("\n"));
 }
 
 #[test]
-fn every_key_has_the_same_placeholders_in_every_language() {
+fn every_text_has_equal_placeholders_in_every_language() {
     let english = lines(Lang::default());
     for lang in Lang::ALL {
         let other = lines(lang);
@@ -60,7 +60,7 @@ fn every_key_has_the_same_placeholders_in_every_language() {
 /// Noto Sans CJK, the font of printed reports, has U+00B2 and U+00B3 but no other superscript
 /// digits: these were printed as an empty box.
 #[test]
-fn no_letter_is_missing_from_the_font_of_the_print() {
+fn texts_use_only_letters_of_the_font() {
     let is_raised = |c: char| c == '\u{b9}' || ('\u{2070}'..='\u{209f}').contains(&c);
     for text in Lang::ALL.into_iter().flat_map(lines) {
         assert!(!text.contains(is_raised), "{text}");
@@ -69,7 +69,7 @@ fn no_letter_is_missing_from_the_font_of_the_print() {
 }
 
 #[test]
-fn no_text_was_left_in_english() {
+fn every_text_is_translated() {
     let (english, japanese) = (lines(Lang::En), lines(Lang::Ja));
     // The first text of a pair is the key of a map.
     let opens = std::iter::once(false).chain(english.iter().map(|line| line == "("));
@@ -102,7 +102,7 @@ fn no_text_was_left_in_english() {
 }
 
 #[test]
-fn findings_say_the_same_in_every_language() {
+fn finding_texts_have_equal_form_in_every_language() {
     let pairs = words(Lang::En).finding.iter().zip(words(Lang::Ja).finding);
     for ((code, english), (_, japanese)) in pairs {
         for (en, ja) in english.iter().zip(japanese) {

@@ -55,7 +55,7 @@ mod tests {
     use crate::{shipped_plan_names, shipped_profile_names};
 
     #[test]
-    fn a_slip_of_the_fingers_is_asked_back_and_another_word_is_not() {
+    fn misspelt_word_suggests_the_nearest_name() {
         let slips = [
             ("standart", "standard"),
             ("Quick", "quick"),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_name_gets_at_most_three_names() {
+    fn unknown_name_gets_at_most_three_suggestions() {
         let all: Vec<&str> = shipped_profile_names().collect();
         let three = "`random-4k-read`, `random-4k-mixed` or `random-4k-write`?";
         assert_eq!(meant("random-4k", &all, "LIST"), format!(". Did you mean {three} LIST"));

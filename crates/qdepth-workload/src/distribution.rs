@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn each_place_is_drawn_once_in_every_pass() {
+    fn each_position_is_drawn_once_per_pass() {
         for positions in [1, 2, 3, 17, 64, 1000] {
             let mut random = random();
             let mut placement = Placement::new(Distribution::EachOnce, positions, &mut random);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_draws_by_the_law() {
+    fn zipf_draws_follow_the_distribution() {
         for exponent in [0.6, 1.0, 1.2, 2.5] {
             let (ranks, draws) = (50_usize, 400_000);
             let law = Zipf::new(ranks as f64, exponent);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_get_their_shares_of_accesses_and_of_the_area() {
+    fn zones_get_their_shares_of_ios_and_area() {
         let zone = |access, area| Zone { access, area };
         let zones = vec![zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)];
         let distribution = Distribution::Zones { zones };
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn pareto_keeps_its_rule() {
+    fn pareto_draws_follow_the_distribution() {
         let mut random = random();
         let mut placement =
             Placement::new(Distribution::Pareto { power: 0.2 }, 10_000, &mut random);

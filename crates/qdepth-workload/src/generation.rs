@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_write_may_be_found() {
+    fn only_the_last_write_is_valid_on_read() {
         let file = file();
         assert!(file.may_be(AT, file.oldest(AT), 77), "nothing is known of what is there");
         let mut numbers = Vec::new();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn of_writes_in_flight_together_each_may_be_the_last() {
+    fn any_concurrent_write_can_be_the_last() {
         let file = file();
         let write = || file.begin_write(AT);
         let before = write();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_failed_may_have_arrived_or_not() {
+    fn failed_write_can_be_old_or_new() {
         let file = file();
         let before = file.begin_write(AT);
         file.end_write(AT, true);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_keeps_its_figures_in_its_bits() {
+    fn block_state_round_trips_through_its_bits() {
         let block =
             Block { begun: u32::MAX, behind: 4095, beside: 255, in_flight: 2047, failed: true };
         assert_eq!(Block::from_bits(block.bits()), block);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_blocks_is_not_told_apart() {
+    fn offset_beyond_tracked_blocks_accepts_any_write() {
         let file = file();
         let far = 1 << 40;
         let number = file.begin_write(far);

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_entries_needs_none_and_what_looks_changes_none() {
+    fn operations_know_if_they_change_or_need_entries() {
         assert!(!Operation::MakeFiles.needs_entries() && Operation::MakeFiles.changes());
         assert!(Operation::StatDirectories.needs_entries());
         assert!(!Operation::StatDirectories.changes());

@@ -145,7 +145,7 @@ mod tests {
     use qdepth_measure::pattern::first_foreign;
 
     #[test]
-    fn so_many_writes_hold_what_others_hold() {
+    fn duplicate_share_of_writes_repeats_contents() {
         use std::collections::BTreeMap;
         let duplicates = Duplicates { share: 0.5, contents: 100, common: true };
         let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_of_one_content_are_alike_and_of_two_are_not() {
+    fn equal_contents_fill_equal_buffers() {
         let payload = Payload { compressible_share: 0.5, ..Payload::default() };
         let block = |content: u64| {
             let mut buffer = [0; 12 << 10];
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn any_flipped_bit_wrong_place_or_other_writer_is_seen() {
+    fn stamp_detects_bit_flips_and_wrong_offsets() {
         let (mut buffer, offset, number, write) = (vec![0; 4096 + 3], 1 << 40, 77, 9);
         stamp(&mut buffer, offset, number, write);
         let is_stamped =
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn each_write_is_told_from_the_others() {
+    fn stamp_distinguishes_generations_of_writes() {
         let (mut buffer, offset, number) = (vec![0; 4096], 8192, 77);
         for write in [0, 1, 2, 255, 256, 65_536, u32::MAX] {
             stamp(&mut buffer, offset, number, write);

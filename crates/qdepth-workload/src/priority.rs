@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_ways_and_sizes_bear_their_priorities() {
+    fn priorities_apply_by_direction_and_size() {
         let usual = priority(PriorityClass::BestEffort, 7);
         let (first, idle) =
             (priority(PriorityClass::Realtime, 1), priority(PriorityClass::Idle, 0));

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_becomes_its_word() {
+    fn target_keys_become_the_expression() {
         for (text, expected) in [
             ("path = \"/dev/nvme0n1\"", "/dev/nvme0n1"),
             ("medium = \"iodrive-320gb/improved-write\"", "media:iodrive-320gb/improved-write"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused_by_its_key() {
+    fn contradictory_target_keys_are_refused_by_name() {
         for (text, says) in [
             ("area = \"full\"", "either `path` or `medium`"),
             ("path = \"x\"\nmedium = \"y\"", "either `path` or `medium`"),

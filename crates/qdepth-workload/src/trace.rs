@@ -266,7 +266,7 @@ mod tests {
     const TEXT: &str = "0 r 0 4096\n1000 w 4096 8192\n1000 s 0 0\n3000 t 65536 512\n";
 
     #[test]
-    fn a_trace_is_its_text_and_tells_what_it_moves() {
+    fn trace_round_trips_and_reports_its_totals() {
         let trace: Trace = TEXT.parse().unwrap();
         assert_eq!(String::from(trace.clone()), TEXT);
         assert_eq!((trace.bytes(), trace.end_bytes()), (12_800, 66_048));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_request_can_be_is_refused() {
+    fn invalid_trace_lines_are_refused() {
         for text in ["", "0 s 0 0", "0 r 0 0", "0 s 4096 0", "0 x 0 1", "0 r 0 4096 7", "r 0 1"] {
             assert!(text.parse::<Trace>().is_err(), "{text}");
         }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_makes_no_request_that_it_does_not_say() {
+    fn trace_outside_the_declared_load_is_refused() {
         let trace: Trace = TEXT.parse().unwrap();
         let check = |length, largest, read, trim| trace.check(length, largest, read, trim);
         assert_eq!(check(66_048, 8192, 0.3, 0.3), Ok(()));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn times_go_on_pass_after_pass_as_fast_as_asked() {
+    fn trace_times_repeat_at_the_requested_speed() {
         let trace: Trace = "0 r 0 1\n1000 r 0 1\n4000 r 0 1\n".parse().unwrap();
         let mut times = Times::new(trace, Instant(100), 2.0);
         let mut all = Vec::new();

@@ -53,7 +53,7 @@ mod tests {
     use crate::shipped::{shipped_plan_names, shipped_plan_text};
 
     #[test]
-    fn every_shipped_plan_reads_back_as_the_same() {
+    fn every_shipped_plan_round_trips_through_toml() {
         for name in shipped_plan_names() {
             let file: PlanFile = shipped_plan_text(name).unwrap().parse().unwrap();
             let text = file.to_toml().unwrap();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_stand_apart_and_what_they_hold_on_a_line() {
+    fn written_plan_has_separated_sections_and_inline_tables() {
         let text = "name = \"a\"\ntargets = \"in-turn\"\nseed = 7\n\n\
                     [[profile]]\nname = \"p\"\nrandom = 100.0\nread = 50.0\n\
                     block_size = [{ size = \"4KiB\", weight = 1 }, { size = \"8KiB\", \

@@ -16,7 +16,7 @@ fn shipped(name: &str, choices: Choices, targets: &[TargetShape]) -> Result<Plan
 }
 
 #[test]
-fn drives_alone_together_and_as_an_array_have_the_same_load_for_each_drive() {
+fn devices_plan_has_equal_load_per_drive() {
     let choices = Choices {
         profiles: Some(vec!["database".into()]),
         queue_depth: Some(vec![1, 8]),
@@ -46,7 +46,7 @@ fn drives_alone_together_and_as_an_array_have_the_same_load_for_each_drive() {
 }
 
 #[test]
-fn processes_have_parts_that_do_not_overlap() {
+fn process_areas_do_not_overlap() {
     let choices = Choices {
         profiles: Some(vec!["random-4k-read".into()]),
         processes: Some(vec![1, 4, 7]),
@@ -68,7 +68,7 @@ fn processes_have_parts_that_do_not_overlap() {
 }
 
 #[test]
-fn areas_are_the_standard_one_and_all_there_is() {
+fn area_plan_covers_standard_and_full_area() {
     let profiles = Some(vec!["random-64k-write".into()]);
     let choices = Choices { profiles: profiles.clone(), ..Choices::default() };
     let plan = shipped("area", choices.clone(), &[shape(800)]).unwrap();
@@ -79,7 +79,7 @@ fn areas_are_the_standard_one_and_all_there_is() {
 }
 
 #[test]
-fn latencies_are_measured_at_one_outstanding_beside_the_sweep() {
+fn media_comparison_measures_latency_at_depth_1() {
     let plan = shipped("media-comparison", Choices::default(), &[shape(64)]).unwrap();
     let at_one: Vec<&str> =
         plan.points.iter().filter(|p| p.queue_depth == 1).map(|p| p.profile.as_str()).collect();
@@ -88,7 +88,7 @@ fn latencies_are_measured_at_one_outstanding_beside_the_sweep() {
 }
 
 #[test]
-fn columns_take_turns_at_one_load_and_intensity() {
+fn variants_alternate_at_each_load_and_depth() {
     let lengths = |plan: &Plan| -> Vec<usize> { plan.sweeps().iter().map(Vec::len).collect() };
     let at = |name: &str, choices: Choices, targets: usize| {
         let queue_depth = Some(vec![2, 32]);
@@ -111,7 +111,7 @@ fn columns_take_turns_at_one_load_and_intensity() {
 }
 
 #[test]
-fn names_and_base_are_those_of_the_user() {
+fn variant_names_and_base_come_from_user() {
     let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
     let choices = Choices {
         variants: names(&["single", "RAID 1", "RAID 0"]),
@@ -136,7 +136,7 @@ fn names_and_base_are_those_of_the_user() {
 }
 
 #[test]
-fn what_cannot_be_compared_says_why() {
+fn invalid_comparison_is_refused_with_a_reason() {
     let plain = Choices::default;
     for (plan, choices, targets, says) in [
         ("devices", plain(), 1, "one drive is named"),
@@ -159,7 +159,7 @@ fn what_cannot_be_compared_says_why() {
 }
 
 #[test]
-fn a_plan_without_a_comparison_keeps_its_text() {
+fn plan_without_comparison_has_no_comparison_keys() {
     let plan = shipped("standard", Choices::default(), &[shape(64)]).unwrap();
     assert!(!plan.text().contains("comparison") && !plan.text().contains("variant"));
 }

@@ -24,7 +24,7 @@ fn precondition_bytes(plan: &Plan, target: u32) -> u64 {
 }
 
 #[test]
-fn every_shipped_plan_resolves_and_reads_back() {
+fn every_shipped_plan_resolves_and_round_trips() {
     for name in shipped_plan_names() {
         let text = shipped_plan_text(name).expect("shipped");
         let mut file: PlanFile = toml::from_str(text).expect(name);
@@ -43,7 +43,7 @@ fn every_shipped_plan_resolves_and_reads_back() {
 }
 
 #[test]
-fn another_block_size_is_part_of_the_title() {
+fn different_block_size_is_added_to_title() {
     let titled = |profile: &str, size: &str| {
         let file: PlanFile =
             toml::from_str(&format!("name=\"t\"\nqueue_depth=[1]\nprofiles=[\"{profile}\"]"))
@@ -57,7 +57,7 @@ fn another_block_size_is_part_of_the_title() {
 }
 
 #[test]
-fn a_plan_of_too_many_points_is_refused_before_they_are_made() {
+fn plan_with_too_many_points_is_refused_early() {
     let depths = vec!["1"; 60_000].join(",");
     let refused = |text: String| plan(&text).unwrap_err();
     let many = "at most 100000 are allowed";
@@ -75,7 +75,7 @@ fn a_plan_of_too_many_points_is_refused_before_they_are_made() {
 }
 
 #[test]
-fn the_five_profiles_are_those_of_the_papers() {
+fn five_profiles_match_the_papers() {
     // docs/method/checklist.md, item 2: profile, random share, read share, request size in KiB.
     let papers = [
         ("database", 1.0, 0.67, 8),
@@ -98,7 +98,7 @@ fn the_five_profiles_are_those_of_the_papers() {
 }
 
 #[test]
-fn wrong_profiles_say_what_would_be_right() {
+fn invalid_profiles_are_refused_with_a_remedy() {
     for (profile, says) in [
         ("random=101\nread=0\nblock_size=\"4KiB\"", "between 0 and 100"),
         ("random=0\nread=0\nblock_size=\"5000\"", "512"),
@@ -124,7 +124,7 @@ fn wrong_profiles_say_what_would_be_right() {
 }
 
 #[test]
-fn staircase_that_falls_is_refused_with_options() {
+fn falling_staircase_is_refused_with_options() {
     let file: PlanFile = shipped_plan_text("write-pressure").unwrap().parse().unwrap();
     let refused = |from: u64, to: u64, by: u64| {
         let [from, to, by] = [from, to, by].map(|mib| Some(Bytes::mib(mib)));
@@ -140,7 +140,7 @@ fn staircase_that_falls_is_refused_with_options() {
 }
 
 #[test]
-fn shipped_plan_on_large_sectors_is_refused_with_options() {
+fn unsupported_sector_size_is_refused_with_options() {
     let shape = TargetShape { block_bytes: 4096, ..SHAPE };
     for name in shipped_plan_names().filter(|name| *name != "bandwidth") {
         let file: PlanFile = shipped_plan_text(name).unwrap().parse().unwrap();
@@ -166,7 +166,7 @@ fn shipped_plan_on_large_sectors_is_refused_with_options() {
 }
 
 #[test]
-fn everything_of_the_method_can_be_written() {
+fn profile_accepts_every_documented_key() {
     let point = resolve_profile(
         "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\
          block_size=[{size=\"4KiB\",weight=3},{size=\"64KiB\",weight=1}]\nalignment=\"4KiB\"\n\
@@ -182,7 +182,7 @@ fn everything_of_the_method_can_be_written() {
 }
 
 #[test]
-fn writers_that_share_syncs_stand_in_place_of_the_queue_depth() {
+fn writers_with_shared_syncs_replace_queue_depth() {
     let text = "name=\"t\"\nqueue_depth=[1,2,4]\n[[profile]]\nname=\"log\"\nrandom=0\nread=0\n\
                 block_size=\"4KiB\"\ndurability=\"fdatasync\"\nwriters=16";
     let resolved = plan(text).expect("resolves");
@@ -198,14 +198,14 @@ fn writers_that_share_syncs_stand_in_place_of_the_queue_depth() {
 /// A newcomer's first run takes at most two and a half minutes, with enough segments for a 95 %
 /// interval of each point.
 #[test]
-fn the_quick_form_is_short_and_bears_intervals() {
+fn quick_plan_is_short_with_intervals() {
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     assert!(quick.duration_ns() <= 150_000_000_000, "{}", quick.duration_ns());
     assert!(quick.points.iter().all(|p| p.stop.visits == 5));
 }
 
 #[test]
-fn visits_take_turns_within_a_sweep_and_share_out_its_time() {
+fn segments_alternate_within_a_sweep() {
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     let sweeps: Vec<usize> = quick.sweeps().iter().map(Vec::len).collect();
     assert_eq!(sweeps, [6; 5]);
@@ -231,7 +231,7 @@ fn visits_take_turns_within_a_sweep_and_share_out_its_time() {
 }
 
 #[test]
-fn short_visits_take_turns_over_the_plan() {
+fn short_segments_alternate_over_the_whole_plan() {
     let first = plan(shipped_plan_text("first").expect("shipped")).expect("resolves");
     assert_eq!(first.sweeps().iter().map(Vec::len).collect::<Vec<_>>(), [4]);
     assert!(first.duration_ns() <= 4_000_000_000, "{}", first.duration_ns());
@@ -253,7 +253,7 @@ fn short_visits_take_turns_over_the_plan() {
 }
 
 #[test]
-fn a_point_without_time_for_visits_is_measured_in_one_go() {
+fn point_too_short_for_segments_is_not_divided() {
     let with = |words: &str, choices: &Choices| {
         let text = format!("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[1,8]\n{words}");
         let file: PlanFile = toml::from_str(&text).expect("a plan");
@@ -297,7 +297,7 @@ fn hash_changes_with_every_field() {
 
 proptest! {
     #[test]
-    fn requests_stay_inside_their_streams_part_and_aligned(
+    fn ios_stay_aligned_within_their_streams_area(
         random in 0.0f64..=100.0, read in 0.0f64..=100.0, streams in 1u32..8, seed in any::<u64>(),
         align_kib in 1u64..9, offset_mib in 0u64..4,
     ) {
@@ -327,7 +327,7 @@ proptest! {
     }
 
     #[test]
-    fn shares_are_kept(read in 0.0f64..=1.0, seed in any::<u64>()) {
+    fn read_share_is_kept(read in 0.0f64..=1.0, seed in any::<u64>()) {
         let profile = "random=100\nread=0\nblock_size=\"4KiB\"";
         let mut point = resolve_profile(profile).expect("resolves");
         (point.read_share, point.seed) = (read, seed);
@@ -340,13 +340,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_without_panic(text in ".{0,200}") {
+    fn any_plan_text_parses_without_panic(text in ".{0,200}") {
         let _ = plan(&text);
     }
 }
 
 #[test]
-fn sequential_covers_the_area_in_order_and_starts_again() {
+fn sequential_load_covers_area_in_order_and_repeats() {
     let mut point = resolve_profile("random=0\nread=100\nblock_size=\"64KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 1 << 20, length_bytes: 256 << 10 };
     let mut stream = RequestStream::new(&point, 0);
@@ -355,7 +355,7 @@ fn sequential_covers_the_area_in_order_and_starts_again() {
 }
 
 #[test]
-fn random_offsets_are_even() {
+fn random_offsets_are_uniform() {
     let mut point = resolve_profile("random=100\nread=100\nblock_size=\"4KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 0, length_bytes: 64 * 4096 };
     let mut stream = RequestStream::new(&point, 0);
@@ -369,7 +369,7 @@ fn random_offsets_are_even() {
 }
 
 #[test]
-fn a_late_schedule_does_not_move() {
+fn late_arrivals_do_not_shift_the_schedule() {
     use qdepth_measure::Instant;
     let start = Instant(1000);
     let mut fixed = Schedule::new(Arrivals::Fixed { rate: 1e6 }, start, 1).expect("open");
@@ -385,7 +385,7 @@ fn a_late_schedule_does_not_move() {
 }
 
 #[test]
-fn poisson_gaps_have_mean_and_variance_of_the_exponential() {
+fn poisson_gaps_have_exponential_mean_and_variance() {
     use qdepth_measure::Instant;
     let mut schedule = Schedule::new(Arrivals::Poisson { rate: 1e5 }, Instant(0), 3).expect("open");
     let (mut former, n, mut sum, mut square) = (0u64, 100_000, 0f64, 0f64);
@@ -405,7 +405,7 @@ fn poisson_gaps_have_mean_and_variance_of_the_exponential() {
 }
 
 #[test]
-fn payload_is_as_compressible_as_asked() {
+fn payload_has_the_requested_compressibility() {
     let mut buffer = vec![1u8; 64 << 10];
     fill(&mut buffer, Payload { compressible_share: 0.25, ..Payload::default() }, 9);
     let zeros = buffer.iter().filter(|b| **b == 0).count() as f64 / buffer.len() as f64;
@@ -418,7 +418,7 @@ const TWO: &str = "[[profile]]\nname=\"reader\"\nrandom=100\nread=100\nblock_siz
                    streams=8\n";
 
 #[test]
-fn a_staircase_is_steps_of_loads_that_run_at_the_same_time() {
+fn staircase_becomes_steps_of_simultaneous_loads() {
     let plan = plan(&format!(
         "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"writers\",queue_depth=8}}\n\
          beside=[{{profile=\"reader\",queue_depth=1}}]\nfrom=\"0B\"\nto=\"200MiB\"\nby=\"100MiB\""
@@ -444,7 +444,7 @@ fn a_staircase_is_steps_of_loads_that_run_at_the_same_time() {
 }
 
 #[test]
-fn targets_together_share_a_group_and_in_turn_do_not() {
+fn only_simultaneous_targets_share_a_group() {
     let text =
         |targets: &str| format!("name=\"t\"\nqueue_depth=[1,2]\ntargets=\"{targets}\"\n{TWO}");
     let groups = |targets: &str| {
@@ -460,7 +460,7 @@ fn targets_together_share_a_group_and_in_turn_do_not() {
 }
 
 #[test]
-fn plans_with_the_old_names_of_keys_are_the_same_plans() {
+fn old_key_names_give_the_same_plan() {
     let new = "name=\"t\"\nqueue_depth=[4]\n[[profile]]\nname=\"p\"\nrandom=100\nread=100\n\
                block_size=\"4KiB\"\n[[step]]\ntitle=\"s\"\nload=[{profile=\"p\",queue_depth=2}]";
     let old = new.replace("queue_depth", "outstanding").replace("block_size", "request_size");
@@ -470,7 +470,7 @@ fn plans_with_the_old_names_of_keys_are_the_same_plans() {
 }
 
 #[test]
-fn wrong_steps_say_what_would_be_right() {
+fn invalid_steps_are_refused_with_a_remedy() {
     let stairs = |from: &str, to: &str, by: &str, profile: &str| {
         plan(&format!(
             "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"{profile}\",queue_depth=8}}\n\
@@ -501,7 +501,7 @@ fn wrong_steps_say_what_would_be_right() {
 }
 
 #[test]
-fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
+fn steady_state_point_has_rounds_and_no_precision() {
     let text = |more: &str| {
         format!(
             "name=\"s\"\nqueue_depth=[1]\nwarm_up=\"1s\"\nduration=\"50s\"\n{more}\n[[profile]]\n\
@@ -546,7 +546,7 @@ fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
 }
 
 #[test]
-fn precision_ends_points_that_end_alone() {
+fn precision_option_overrides_plan_and_is_stored() {
     let text = r#"
         name = "precise"
         queue_depth = [1]
@@ -606,7 +606,7 @@ fn poisson_gaps_pass_a_kolmogorov_smirnov_test() {
 }
 
 #[test]
-fn loads_at_the_same_time_on_one_target_agree_on_the_cache() {
+fn simultaneous_loads_on_target_need_equal_cache_mode() {
     let two = |direct: &str, target: u32| {
         plan(&format!(
             "name=\"x\"\n[[profile]]\nname=\"a\"\nrandom=100\nread=100\nblock_size=\"4KiB\"\n\
@@ -622,7 +622,7 @@ fn loads_at_the_same_time_on_one_target_agree_on_the_cache() {
 }
 
 #[test]
-fn the_command_line_chooses_steps_reader_size_and_samples() {
+fn command_line_overrides_steps_reader_size_and_samples() {
     let text = qdepth_workload::shipped_plan_text("write-pressure").expect("shipped");
     let file: PlanFile = toml::from_str(text).expect("reads");
     let choices = Choices {
@@ -657,7 +657,7 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
 }
 
 #[test]
-fn preconditioning_writes_all_of_each_target_before_the_points() {
+fn preconditioning_of_every_target_precedes_the_points() {
     let file: PlanFile =
         toml::from_str("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]").expect("a plan");
     let steady =
@@ -691,7 +691,7 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
 }
 
 #[test]
-fn a_step_is_taken_so_many_times() {
+fn repeated_step_has_numbered_titles() {
     let steps = |times: &str| {
         let step =
             format!("[[step]]\ntitle=\"s\"\n{times}load=[{{profile=\"database\",queue_depth=2}}]");
@@ -709,7 +709,7 @@ fn a_step_is_taken_so_many_times() {
 }
 
 #[test]
-fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
+fn snia_plans_match_the_specification() {
     let points =
         |name: &str| plan(shipped_plan_text(name).expect("shipped")).expect("resolves").points;
     let asked = |name: &str| -> Vec<(u32, f64, u64, u32)> {
@@ -746,7 +746,7 @@ fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
 }
 
 #[test]
-fn rounds_until_steady_follow_what_is_written_in_sequence() {
+fn steady_state_rounds_follow_the_sequential_writes() {
     let file: PlanFile =
         toml::from_str("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]").expect("a plan");
     let until = |rule, round| Choices {
@@ -772,7 +772,7 @@ fn rounds_until_steady_follow_what_is_written_in_sequence() {
 }
 
 #[test]
-fn steps_of_preconditioning_stand_last_and_are_whole() {
+fn preconditioning_step_must_be_last_and_complete() {
     let with = |steps: &str| {
         plan(&format!("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]\n{steps}"))
     };
@@ -813,7 +813,7 @@ fn altered(pointer: &str, value: serde_json::Value) -> String {
 }
 
 #[test]
-fn an_altered_plan_is_no_plan() {
+fn altered_plan_text_is_rejected() {
     use serde_json::json;
     let max = u64::MAX;
     for (pointer, value) in [
@@ -849,7 +849,7 @@ fn an_altered_plan_is_no_plan() {
 }
 
 #[test]
-fn a_stored_plan_is_the_one_that_was_hashed() {
+fn stored_plan_must_match_its_hash() {
     let plan = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     let (text, hash) = (plan.text(), plan.hash());
     assert_eq!(Plan::stored(&text, &hash), Ok(plan));
@@ -860,7 +860,7 @@ fn a_stored_plan_is_the_one_that_was_hashed() {
 }
 
 #[test]
-fn a_plan_fits_its_targets_or_not() {
+fn plan_must_fit_its_targets() {
     let within = |offset_bytes, length_bytes| TargetShape {
         usable: Extent { offset_bytes, length_bytes },
         ..SHAPE

@@ -29,7 +29,7 @@ fn alone(text: &str, choices: &Choices) -> Result<Vec<(PlanFile, Choices)>, Stri
 }
 
 #[test]
-fn each_variant_is_a_plan_of_its_own_and_all_are_one_comparison() {
+fn variants_are_separate_plans_and_one_comparison() {
     let choices = Choices { base: Some("raw".into()), ..Choices::default() };
     let file: PlanFile = toml::from_str(PLAN).unwrap();
     let parts = alone(PLAN, &choices).unwrap();
@@ -78,7 +78,7 @@ fn preconditioning_of_variants_keeps_its_order() {
 }
 
 #[test]
-fn variants_that_cannot_be_compared_are_refused() {
+fn incomparable_variants_are_refused() {
     let none = Choices::default();
     assert_eq!(alone("name=\"t\"\nprofiles=[\"database\"]", &none).unwrap().len(), 0);
     let two = PLAN.replace("name = \"raw\"", "name = \"xfs\"");

@@ -17,7 +17,7 @@ fn point(profile: &str) -> Result<Point, String> {
 }
 
 #[test]
-fn each_way_draws_its_sizes_and_begins_where_they_may() {
+fn each_direction_has_separate_sizes_and_alignment() {
     let point = point(
         "random = 100\nread = 70\nblock_size = \"4KiB\"\nwrite_alignment = \"64KiB\"\n\
          write_size = [{ size = \"64KiB\", weight = 3 }, { size = \"128KiB\", weight = 1 }]\n",
@@ -44,7 +44,7 @@ fn each_way_draws_its_sizes_and_begins_where_they_may() {
 }
 
 #[test]
-fn each_way_follows_itself() {
+fn each_direction_is_sequential_by_itself() {
     let point =
         point("random = 0\nread = 50\nblock_size = \"4KiB\"\nwrite_size = \"16KiB\"\n").unwrap();
     let mut stream = RequestStream::new(&point, 0);
@@ -57,7 +57,7 @@ fn each_way_follows_itself() {
 }
 
 #[test]
-fn own_sizes_are_of_plain_mixes() {
+fn separate_write_sizes_need_a_plain_mix() {
     let refusal =
         |more: &str| point(&format!("random = 100\nblock_size = \"4KiB\"\n{more}")).unwrap_err();
     for (more, why) in [
@@ -77,7 +77,7 @@ fn own_sizes_are_of_plain_mixes() {
 }
 
 #[test]
-fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
+fn trims_are_a_share_or_precede_writes() {
     let mixed = point("random = 100\nread = 50\ntrim = 20\nblock_size = \"4KiB\"\n").unwrap();
     assert!(mixed.writes() && mixed.trims() && (mixed.write_share() - 0.3).abs() < 1e-12);
     let mut stream = RequestStream::new(&mixed, 0);
@@ -111,7 +111,7 @@ fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
 }
 
 #[test]
-fn trims_that_nothing_can_mean_are_refused() {
+fn invalid_trim_options_are_refused() {
     let refused = |more: &str| {
         point(&format!("random = 100\nblock_size = \"4KiB\"\n{more}")).expect_err(more)
     };

@@ -281,14 +281,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_a_failure_and_not_a_status_of_its_own() {
+    fn panic_exits_with_failure_status() {
         assert_eq!(run_catching_panics(|| 3), 3);
         assert_eq!(run_catching_panics(|| panic!("nobody foresaw this")), 4);
         let _ = std::panic::take_hook();
     }
 
     #[test]
-    fn a_run_with_requirements_ends_as_they_are_met() {
+    fn requirements_of_run_determine_exit_status() {
         let status = |limit: &str| {
             let requirement = format!(r#"{{"profile":"log","at_most":"p99={limit}"}}"#);
             let plan_text = format!(r#"{{"requirements":[{requirement}]}}"#);

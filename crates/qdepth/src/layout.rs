@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_wider_than_the_terminal_and_no_number_is_cut() {
+    fn table_fits_every_terminal_width_without_cut_numbers() {
         for width in 20..=140 {
             let text = laid(width);
             for line in text.lines() {
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_least_is_left_out_first_and_named() {
+    fn least_important_columns_are_omitted_first() {
         let (wide, narrow, least) = (laid(140), laid(56), laid(44));
         assert!(wide.contains("Max") && wide.contains("p99") && !wide.contains("omitted"));
         assert!(narrow.contains("omitted at 56 columns: Max ("), "{narrow}");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rows_of_a_block_are_of_is_said_once() {
+    fn repeated_row_label_is_printed_once_per_block() {
         let mut data = table();
         let again = data.rows[0].clone();
         data.rows.insert(1, again);
@@ -382,14 +382,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_shortened_in_the_middle() {
+    fn long_name_is_shortened_in_the_middle() {
         assert_eq!(shortened("/mnt/storage/scratch", 11), "/mnt/…ratch");
         assert_eq!(shortened("short", 11), "short");
         assert_eq!(shortened("測定対象の名前", 7), "測…前");
     }
 
     #[test]
-    fn colours_are_our_own_and_only_where_they_are_asked_for() {
+    fn only_grades_are_coloured_on_request() {
         let style = Style { width: 100, blocks: true, colours: true };
         let text = render(&table(), style).text().to_owned();
         assert_eq!(text.matches("\u{1b}[32mA\u{1b}[0m").count(), 3);

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn suggestion_in_a_text_becomes_a_command() {
+    fn suggestion_in_error_text_becomes_a_command() {
         for (line, text, wanted) in [
             (
                 "qdepth run quik .",

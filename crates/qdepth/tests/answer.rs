@@ -5,7 +5,7 @@ use crate::common::Workspace;
 const DRIVE: &str = "media:p3700-800gb";
 
 #[test]
-fn the_answer_is_in_the_sentence_the_document_and_the_status() {
+fn answer_appears_in_text_json_and_exit_status() {
     let workspace = Workspace::new();
     for (limits, status, answer, says) in [
         ("p99=1ms", 0, "rate", " meets p99 ≤ 1 ms up to "),
@@ -46,7 +46,7 @@ fn the_answer_is_in_the_sentence_the_document_and_the_status() {
 }
 
 #[test]
-fn other_plans_and_limits_are_refused_with_a_command_that_works() {
+fn invalid_answer_options_are_refused_with_a_remedy() {
     let workspace = Workspace::new();
     for (line, says) in [
         (
@@ -64,7 +64,7 @@ fn other_plans_and_limits_are_refused_with_a_command_that_works() {
 }
 
 #[test]
-fn a_search_is_announced_and_its_points_are_not_counted_as_the_plans() {
+fn search_is_announced_with_its_time_limit() {
     let workspace = Workspace::new();
     let line = format!("{DRIVE} --profile random-4k-read --at p99=1ms --within 5m");
     let planned = workspace.run(&format!("plan answer {line}")).expect(0).out;

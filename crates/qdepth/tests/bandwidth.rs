@@ -19,7 +19,7 @@ fn points_of_profile<'a>(document: &'a Value, profile: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
+fn each_thread_transfers_its_bytes_once_when_emulated() {
     let workspace = Workspace::new();
     let words = "--threads 1,3,6 --transfer 1MiB,16MiB --bytes-per-thread 32MiB --json";
     let document =
@@ -40,7 +40,7 @@ fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
 }
 
 #[test]
-fn threads_are_dealt_to_directories_and_nothing_is_left_behind() {
+fn threads_are_spread_over_directories_and_files_deleted() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for name in ["a", "b"] {
         fs::create_dir(workspace.join(name)).unwrap();
@@ -62,7 +62,7 @@ fn threads_are_dealt_to_directories_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_not_touched() {
+fn foreign_file_in_target_directory_is_unchanged() {
     let workspace = Workspace::new();
     fs::create_dir(workspace.join("a")).unwrap();
     workspace.write("a/qdepth-bandwidth.00000000", "the only copy");
@@ -74,7 +74,7 @@ fn a_file_of_somebody_else_is_not_touched() {
 }
 
 #[test]
-fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
+fn files_of_killed_run_are_deleted_by_next() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("a")).unwrap();
     let words = "--threads 2 --transfer 1MiB --passes 1 --no-report";
@@ -92,7 +92,7 @@ fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
 }
 
 #[test]
-fn wrong_words_are_refused_before_anything_is_done() {
+fn invalid_bandwidth_options_are_refused_before_any_change() {
     let workspace = Workspace::new();
     for (words, said) in [
         ("run quick media:p3700-800gb --threads 3", "is not one"),

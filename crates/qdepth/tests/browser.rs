@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_and_report_is_usable_by_everybody() {
+    fn every_page_and_report_passes_accessibility_checks() {
         if !has_tools("pages and reports as axe-core sees them") {
             return;
         }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_live_page_changes_within_two_seconds() {
+    fn live_page_updates_within_two_seconds() {
         if !has_tools("the live page in a browser") {
             return;
         }

@@ -43,7 +43,7 @@ fn is_c_everywhere(workspace: &Workspace, code: &str) {
 }
 
 #[test]
-fn blocks_that_were_never_written_are_told_in_every_output() {
+fn unwritten_blocks_are_grade_c_in_every_output() {
     let (_alone, workspace) = (exclusive_turn(), workspace());
     let sparse = workspace.join("sparse");
     fs::File::create(&sparse).unwrap().set_len(8 << 20).unwrap();
@@ -58,8 +58,8 @@ fn blocks_that_were_never_written_are_told_in_every_output() {
 }
 
 #[test]
-fn memory_and_loops_without_direct_io_are_told() {
-    let test = "memory_and_loops_without_direct_io_are_told";
+fn memory_and_cached_loop_devices_are_grade_c() {
+    let test = "memory_and_cached_loop_devices_are_grade_c";
     if !has_tools(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
@@ -90,8 +90,8 @@ fn memory_and_loops_without_direct_io_are_told() {
 }
 
 #[test]
-fn direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told() {
-    let test = "direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told";
+fn buffered_btrfs_writes_and_foreign_io_are_invalid() {
+    let test = "buffered_btrfs_writes_and_foreign_io_are_invalid";
     if !has_tools(test, &["losetup", "mkfs.btrfs"]) {
         return;
     }
@@ -136,8 +136,8 @@ fn direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told() {
 }
 
 #[test]
-fn holes_below_a_loop_device_are_told() {
-    let test = "holes_below_a_loop_device_are_told";
+fn holes_below_loop_device_are_grade_c() {
+    let test = "holes_below_loop_device_are_grade_c";
     if !has_tools(test, &["losetup"]) {
         return;
     }
@@ -148,8 +148,8 @@ fn holes_below_a_loop_device_are_told() {
 }
 
 #[test]
-fn reflinks_and_compressed_data_are_told() {
-    let test = "reflinks_and_compressed_data_are_told";
+fn reflinks_and_compressed_data_are_grade_c() {
+    let test = "reflinks_and_compressed_data_are_grade_c";
     if !has_tools(test, &["losetup", "mkfs.btrfs", "xfs_io"]) {
         return;
     }

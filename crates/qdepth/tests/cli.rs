@@ -12,7 +12,7 @@ const FILE: &str = "qdepth-measurement-file";
 const SHORT: &str = "--area 8MiB --duration 200ms --profile database";
 
 #[test]
-fn wrong_usage_is_explained_and_leaves_nothing_behind() {
+fn wrong_usage_is_explained_and_creates_no_files() {
     let workspace = Workspace::new();
     workspace.write("unknown.toml", "name = \"x\"\nqueue_depth = [1]\nwarmup = \"3s\"\n");
     workspace.write("time.toml", "name = \"x\"\nqueue_depth = [1]\nduration = \"3 parsecs\"\n");
@@ -78,7 +78,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn file_of_the_user_is_refused_and_unchanged() {
+fn file_of_user_is_refused_and_unchanged() {
     let workspace = Workspace::new();
     // As large as requested: only the content is a reason to refuse it.
     workspace.write("precious", &"the only copy\n".repeat(1 << 20));
@@ -178,7 +178,7 @@ fn device_is_read_without_consent_and_unchanged() {
 }
 
 #[test]
-fn shipped_plans_and_profiles_print_as_files_that_are_accepted() {
+fn shipped_plans_and_profiles_are_accepted_as_files() {
     let workspace = Workspace::new();
     for name in ["standard", "quick", "latency"] {
         let shown = workspace.run(&format!("plan --show {name}")).expect(0).out;
@@ -257,7 +257,7 @@ fn promised(document: &Value) {
 }
 
 #[test]
-fn machine_output_is_one_document_with_the_promised_fields() {
+fn json_output_has_the_documented_fields() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--area 8MiB --profile database --queue-depth 1,8 --duration 1s";
     let first = workspace.run(&format!("run . {words} --json --seed 7")).expect_finished().json();
@@ -282,7 +282,7 @@ fn machine_output_is_one_document_with_the_promised_fields() {
 }
 
 #[test]
-fn measurement_file_goes_unless_it_is_to_be_kept() {
+fn measurement_file_is_deleted_without_keep() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = format!("run . {SHORT} --queue-depth 1 --no-report");
     let ended = workspace.run(&words).expect_finished();
@@ -305,7 +305,7 @@ fn measurement_file_goes_unless_it_is_to_be_kept() {
 }
 
 #[test]
-fn targets_are_measured_one_after_the_other() {
+fn targets_are_measured_in_sequence() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("a")).unwrap();
     fs::create_dir(workspace.join("b")).unwrap();
@@ -340,7 +340,7 @@ fn every_engine_measures() {
 }
 
 #[test]
-fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
+fn unsupported_engine_is_refused_with_a_reason() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for (engine, why) in [
         ("io_uring-passthrough", ". is not an NVMe namespace, so it does not accept NVMe commands"),
@@ -434,7 +434,7 @@ direct = false
 "#;
 
 #[test]
-fn every_kind_of_load_gives_lawful_points() {
+fn every_load_type_gives_consistent_points() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("loads.toml", LOADS);
     let document = workspace.run("run loads.toml . --json --no-report").expect_finished().json();
@@ -477,7 +477,7 @@ fn every_kind_of_load_gives_lawful_points() {
 }
 
 #[test]
-fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
+fn workers_use_chosen_cpus_and_refuse_unknown_cpus() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words =
         "run --profile database --queue-depth 1 --duration 100ms --area 8MiB --no-report --json";
@@ -493,7 +493,7 @@ fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
 }
 
 #[test]
-fn what_is_named_and_is_nothing_of_that_kind_is_wrong_usage_whatever_names_it() {
+fn unknown_names_are_wrong_usage_in_every_command() {
     let workspace = Workspace::new();
     workspace.run("run quick media:null --duration 10ms --no-report").expect_finished();
     for name in ["there", "notes.db"] {

@@ -45,8 +45,8 @@ fn names(link: &Link, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
-    let test = "bench_fio_runs_its_jobs_and_fio_plot_draws_them";
+fn bench_fio_and_fio_plot_work_with_qdepth() {
+    let test = "bench_fio_and_fio_plot_work_with_qdepth";
     let tools = format!("{}/../readers/bin", env!("CARGO_TARGET_TMPDIR"));
     if sh(&format!("test -x '{tools}'/bench-fio")).is_err() {
         println!("SKIPPED: {test}: fio-plot is not there; `cargo xtask test` fetches it");
@@ -78,8 +78,8 @@ fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
 }
 
 #[test]
-fn tools_of_fios_package_read_what_we_print() {
-    let test = "tools_of_fios_package_read_what_we_print";
+fn tools_of_the_fio_package_read_the_output() {
+    let test = "tools_of_the_fio_package_read_the_output";
     if !has_tools(test, &["fio_jsonplus_clat2csv", "fio2gnuplot"]) {
         return;
     }
@@ -107,7 +107,7 @@ fn tools_of_fios_package_read_what_we_print() {
 
 /// YABS parses fio's terse line (by position, with `cut` and `awk`), and dbench its text.
 #[test]
-fn scripts_find_their_figures_where_fio_has_them() {
+fn benchmark_scripts_find_figures_in_fio_output() {
     let link = Link::new();
     let line = "--ioengine=libaio --iodepth=16 --size=16M --runtime=1 --gtod_reduce=1 --direct=1";
     let terse = link.sh(&format!(
@@ -142,7 +142,7 @@ fn scripts_find_their_figures_where_fio_has_them() {
 /// kbench: job files that include others of their directory, common options on the command line,
 /// and parsed fields of the JSON.
 #[test]
-fn kbench_finds_its_figures() {
+fn kbench_finds_figures_in_fio_json() {
     let link = Link::new();
     let common = "stonewall=1\nrandrepeat=0\nverify=0\nioengine=libaio\ndirect=1\ntime_based=1\n\
                   ramp_time=100ms\nruntime=500ms\n";

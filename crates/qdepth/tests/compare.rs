@@ -19,7 +19,7 @@ fn measure(workspace: &Workspace, logbook: &str, medium: &str, seeds: std::ops::
 }
 
 #[test]
-fn two_groups_of_runs_are_told_apart_or_not() {
+fn comparison_of_two_groups_detects_real_differences_only() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..9);
     measure(&workspace, "b.db", "media:p3700-800gb", 11..19);
@@ -58,7 +58,7 @@ fn two_groups_of_runs_are_told_apart_or_not() {
 
 /// A row of Markdown stays one line in a narrow terminal, and a name obeys nobody.
 #[test]
-fn markdown_is_not_wrapped_and_names_in_it_are_shown() {
+fn comparison_in_markdown_is_not_wrapped() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..2);
     std::fs::copy(workspace.join("a.db"), workspace.join("b\u{1b}[2J.db")).unwrap();
@@ -79,7 +79,7 @@ fn markdown_is_not_wrapped_and_names_in_it_are_shown() {
 
 /// Three runs on each side permit a verdict; single runs only a description of the difference.
 #[test]
-fn few_runs_get_the_strongest_verdict_that_they_allow() {
+fn few_runs_get_the_strongest_justified_verdict() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..4);
     measure(&workspace, "c.db", "media:iodrive-320gb", 21..24);
@@ -95,7 +95,7 @@ fn few_runs_get_the_strongest_verdict_that_they_allow() {
 }
 
 #[test]
-fn a_comparison_is_a_page_that_answers_first() {
+fn comparison_page_starts_with_the_verdict() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..9);
     measure(&workspace, "c.db", "media:iodrive-320gb", 21..29);
@@ -127,7 +127,7 @@ fn a_comparison_is_a_page_that_answers_first() {
 }
 
 #[test]
-fn single_runs_are_not_told_apart_and_it_is_said_why() {
+fn single_runs_are_inconclusive_with_a_reason() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..3);
     let ended = workspace.run("compare latest~1 latest --logbook a.db").expect(5);
@@ -149,7 +149,7 @@ fn single_runs_are_not_told_apart_and_it_is_said_why() {
 }
 
 #[test]
-fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
+fn comparison_side_accepts_filters() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..4);
     for seed in 11..14 {
@@ -217,7 +217,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
 }
 
 #[test]
-fn a_side_may_be_files_that_were_exported() {
+fn comparison_side_accepts_exported_files() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..9);
     measure(&workspace, "c.db", "media:iodrive-320gb", 21..29);
@@ -284,7 +284,7 @@ fn a_side_may_be_files_that_were_exported() {
 
 /// Two results of fio, which need not be imported first.
 #[test]
-fn a_side_may_be_results_of_fio() {
+fn comparison_side_accepts_fio_results() {
     let workspace = Workspace::new();
     let job = "--name=j --filename=probe --size=1m --rw=randread --bs=4k --time_based --runtime=1 \
                --output-format=json";
@@ -310,7 +310,7 @@ fn a_side_may_be_results_of_fio() {
 }
 
 #[test]
-fn runs_have_the_same_names_in_every_command() {
+fn run_names_have_one_meaning_in_all_commands() {
     let workspace = Workspace::new();
     measure(&workspace, "a.db", "media:p3700-800gb", 1..3);
     let at = "--logbook a.db";
@@ -338,7 +338,7 @@ fn runs_have_the_same_names_in_every_command() {
 }
 
 #[test]
-fn nothing_is_no_note_and_no_reason() {
+fn empty_note_and_empty_reason_are_refused() {
     let workspace = Workspace::new();
     measure(&workspace, "qdepth.db", "media:p3700-800gb", 1..2);
     for (verb, why) in [("note", "the note is empty"), ("retract", "the reason is missing")] {

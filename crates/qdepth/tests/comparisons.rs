@@ -14,7 +14,7 @@ fn rate(document: &Value, variant: u64, profile: &str) -> f64 {
 }
 
 #[test]
-fn four_drives_scale_as_the_paper_says() {
+fn four_drives_scale_like_the_paper() {
     let workspace = Workspace::new();
     // docs/method/checklist.md, item 15, and the paper's text: 4.0 at 1 outstanding I/O for
     // Database, 3.17 times at the maximum, since the host is shared; RAID 0 does no better than a
@@ -42,7 +42,7 @@ fn four_drives_scale_as_the_paper_says() {
 }
 
 #[test]
-fn a_slow_drive_is_seen_in_the_skew() {
+fn slow_drive_is_visible_in_skew() {
     let workspace = Workspace::new();
     let words = "media:p3700-800gb*3 delay(media:p3700-800gb,1ms) --profile database \
                  --queue-depth 1 --duration 500ms";
@@ -57,7 +57,7 @@ fn a_slow_drive_is_seen_in_the_skew() {
 }
 
 #[test]
-fn processes_and_areas_are_those_of_the_paper() {
+fn processes_and_areas_match_the_paper() {
     let workspace = Workspace::new();
     let words = "--profile random-4k-read --queue-depth 64 --duration 300ms --no-report --json";
     let document = workspace.run(&format!("run processes media:p3700-800gb {words}")).json();
@@ -73,7 +73,7 @@ fn processes_and_areas_are_those_of_the_paper() {
 }
 
 #[test]
-fn options_are_shaded_and_published_drives_are_marked() {
+fn option_bars_are_shaded_and_published_drives_marked() {
     let workspace = Workspace::new();
     let words = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write \
                  --variants advertised,maximum --profile file-copy --duration 1s";
@@ -100,7 +100,7 @@ fn options_are_shaded_and_published_drives_are_marked() {
 }
 
 #[test]
-fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
+fn variants_on_storage_alternate_and_ratios_have_intervals() {
     let workspace = Workspace::new();
     for name in ["a", "b"] {
         fs::create_dir(workspace.join(name)).unwrap();
@@ -129,7 +129,7 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
+fn invalid_comparison_is_wrong_usage_and_changes_nothing() {
     let workspace = Workspace::new();
     for (words, says) in [
         ("devices media:p3700-800gb", "one drive is named"),
@@ -170,8 +170,8 @@ fn plan(end: &str) -> String {
 const HELD_OFF: [&str; 2] = ["pressure", "stall"];
 
 #[test]
-fn drives_with_a_fixed_served_rate_scale_with_their_number() {
-    let test = "drives_with_a_fixed_served_rate_scale_with_their_number";
+fn rate_limited_drives_scale_with_their_number() {
+    let test = "rate_limited_drives_scale_with_their_number";
     if !has_tools(test, &["losetup", "nbdkit", "nbdfuse"]) {
         return;
     }
@@ -217,8 +217,8 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
 }
 
 #[test]
-fn a_slow_drive_is_done_last() {
-    let test = "a_slow_drive_is_done_last";
+fn slow_drive_finishes_last() {
+    let test = "slow_drive_finishes_last";
     if !has_tools(test, &["losetup", "nbdkit", "nbdfuse"]) {
         return;
     }
@@ -239,7 +239,7 @@ fn a_slow_drive_is_done_last() {
 }
 
 #[test]
-fn each_line_of_progress_says_which_column_it_is_of() {
+fn each_progress_line_names_its_variant() {
     let workspace = Workspace::new();
     let load = "--profile random-4k-read --queue-depth 1 --duration 20ms --no-report --plain";
     let lines = |words: &str| {

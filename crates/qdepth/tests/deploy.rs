@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn the_action_fits_the_schema_of_actions() {
+    fn compare_action_matches_the_action_schema() {
         let tool = "check-jsonschema --builtin-schema vendor.github-actions";
         is_checked(tool, &[".github/actions/compare/action.yml"], "using:", "uses:");
     }
@@ -52,13 +52,13 @@ mod tests {
     }
 
     #[test]
-    fn manifests_fit_the_schemas_of_kubernetes() {
+    fn manifests_match_the_kubernetes_schemas() {
         let files = ["deploy/kubernetes/claim.yaml", "deploy/kubernetes/job.yaml"];
         is_checked("kubernetes-validate --strict", &files, "spec:", "specs:");
     }
 
     #[test]
-    fn the_page_on_kubernetes_shows_the_manifests() {
+    fn kubernetes_page_shows_the_manifests() {
         let page = text("docs/recipes/kubernetes.md");
         let kustomization = text("deploy/kubernetes/kustomization.yaml");
         for file in ["claim.yaml", "job.yaml"] {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_action_ends_as_the_comparison_does() {
+    fn compare_action_exits_with_the_comparison_status() {
         let action = text(".github/actions/compare/action.yml");
         let (_, step) = action.split_once("- id: compare").unwrap();
         let (_, script) = step.split_once("run: |\n").unwrap();

@@ -322,7 +322,7 @@ fn run_page(
 }
 
 #[test]
-fn every_command_of_the_pages_does_what_it_says() {
+fn every_command_in_docs_works() {
     let (wrong, before) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
     let template = Workspace::new();
     let (bin, like) = (furnish(&template), template.path());
@@ -358,7 +358,7 @@ fn every_command_of_the_pages_does_what_it_says() {
 }
 
 #[test]
-fn fences_and_spans_are_found_and_made_short() {
+fn fences_and_code_spans_are_extracted_and_shortened() {
     let page = "Type `qdepth list`, not `ls`.\n```sh\ncd /mnt/a\nqdepth run\n```\n```console\n\
                 $ qdepth run x --duration 5min y\noutput\n```\n```sh not run: far away\nqdepth\n\
                 ```\n";

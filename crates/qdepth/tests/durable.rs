@@ -35,7 +35,7 @@ writers = 8
 "#;
 
 #[test]
-fn the_latency_of_a_durable_write_is_that_of_the_write_and_its_sync() {
+fn durable_write_latency_includes_the_sync() {
     let workspace = Workspace::new();
     workspace.write("alone.toml", PLAN);
     workspace.write("all.toml", &format!("{PLAN}{GROUP}"));

@@ -15,7 +15,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_run_is_emulated_everywhere() {
+fn emulated_run_is_marked_in_every_output() {
     let folder = tempfile::tempdir().unwrap();
     let words =
         ["run", "quick", "media:p3700-800gb", "--duration", "100ms", "--profile", "database"];
@@ -36,7 +36,7 @@ fn a_run_is_emulated_everywhere() {
 }
 
 #[test]
-fn the_same_run_twice_gives_the_same_figures() {
+fn same_emulated_run_twice_gives_same_figures() {
     let run = || {
         let folder = tempfile::tempdir().unwrap();
         let words = [
@@ -60,7 +60,7 @@ fn the_same_run_twice_gives_the_same_figures() {
 }
 
 #[test]
-fn wrong_words_are_wrong_usage_with_the_nearest_name() {
+fn unknown_device_model_suggests_the_nearest_name() {
     let folder = tempfile::tempdir().unwrap();
     let output = qdepth(folder.path(), &["run", "quick", "media:p3700-80gb"]);
     assert_eq!(output.status.code(), Some(2));
@@ -71,7 +71,7 @@ fn wrong_words_are_wrong_usage_with_the_nearest_name() {
 }
 
 #[test]
-fn the_catalogue_says_where_each_number_is_from() {
+fn device_models_show_the_source_of_each_number() {
     let folder = tempfile::tempdir().unwrap();
     let list = text(&qdepth(folder.path(), &["media"]).stdout);
     assert!(list.contains("p3700-800gb") && list.contains("improved-write"), "{list}");
@@ -106,7 +106,7 @@ const MINE: &str = "title = \"My drive\"\nlike = \"p3700-800gb\"\n[parameters]\n
                     die_read_us = { value = 90, from = \"guess\" }\n";
 
 #[test]
-fn a_drive_of_ones_own_is_a_file() {
+fn device_model_file_is_usable_as_target() {
     let folder = tempfile::tempdir().unwrap();
     let write = |text: &str| std::fs::write(folder.path().join("mine.toml"), text).unwrap();
     let run = || {
@@ -142,7 +142,7 @@ fn a_drive_of_ones_own_is_a_file() {
 }
 
 #[test]
-fn a_plan_may_name_its_targets() {
+fn plan_file_can_name_its_targets() {
     let folder = tempfile::tempdir().unwrap();
     let plan = "name = \"mine\"\nprofiles = [\"database\"]\nqueue_depth = [1]\n\
                 duration = \"50ms\"\n\

@@ -38,7 +38,7 @@ fn refused(workspace: &Workspace, words: &str, says: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
+fn too_small_file_is_refused_without_consent_instructions() {
     let workspace = Workspace::new();
     workspace.write("notes.txt", "hello\n");
     let path = fs::canonicalize(workspace.join("notes.txt")).expect("a file");
@@ -56,7 +56,7 @@ fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
 
 /// A run has its own logbook open for writing.
 #[test]
-fn logbook_that_is_given_as_target_stays_whole() {
+fn logbook_as_target_is_refused_and_unchanged() {
     let workspace = Workspace::new();
     workspace.run("run quick --file-size 16MiB --warm-up 10ms --duration 60ms --no-report");
     let path = fs::canonicalize(workspace.join("qdepth.db")).expect("a logbook");
@@ -71,7 +71,7 @@ fn logbook_that_is_given_as_target_stays_whole() {
 }
 
 #[test]
-fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
+fn existing_file_is_written_only_with_its_consent() {
     let workspace = with_file();
     let (token, before) = named(&workspace);
     let right = format!("--destroy {token}");
@@ -100,7 +100,7 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
 }
 
 #[test]
-fn a_file_that_is_only_read_needs_no_consent_beside_one_that_is_written() {
+fn read_only_file_needs_no_consent() {
     let workspace = with_file();
     let (_, before) = named(&workspace);
     fs::write(workspace.join("read"), &before).unwrap();
@@ -122,7 +122,7 @@ fn a_file_that_is_only_read_needs_no_consent_beside_one_that_is_written() {
 }
 
 #[test]
-fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
+fn consent_is_invalid_for_a_replaced_file() {
     let workspace = with_file();
     let (token, before) = named(&workspace);
     let first = refused(&workspace, &format!("fio {JOB} --no-report"), &["guard G8"]);
@@ -145,8 +145,8 @@ fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
 }
 
 #[test]
-fn all_that_consents_lack_is_said_at_once() {
-    let test = "all_that_consents_lack_is_said_at_once";
+fn all_missing_consents_are_reported_together() {
+    let test = "all_missing_consents_are_reported_together";
     if !has_tools(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
@@ -164,7 +164,7 @@ fn all_that_consents_lack_is_said_at_once() {
 /// A name with a line break would add a line to a consent file, and bytes that are not text may be
 /// in the name.
 #[test]
-fn hostile_names_are_refused_in_words_and_a_consent_is_one_line() {
+fn hostile_file_names_add_no_consent_lines() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let workspace = Workspace::new();

@@ -25,7 +25,7 @@ mod tests {
     }
 
     #[test]
-    fn a_medium_is_what_is_expected_of_it() {
+    fn device_model_meets_its_own_expectation() {
         let workspace = Workspace::new();
         let document =
             run(&workspace, "media:p3700-800gb", "media:p3700-800gb", "--json").expect(0).json();
@@ -43,7 +43,7 @@ mod tests {
     /// The distance of a drive from its data sheet is unknown: half of the promised figures is no
     /// finding, but a disk's figures are.
     #[test]
-    fn a_data_sheet_alone_finds_only_what_is_far_below_it() {
+    fn data_sheet_expectation_reports_only_large_shortfalls() {
         let workspace = Workspace::new();
         let shortfalls = |target: &str| {
             let medium = "media:intel-d7-p5500-7680gb";
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_kind_is_found_at_every_point() {
+    fn slower_device_is_below_expectation_at_every_point() {
         let workspace = Workspace::new();
         run(&workspace, "media:sas-2-hdd-600gb", "media:p3700-800gb", "").expect(0);
         let document = workspace.run("export").expect(0).json();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_medium_that_cannot_stand_beside_is_wrong_usage() {
+    fn invalid_expected_device_model_is_wrong_usage() {
         let workspace = Workspace::new();
         for (medium, says) in [
             ("media:p3700", "Did you mean"),

@@ -113,8 +113,8 @@ fn injected_read_errors_are_reported_exactly() {
 /// A segment shorter than a turnover of its queue contributes no result, but its errors are
 /// reported.
 #[test]
-fn errors_of_a_visit_that_only_leads_in_are_reported() {
-    let test = "errors_of_a_visit_that_only_leads_in_are_reported";
+fn errors_in_warm_up_segments_are_reported() {
+    let test = "errors_in_warm_up_segments_are_reported";
     if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
@@ -124,8 +124,8 @@ fn errors_of_a_visit_that_only_leads_in_are_reported() {
 
 /// A loop device cannot be pulled while it is open, but it can lose its last byte.
 #[test]
-fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
-    let test = "a_drive_that_goes_does_not_end_the_points_of_the_other";
+fn failed_drive_does_not_end_other_drives_points() {
+    let test = "failed_drive_does_not_end_other_drives_points";
     if !has_tools(test, &["losetup"]) {
         return;
     }
@@ -197,8 +197,8 @@ fn injected_write_errors_are_reported_exactly() {
 
 #[cfg(test)]
 #[test]
-fn device_that_hangs_does_not_hang_the_program() {
-    let test = "device_that_hangs_does_not_hang_the_program";
+fn hung_device_does_not_hang_the_program() {
+    let test = "hung_device_does_not_hang_the_program";
     if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
@@ -353,14 +353,14 @@ fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
 }
 
 #[test]
-fn killed_at_any_moment_it_keeps_what_was_finished_and_resumes() {
+fn killed_file_run_keeps_finished_points_and_resumes() {
     let toml =
         plan(67, "1, 2, 3, 4, 5, 6", "20ms", "80ms").replace("[[", "file_size = \"8MiB\"\n[[");
     killed("kills-on-files", (&toml, "run plan.toml . --json"), moments(50), false);
 }
 
 #[test]
-fn killed_in_virtual_time_it_resumes_to_the_same_figures() {
+fn killed_virtual_run_resumes_with_identical_figures() {
     let toml = plan(67, "1, 2, 3, 4, 5, 6", "20ms", "80ms");
     let words = "run plan.toml media:p3700-800gb --json --no-report";
     killed("kills-in-virtual-time", (&toml, words), moments(20), true);
@@ -397,18 +397,18 @@ fn interrupted_by(signal: &str, status: i32) {
 }
 
 #[test]
-fn sigint_keeps_what_was_measured_and_resumes() {
+fn sigint_keeps_finished_points_and_resumes() {
     interrupted_by("INT", 130);
 }
 
 #[test]
-fn sigterm_keeps_what_was_measured_and_resumes() {
+fn sigterm_keeps_finished_points_and_resumes() {
     interrupted_by("TERM", 143);
 }
 
 #[test]
-fn full_results_disk_ends_the_run_and_loses_nothing() {
-    let test = "full_results_disk_ends_the_run_and_loses_nothing";
+fn full_results_disk_ends_run_without_losing_points() {
+    let test = "full_results_disk_ends_run_without_losing_points";
     if !has_tools(test, &["mount", "fallocate"]) {
         return;
     }

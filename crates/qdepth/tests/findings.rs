@@ -45,7 +45,7 @@ compressible = 75
 "#;
 
 #[test]
-fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
+fn load_findings_appear_only_under_their_conditions() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", PLAN);
     let document = workspace.run("run plan.toml . --json --no-report").expect_finished().json();

@@ -71,7 +71,7 @@ pub(crate) fn forget_newer(document: &Value, there: &mut BTreeMap<String, &'stat
 }
 
 #[test]
-fn the_json_has_the_fields_of_the_fio_that_is_here_with_their_kinds() {
+fn fio_json_has_the_fields_of_installed_fio() {
     let _alone = exclusive_turn();
     if !has_tools("fields of fio's JSON", &["fio"]) {
         return;
@@ -127,7 +127,7 @@ fn write_pressure(n: u32, filename: &str, runtime: &str) -> String {
 }
 
 #[test]
-fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
+fn sixty_write_pressure_jobs_run_on_emulated_drive() {
     let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let files: Vec<String> = (10..=600)
@@ -157,7 +157,7 @@ fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
 }
 
 #[test]
-fn a_file_of_write_pressure_runs_and_is_told_as_one_group() {
+fn write_pressure_job_file_is_reported_as_group() {
     let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let text = write_pressure(10, "target", "1").replace("runtime=1", "runtime=1\nsize=64m");
@@ -184,7 +184,7 @@ fn a_file_of_write_pressure_runs_and_is_told_as_one_group() {
 }
 
 #[test]
-fn refusals_name_the_option_and_change_nothing() {
+fn fio_refusals_name_the_option_and_change_nothing() {
     let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let file = jobs(&workspace, "bad.fio", "[a]\nsize=1m\n\niodept=4\n");
@@ -198,7 +198,7 @@ fn refusals_name_the_option_and_change_nothing() {
 }
 
 #[test]
-fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
+fn fio_jobs_and_plans_convert_both_ways() {
     let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let file =
@@ -268,7 +268,7 @@ const SUPPORTED: &[&str] = &[
 ];
 
 #[test]
-fn pauses_and_file_sizes_move_what_fio_moves() {
+fn think_time_and_file_sizes_transfer_like_fio() {
     if !has_tools("the same job in fio", &["fio"]) {
         return;
     }
@@ -295,7 +295,7 @@ fn pauses_and_file_sizes_move_what_fio_moves() {
 }
 
 #[test]
-fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
+fn fio_examples_are_accepted_or_refused_by_line() {
     let Some(folder) = std::env::var_os("QDEPTH_FIO_EXAMPLES") else {
         println!("SKIPPED: the examples of fio (cargo xtask test fetches them)");
         return;
@@ -342,7 +342,7 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
 }
 
 #[test]
-fn what_a_job_writes_is_read_back_and_verified() {
+fn fio_job_verifies_its_written_data() {
     let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let text = "[global]\nbs=4k\nsize=4m\ndirect=1\nioengine=libaio\niodepth=8\nfilename=FILE\n\
@@ -400,7 +400,7 @@ pub(crate) fn form(line: &str) -> String {
 }
 
 #[test]
-fn a_link_called_fio_prints_and_ends_as_fio_does() {
+fn program_named_fio_prints_and_exits_like_fio() {
     let _alone = exclusive_turn();
     if !has_tools("the text of fio", &["fio"]) {
         return;
@@ -450,7 +450,7 @@ fn a_link_called_fio_prints_and_ends_as_fio_does() {
 }
 
 #[test]
-fn terse_lines_have_the_fields_of_the_fio_that_is_here() {
+fn terse_lines_have_the_fields_of_installed_fio() {
     let _alone = exclusive_turn();
     if !has_tools("terse lines of fio", &["fio"]) {
         return;
@@ -484,7 +484,7 @@ fn terse_lines_have_the_fields_of_the_fio_that_is_here() {
 }
 
 #[test]
-fn every_option_that_fio_lists_is_answered() {
+fn every_fio_option_is_answered() {
     if !has_tools("the options of fio", &["fio"]) {
         return;
     }
@@ -507,7 +507,7 @@ fn every_option_that_fio_lists_is_answered() {
 }
 
 #[test]
-fn several_forms_and_logs_come_of_one_run() {
+fn fio_run_writes_several_formats_and_logs() {
     let _alone = exclusive_turn();
     let workspace = Workspace::new();
     let words = "--name=a --filename='media\\:p3700-1600gb' --rw=randrw --bs=4k --iodepth=4 \

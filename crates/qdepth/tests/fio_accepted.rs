@@ -88,7 +88,7 @@ fn small(text: &str) -> String {
 }
 
 #[test]
-fn what_is_accepted_of_the_examples_of_fio_runs_to_its_end() {
+fn accepted_fio_examples_run_to_completion() {
     let Some(folder) = std::env::var_os("QDEPTH_FIO_EXAMPLES") else {
         println!("SKIPPED: the examples of fio (cargo xtask test fetches them)");
         return;
@@ -168,7 +168,7 @@ const DRAWN: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn what_is_accepted_of_jobs_that_are_drawn_runs_to_its_end() {
+fn accepted_random_fio_jobs_run_to_completion() {
     let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut draw = |below: usize| {

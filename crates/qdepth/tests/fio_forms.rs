@@ -89,7 +89,7 @@ fn fios() -> Vec<String> {
 }
 
 #[test]
-fn every_form_has_the_lines_and_names_of_fio_in_its_order() {
+fn every_fio_output_format_matches_in_order() {
     let workspace = Workspace::new();
     let folder = workspace.path().display().to_string();
     for (fio, (number, shape)) in

@@ -17,7 +17,7 @@ fn ours(workspace: &Workspace, words: &str) -> Value {
 }
 
 #[test]
-fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
+fn fio_trace_replays_the_recorded_ios_and_times() {
     if !has_tools("a trace of fio", &["fio"]) {
         return;
     }
@@ -47,7 +47,7 @@ fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
 }
 
 #[test]
-fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
+fn directory_entry_engines_leave_no_entries() {
     let workspace = Workspace::new();
     for kind in ["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"] {
         let words = format!("--name=e --ioengine={kind} --nrfiles=40 --numjobs=2");
@@ -82,7 +82,7 @@ fn folders(workspace: &Workspace) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
+fn entries_of_killed_run_are_deleted_by_next() {
     let workspace = Workspace::new();
     let words = "fio --no-report --name=e --nrfiles=200";
     let run = workspace
@@ -114,7 +114,7 @@ fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
 }
 
 #[test]
-fn the_end_of_a_file_is_moved_and_what_comes_next_is_on_all_of_it() {
+fn read_after_truncate_and_fallocate_covers_whole_file() {
     let workspace = Workspace::new();
     let text = "[global]\nfilename=f\nsize=4m\nbs=4k\n[cut]\nioengine=ftruncate\nrw=randwrite\n\
                 number_ios=100\nnorandommap\n[room]\nstonewall\nioengine=falloc\nrw=write\n\

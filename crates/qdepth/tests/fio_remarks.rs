@@ -16,7 +16,7 @@ fn report(workspace: &Workspace, lang: &str) -> String {
 }
 
 #[test]
-fn a_remark_is_a_code_in_json_and_a_sentence_of_the_language_in_reports() {
+fn remark_is_json_code_and_translated_sentence() {
     let workspace = Workspace::new();
     let ran = workspace.run(&format!("fio --json --no-report --debug=io {JOB}")).expect(0).json();
     let findings = ran["findings"].as_array().unwrap();
@@ -44,7 +44,7 @@ fn a_remark_is_a_code_in_json_and_a_sentence_of_the_language_in_reports() {
 }
 
 #[test]
-fn a_figure_of_a_remark_is_one_of_its_finding() {
+fn figure_in_remark_equals_value_in_finding() {
     let workspace = Workspace::new();
     let words = format!("fio --json --no-report {}", JOB.replace("size=1g", "size=4t"));
     let ran = workspace.run(&words).expect(0).json();
@@ -58,7 +58,7 @@ fn a_figure_of_a_remark_is_one_of_its_finding() {
 }
 
 #[test]
-fn what_a_result_of_fio_left_open_is_told_in_the_language_of_the_report() {
+fn fio_import_gaps_are_reported_in_report_language() {
     let workspace = Workspace::new();
     let words = format!("fio --no-report --output-format=json --output=out.json {JOB}");
     workspace.run(&words).expect(0);

@@ -36,7 +36,7 @@ const SHAPES: &[&str] = &[
 ];
 
 #[test]
-fn what_is_read_is_also_run() {
+fn every_parsed_job_shape_also_runs() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for shape in SHAPES {
         let words = format!("--name=j --filename=media\\:p3700-1600gb --runtime=500ms {shape}");
@@ -52,7 +52,7 @@ fn what_is_read_is_also_run() {
 
 /// Exit status and figures agree with fio's.
 #[test]
-fn what_only_reads_finds_faults_in_what_was_not_written_to_be_verified() {
+fn verify_only_read_detects_data_without_verify_headers() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     sh(&format!("head -c 1M /dev/urandom >{}", workspace.join("f").display())).unwrap();
     let reads = "--name=r --filename=f --size=1m --rw=read --verify=md5 --no-report";
@@ -65,7 +65,7 @@ fn what_only_reads_finds_faults_in_what_was_not_written_to_be_verified() {
 }
 
 #[test]
-fn rate_that_no_host_reaches_is_imported_as_invalid() {
+fn impossible_imported_rate_is_grade_c() {
     let workspace = Workspace::new();
     for (iops, bytes, grade) in [(1e5, 4e9, "B"), (1e21, 4e24, "C")] {
         let side = serde_json::json!({
@@ -82,7 +82,7 @@ fn rate_that_no_host_reaches_is_imported_as_invalid() {
 }
 
 #[test]
-fn folders_of_files_are_made_as_fio_makes_them_and_go_again() {
+fn directories_are_created_like_fio_and_deleted() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--name=a --filename=no/folder/f --size=1m --rw=write --no-report";
     workspace.run(&format!("fio {words}")).expect_finished();
@@ -92,7 +92,7 @@ fn folders_of_files_are_made_as_fio_makes_them_and_go_again() {
 }
 
 #[test]
-fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
+fn exitall_ends_other_and_later_jobs() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let text = "[global]\nbs=4k\nsize=4m\nexitall\n[short]\nrw=read\nnumber_ios=50\n\
         [long]\nrw=randread\nthinktime=10000\nexit_what=all\n[never]\nstonewall\nrw=read\n";
@@ -108,7 +108,7 @@ fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
 }
 
 #[test]
-fn parse_only_takes_what_is_not_there_yet_and_says_so() {
+fn parse_only_accepts_absent_targets_with_a_warning() {
     let workspace = Workspace::new();
     let words = "--name=a --filename=/dev/nvme77n1 --rw=randread --size=50% --offset=50%";
     let absent = workspace.run(&format!("fio --parse-only {words}")).expect(0);
@@ -166,7 +166,7 @@ fn requests(document: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn tied_jobs_issue_by_their_weights_as_in_fio() {
+fn flow_jobs_issue_ios_by_weight_like_fio() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let text = "[global]\nfilename=FILE\nsize=16m\nbs=4k\nioengine=libaio\ndirect=1\niodepth=4\n\
         norandommap\nrw=randread\ntime_based\nruntime=1\nflow_sleep=1000\n\
@@ -195,7 +195,7 @@ fn tied_jobs_issue_by_their_weights_as_in_fio() {
 }
 
 #[test]
-fn flows_have_weights_and_one_file_a_job() {
+fn flows_require_single_file_jobs() {
     let workspace = Workspace::new();
     let words = "--name=a --rw=randread --size=1m --filename=x";
     let made =
@@ -217,7 +217,7 @@ fn flows_have_weights_and_one_file_a_job() {
 }
 
 #[test]
-fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
+fn mixed_reads_and_writes_have_separate_block_sizes() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--name=a --size=32m --rw=randrw --rwmixread=75 --bs=4k,64k --ioengine=libaio \
                  --direct=1 --iodepth=4 --norandommap --rate_iops=600,200 --runtime=1 --time_based";
@@ -250,7 +250,7 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
 }
 
 #[test]
-fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
+fn io_priorities_reach_the_kernel() {
     if !has_tools("requests of who may not be first", &["setpriv"]) {
         return;
     }
@@ -297,7 +297,7 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
 }
 
 #[test]
-fn priorities_are_refused_where_nobody_would_keep_them() {
+fn priorities_without_effect_are_refused() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let medium = "--name=a --filename=media\\:p3700-1600gb --size=1m --runtime=500ms --rw=randread";
     let made = workspace.run(&format!("fio --no-report {medium} --prioclass=2 --prio=3")).expect(2);
@@ -317,7 +317,7 @@ fn priorities_are_refused_where_nobody_would_keep_them() {
 }
 
 #[test]
-fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
+fn job_below_minimum_rate_ends_like_fio() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let slow = "--rw=randread --size=16m --thinktime=50ms --time_based --runtime=20";
     let words = format!("--name=a --filename=media\\:p3700-1600gb {slow}");
@@ -354,7 +354,7 @@ fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
 }
 
 #[test]
-fn a_job_ends_once_it_is_steady_and_says_so_as_fio_does() {
+fn job_ends_at_steady_state_like_fio() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "--name=a --filename=media\\:p3700-1600gb --rw=randread --size=16m --time_based \
                  --runtime=60 --rate_iops=1000";

@@ -30,7 +30,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn alone_and_interrupted_it_says_that_nothing_is_kept() {
+fn interrupted_first_run_reports_that_nothing_is_kept() {
     let workspace = Workspace::new();
     let run = workspace.start("");
     pause(3000);
@@ -41,7 +41,7 @@ fn alone_and_interrupted_it_says_that_nothing_is_kept() {
 }
 
 #[test]
-fn alone_it_measures_four_points_and_leaves_nothing() {
+fn first_run_measures_four_points_without_leftovers() {
     let workspace = Workspace::new();
     for name in [b"plain".to_vec(), b"two\nlines \x1b[31m \xff".to_vec()] {
         let folder = workspace.path().join(std::ffi::OsString::from_vec(name));
@@ -78,7 +78,7 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
 }
 
 #[test]
-fn the_first_answer_is_one_screen_of_a_small_terminal() {
+fn first_answer_fits_a_small_terminal() {
     let workspace = Workspace::new();
     for name in ["n", "a-directory-of-a-name-that-is-longer-than-what-a-line-of-80-columns-has"] {
         let folder = workspace.path().join(name);
@@ -97,8 +97,8 @@ fn the_first_answer_is_one_screen_of_a_small_terminal() {
 }
 
 #[test]
-fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
-    let test = "alone_it_reads_what_is_there_where_nothing_can_be_made";
+fn first_run_reads_existing_file_on_full_storage() {
+    let test = "first_run_reads_existing_file_on_full_storage";
     if !has_tools(test, &["mount", "umount"]) {
         return;
     }
@@ -136,7 +136,7 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
 }
 
 #[test]
-fn a_file_of_an_earlier_run_is_read_and_kept() {
+fn first_run_reads_and_keeps_earlier_measurement_file() {
     let workspace = Workspace::new();
     let words = "run first . --file-size 8MiB --duration 100ms --keep --no-report";
     workspace.run(words).expect_finished();
@@ -147,7 +147,7 @@ fn a_file_of_an_earlier_run_is_read_and_kept() {
 
 /// In the C locale, tables and texts are ASCII; documents for programs stay unchanged.
 #[test]
-fn locale_of_ascii_gets_ascii() {
+fn ascii_locale_gets_ascii_output() {
     let workspace = Workspace::new();
     workspace.run("run quick media:p3700-800gb --profile database --no-report").expect_finished();
     for words in
@@ -164,7 +164,7 @@ fn locale_of_ascii_gets_ascii() {
 /// Standard output of the run is the answer alone: a grid like CrystalDiskMark's with the figures
 /// of the logbook, and at most three lines of findings.
 #[test]
-fn eight_numbers_of_disk_mark_are_a_grid_and_nothing_else() {
+fn disk_mark_output_is_grid_of_eight_figures() {
     let workspace = Workspace::new();
     let ran = workspace.run("run disk-mark media:p3700-800gb --no-report --quiet").expect(0);
     assert_eq!(ran.err, "");
@@ -197,7 +197,7 @@ fn eight_numbers_of_disk_mark_are_a_grid_and_nothing_else() {
 }
 
 #[test]
-fn no_table_is_wider_than_the_terminal() {
+fn tables_fit_the_terminal_width() {
     let workspace = Workspace::new();
     let words = "run media:p3700-800gb raid0(media:p3700-800gb*2) --queue-depth 1,8 \
                  --duration 50ms --no-report --profile database,streaming";
@@ -241,7 +241,7 @@ fn no_table_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn what_a_newcomer_types_wrong_is_answered() {
+fn beginner_typing_errors_get_helpful_answers() {
     let workspace = Workspace::new();
     workspace
         .write("own.toml", "name = \"x\"\nprofiles = [\"mail\", \"databse\"]\nqueue_depth = [1]\n");
@@ -302,7 +302,7 @@ fn what_a_newcomer_types_wrong_is_answered() {
 }
 
 #[test]
-fn plans_fit_a_small_space_and_own_profiles_have_names() {
+fn plans_fit_small_areas_and_profiles_have_names() {
     let workspace = Workspace::new();
     for (words, says) in [
         ("plan area . --file-size 64MiB", "32MiB"),
@@ -336,7 +336,7 @@ fn plans_fit_a_small_space_and_own_profiles_have_names() {
 }
 
 #[test]
-fn a_plans_own_small_file_is_no_remark_and_a_smaller_one_is() {
+fn small_area_finding_needs_smaller_file_than_plan() {
     let workspace = Workspace::new();
     for (size, remarked) in [("", false), ("--file-size 64MiB", true)] {
         let words =
@@ -356,7 +356,7 @@ fn a_plans_own_small_file_is_no_remark_and_a_smaller_one_is() {
 }
 
 #[test]
-fn a_medium_that_takes_no_time_takes_little_of_ours() {
+fn null_device_run_finishes_quickly() {
     let workspace = Workspace::new();
     let words = "run quick media:null --json --no-report --profile database --queue-depth 1,512";
     let ended = workspace.start(words).wait_at_most(std::time::Duration::from_secs(120));
@@ -368,7 +368,7 @@ fn a_medium_that_takes_no_time_takes_little_of_ours() {
 }
 
 #[test]
-fn the_program_says_what_it_is_and_documents_itself() {
+fn version_and_manual_pages_describe_the_program() {
     let workspace = Workspace::new();
     let version = workspace.run("--version").expect(0).out;
     for text in [env!("CARGO_PKG_VERSION"), "commit", "built", "engines", "io_uring", "schema"] {

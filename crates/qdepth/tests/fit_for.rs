@@ -12,7 +12,7 @@ fn plan(limit: &str) -> String {
 }
 
 #[test]
-fn the_answer_is_in_the_sentence_the_document_and_the_status() {
+fn fit_for_answer_appears_in_every_output() {
     let workspace = Workspace::new();
     for (limit, status, word) in [
         ("at_most = \"p99=20s\"", 0, "PASS"),
@@ -42,14 +42,14 @@ fn the_answer_is_in_the_sentence_the_document_and_the_status() {
 }
 
 #[test]
-fn an_emulated_device_decides_nothing_about_syncs() {
+fn emulated_device_is_inconclusive_for_sync_requirements() {
     let workspace = Workspace::new();
     let ended = workspace.run("fit-for etcd media:p3700-800gb --no-report").expect(5);
     assert!(ended.out.contains("INCONCLUSIVE. etcd write-ahead log: "), "{}", ended.out);
 }
 
 #[test]
-fn a_plan_without_requirements_is_answered_with_those_that_have_some() {
+fn plan_without_requirements_suggests_plans_with_requirements() {
     let workspace = Workspace::new();
     let ended = workspace.run("fit-for .").expect(2);
     assert!(ended.err.contains("etcd, postgres-wal, mysql-redo, kafka"), "{}", ended.err);

@@ -102,7 +102,7 @@ fn are_as_before(found: &Hashes) {
 }
 
 #[test]
-fn every_shipped_plan_gives_the_figures_that_it_gave() {
+fn every_shipped_plan_reproduces_its_golden_figures() {
     let workspace = Workspace::new();
     let mut found = Hashes::new();
     for plan in qdepth_workload::shipped_plan_names() {
@@ -120,7 +120,7 @@ fn every_shipped_plan_gives_the_figures_that_it_gave() {
 }
 
 #[test]
-fn the_numbers_of_reports_are_what_they_were() {
+fn report_numbers_match_the_golden_hashes() {
     let workspace = Workspace::new();
     let mut found = Hashes::new();
     for plan in ["quick", "arrays", "bandwidth", "write-pressure", "pts-iops"] {
@@ -137,7 +137,7 @@ fn the_numbers_of_reports_are_what_they_were() {
 }
 
 #[test]
-fn fios_words_give_the_figures_that_they_gave() {
+fn fio_jobs_reproduce_their_golden_figures() {
     let workspace = Workspace::new();
     let common = "--ioengine=null --size=1G --runtime=1 --time_based --output-format=json";
     let mut found = Hashes::new();
@@ -157,14 +157,14 @@ fn fios_words_give_the_figures_that_they_gave() {
 }
 
 #[test]
-fn the_papers_are_reproduced_as_they_were() {
+fn paper_reproductions_match_the_golden_hash() {
     let found = Hashes::from([("reproduce".to_owned(), hash(&WHOLE.to_string()))]);
     are_as_before(&found);
 }
 
 /// New hashes must be mentioned in the changelog.
 #[test]
-fn the_changelog_names_the_figures_of_today() {
+fn changelog_names_the_current_golden_hash() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
     let mark = &hash(&text("tests/golden.txt"))[..8];

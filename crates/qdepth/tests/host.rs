@@ -4,7 +4,7 @@ use crate::common::{Workspace, program};
 use serde_json::Value;
 
 #[test]
-fn a_recorded_machine_tells_what_the_machine_told() {
+fn replayed_machine_recording_gives_the_same_facts() {
     let bench = Workspace::new();
     let here = bench.run("host --json --record machine.txt").expect(0).json();
     assert_eq!(here["schema"]["name"], "qdepth-host");
@@ -22,7 +22,7 @@ fn a_recorded_machine_tells_what_the_machine_told() {
 }
 
 #[test]
-fn what_is_no_recording_is_wrong_usage() {
+fn invalid_machine_recording_is_wrong_usage() {
     let bench = Workspace::new();
     bench.write("x", "what is this\n");
     let ended = bench.run("host --recorded x").expect(2);
@@ -31,7 +31,7 @@ fn what_is_no_recording_is_wrong_usage() {
 }
 
 #[test]
-fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
+fn certificate_is_stored_and_named_by_later_runs() {
     let workspace = Workspace::new();
     let none = workspace.run("certify --show");
     assert!(none.status != Some(0) && none.err.contains("qdepth.db"), "{}", none.err);
@@ -78,7 +78,7 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
 }
 
 #[test]
-fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
+fn calibration_reads_with_each_engine_and_changes_nothing() {
     let workspace = Workspace::new();
     let contents: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
     std::fs::write(workspace.join("data"), &contents).unwrap();
@@ -110,7 +110,7 @@ fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
 }
 
 #[test]
-fn an_interrupt_ends_all_rounds_of_a_calibration_and_not_one_of_them() {
+fn interrupt_ends_the_whole_calibration() {
     let workspace = Workspace::new();
     std::fs::write(workspace.join("data"), vec![1_u8; 4 << 20]).unwrap();
     let (here, program) = (workspace.path().display(), program());

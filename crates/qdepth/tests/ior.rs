@@ -19,7 +19,7 @@ fn files(workspace: &Workspace, name: &str) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
+fn ranks_are_spread_over_file_names_equally() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for name in ["0", "1"] {
         fs::create_dir(workspace.join(name)).unwrap();
@@ -53,7 +53,7 @@ fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
 }
 
 #[test]
-fn a_shared_file_holds_all_segments_of_all_ranks() {
+fn shared_file_contains_all_segments_of_all_ranks() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     // Like IO500's hard phase: transfers that are not aligned to blocks, in one file.
     let line = "-w -k -e -t 47008 -b 47008 -s 20 -N 4 -o shared";
@@ -65,7 +65,7 @@ fn a_shared_file_holds_all_segments_of_all_ranks() {
 }
 
 #[test]
-fn checks_read_everything_back_and_hold_it_against_what_was_written() {
+fn ior_checks_compare_data_with_written_data() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "-w -W -r -R -t 64k -b 1m -s 2 -N 2 -o f";
     let told = workspace.run(&format!("ior --no-report {line}")).expect_finished().out;
@@ -76,7 +76,7 @@ fn checks_read_everything_back_and_hold_it_against_what_was_written() {
 }
 
 #[test]
-fn the_summary_may_be_one_json_document() {
+fn ior_summary_can_be_a_json_document() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "-t 256k -b 1m -i 2 -N 2 -F -z -O summaryFormat=JSON,summaryFile=out.json -o f";
     let ended = workspace.run(&format!("ior --no-report {line}")).expect_finished();
@@ -96,7 +96,7 @@ fn the_summary_may_be_one_json_document() {
 }
 
 #[test]
-fn nothing_of_somebody_else_is_overwritten() {
+fn ior_never_overwrites_foreign_files() {
     let workspace = Workspace::new();
     workspace.write("f", "the only copy");
     let ended = workspace.run("ior -w -o f").expect(3);
@@ -114,7 +114,7 @@ fn nothing_of_somebody_else_is_overwritten() {
 }
 
 #[test]
-fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
+fn resumed_ior_run_keeps_names_and_files() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let line = "-w -k -e -t 4k -b 8m -s 16 -i 40 -N 2 -F -o f";
     let mut run = workspace.start(&format!("ior --no-report {line}"));
@@ -135,8 +135,8 @@ fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
 
 /// The next run overwrites a kept file, unless somebody else has changed it.
 #[test]
-fn a_kept_file_that_became_somebody_elses_is_left() {
-    let test = "a_kept_file_that_became_somebody_elses_is_left";
+fn kept_file_with_foreign_changes_is_not_overwritten() {
+    let test = "kept_file_with_foreign_changes_is_not_overwritten";
     if !has_tools(test, &["losetup"]) {
         return;
     }
@@ -168,7 +168,7 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
 /// The four command lines of IO500's phases, with a stonewall of a second: the read phases check
 /// the data of the write phases, up to the number in the status file.
 #[test]
-fn the_phases_of_io500_run_as_they_are() {
+fn io500_command_lines_run_unchanged() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for name in ["results", "datafiles/ior-easy", "datafiles/ior-hard"] {
         fs::create_dir_all(workspace.join(name)).unwrap();
@@ -231,7 +231,7 @@ fn the_phases_of_io500_run_as_they_are() {
 /// Command lines of IOR's own tests (testing/basic-tests.sh and complex-tests.sh of hpc/ior) for
 /// the POSIX interface, in order, through a link named `ior`.
 #[test]
-fn iors_own_tests_run_as_they_are() {
+fn ior_test_command_lines_run_unchanged() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     sh(&format!("ln -s {} {}", program(), workspace.join("ior").display())).unwrap();
     workspace.write(
@@ -272,7 +272,7 @@ fn iors_own_tests_run_as_they_are() {
 }
 
 #[test]
-fn directories_of_tasks_and_files_of_repetitions_have_iors_names() {
+fn task_directories_and_repetition_files_match_ior() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     fs::create_dir(workspace.join("d")).unwrap();
     workspace.run("ior --no-report -- -w -k -F -u -N 2 -t 64k -b 128k -o d/f").expect(0);

@@ -92,8 +92,8 @@ fn gib(text: &str) -> u64 {
 }
 
 #[test]
-fn the_fields_are_those_of_the_api_and_the_parts_name_one_another() {
-    let test = "the_fields_are_those_of_the_api_and_the_parts_name_one_another";
+fn kubernetes_fields_exist_and_references_match() {
+    let test = "kubernetes_fields_exist_and_references_match";
     let workspace = Workspace::new();
     let Some([claim, job]) = manifest(test, &workspace) else { return };
     let mut found = BTreeSet::new();
@@ -133,8 +133,8 @@ fn the_fields_are_those_of_the_api_and_the_parts_name_one_another() {
 }
 
 #[test]
-fn the_containers_command_line_leaves_its_results_in_the_volume() {
-    let test = "the_containers_command_line_leaves_its_results_in_the_volume";
+fn container_command_leaves_results_in_the_volume() {
+    let test = "container_command_leaves_results_in_the_volume";
     let workspace = Workspace::new();
     let Some([_, job]) = manifest(test, &workspace) else { return };
     let args = &job["spec"]["template"]["spec"]["containers"][0]["args"];

@@ -23,8 +23,8 @@ mod tests {
     }
 
     #[test]
-    fn whatever_engine_waits_for_a_server_that_never_answers_the_program_ends() {
-        let test = "whatever_engine_waits_for_a_server_that_never_answers_the_program_ends";
+    fn program_ends_with_every_engine_when_server_hangs() {
+        let test = "program_ends_with_every_engine_when_server_hangs";
         if !has_tools(test, &["nbdkit", "nbdfuse"]) {
             return;
         }
@@ -55,8 +55,8 @@ mod tests {
     }
 
     #[test]
-    fn second_request_to_stop_ends_what_a_server_holds() {
-        let test = "second_request_to_stop_ends_what_a_server_holds";
+    fn second_interrupt_ends_io_to_unresponsive_server() {
+        let test = "second_interrupt_ends_io_to_unresponsive_server";
         if !has_tools(test, &["nbdkit", "nbdfuse"]) {
             return;
         }
@@ -79,8 +79,8 @@ mod tests {
     /// Some programs ignore SIGCHLD when they start others: the kernel then forgets the status of
     /// children.
     #[test]
-    fn killed_child_is_noticed_where_signals_of_children_are_ignored() {
-        let test = "killed_child_is_noticed_where_signals_of_children_are_ignored";
+    fn killed_child_is_noticed_despite_ignored_sigchld() {
+        let test = "killed_child_is_noticed_despite_ignored_sigchld";
         if !has_tools(test, &["nbdkit", "nbdfuse", "pkill"]) {
             return;
         }
@@ -103,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn process_that_measures_served_files_ends_with_the_one_that_was_started() {
-        let test = "process_that_measures_served_files_ends_with_the_one_that_was_started";
+    fn measuring_child_process_ends_with_its_parent() {
+        let test = "measuring_child_process_ends_with_its_parent";
         if !has_tools(test, &["nbdkit", "nbdfuse"]) {
             return;
         }

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_on_the_size_of_files_is_told() {
+    fn file_size_limit_is_reported() {
         let workspace = Workspace::new();
         let ended =
             limited(&workspace, &format!("ulimit -f 512; exec qdepth run . {POINT} --area 8MiB"));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_stops_reading_ends_nothing() {
+    fn closed_output_does_not_end_a_run() {
         let workspace = Workspace::new();
         for to in ["2>&1 | true", "2>/dev/full", "2>&-", "2>&1 | head -c 1"] {
             limited(&workspace, &format!("qdepth run media:p3700-800gb {POINT} --no-report {to}"));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_open_files_are_told() {
+    fn open_file_limit_is_reported() {
         let workspace = Workspace::new();
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
         for most in 3..40 {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_of_memory_is_told() {
+    fn memory_exhaustion_is_reported() {
         let workspace = Workspace::new();
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
         std::fs::File::create(workspace.join("large")).unwrap().set_len(900 << 20).unwrap();
@@ -106,7 +106,7 @@ mod tests {
 
     /// Each command ends soon in little memory: finished, or with the reason.
     #[test]
-    fn every_command_ends_in_words_under_any_limit_on_memory() {
+    fn commands_under_memory_limits_finish_or_report() {
         let workspace = Workspace::new();
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
         // Below 40 MB the executable itself does not fit, and the kernel kills the process.
@@ -193,7 +193,7 @@ mod tests {
     /// The memory for I/Os in flight is checked against the group's limit before anything is
     /// created.
     #[test]
-    fn a_control_groups_memory_is_asked_before() {
+    fn cgroup_memory_limit_is_checked_before_any_change() {
         let limit = "209715200";
         let (old, new) = ([("memory.limit_in_bytes", limit)], [("memory.max", limit)]);
         let Some(group) = Group::new("memory", &old, &new) else {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_stack_is_enough() {
+    fn small_stack_is_sufficient() {
         let workspace = Workspace::new();
         for words in ["plans", "run quick media:p3700-800gb --duration 1s", "report latest"] {
             let line = format!("ulimit -s 64; exec timeout 60 qdepth {words}");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_groups_limit_on_threads_is_told() {
+    fn cgroup_thread_limit_is_reported() {
         for limit in [4, 6, 9, 14, 20] {
             let limit = limit.to_string();
             let (old, new) = ([("pids.max", &*limit)], [("pids.max", &*limit)]);
@@ -240,7 +240,7 @@ mod tests {
 
     /// Every command ends soon under any limit on threads, successfully or with a message.
     #[test]
-    fn every_command_ends_in_words_under_any_limit_on_threads() {
+    fn commands_under_thread_limits_finish_or_report() {
         let workspace = Workspace::new();
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
         for limit in [2, 3, 4, 6, 9, 20, 64] {
@@ -261,7 +261,7 @@ mod tests {
     /// queue depth 32 even a disk of 10,000 IOPS keeps it busier than that; at depth 1 a slow disk
     /// does not.
     #[test]
-    fn a_control_groups_share_of_the_cpu_is_a_finding() {
+    fn cgroup_cpu_quota_raises_a_finding() {
         let old = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "8000")];
         let Some(group) = Group::new("cpu", &old, &[("cpu.max", "8000 100000")]) else {
             return println!("SKIPPED: CPU of a control group: there is none here");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_file_system_is_told_and_the_run_is_kept() {
+    fn full_file_system_is_reported_and_run_kept() {
         let workspace = Workspace::new();
         let Some(small) = small(&workspace, "16k") else { return };
         let line = format!("run media:p3700-800gb {POINT} --report small/report.html");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logbook_that_cannot_be_made_leaves_no_file() {
+    fn failed_logbook_creation_leaves_no_file() {
         let workspace = Workspace::new();
         let Some(small) = small(&workspace, "8k") else { return };
         let _ = sh(&format!("cat /dev/zero > {}/filler 2>&1", small.display()));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_find_no_room_are_told_once_and_those_kept_are_whole() {
+    fn events_without_space_are_reported_once_and_whole() {
         let workspace = Workspace::new();
         let Some(small) = small(&workspace, "8k") else { return };
         let line = "run quick media:p3700-800gb --profile database --no-report \
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logbook_without_room_names_the_command_that_was_given() {
+    fn full_logbook_error_repeats_the_given_command() {
         let workspace = Workspace::new();
         let Some(small) = small(&workspace, "2m") else { return };
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_obeys_nothing_gets_no_codes() {
+    fn dumb_terminal_gets_no_escape_codes() {
         let workspace = Workspace::new();
         if !has_tools("a terminal", &["script"]) {
             return;
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_texts_of_others_are_shown_and_not_obeyed() {
+    fn foreign_control_characters_never_reach_the_terminal() {
         let workspace = Workspace::new();
         let evil = "a\u{1b}[2J\u{1b}]0;x\u{7}b\u{202e}c";
         let file = |name: &str, text: &str| std::fs::write(workspace.join(name), text).unwrap();

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_seen_in_its_phases_in_terminals_of_three_sizes() {
+    fn run_phases_are_visible_at_three_terminal_sizes() {
         std::thread::scope(|scope| {
             for size in [(80, 24), (120, 40), (40, 20)] {
                 scope.spawn(move || a_run_is_seen_in(size));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_becomes_narrower_is_told_in_its_width() {
+    fn narrower_terminal_gets_lines_in_new_width() {
         let workspace = Workspace::new();
         let Some(terminal) = Terminal::start(&workspace, (120, 40), "", RUN) else { return };
         terminal.until("measuring  ");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emulated_run_leaves_its_lines_and_an_intact_table() {
+    fn emulated_run_leaves_marked_lines_and_intact_table() {
         let workspace = Workspace::new();
         let words = "run quick media:p3700-800gb --profile database --queue-depth 1,8 --no-report";
         let Some(terminal) = Terminal::start(&workspace, (40, 20), "", words) else { return };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_lines_stay_and_nothing_is_drawn_in_place() {
+    fn plain_output_keeps_lines_without_redrawing() {
         let words = RUN.replace("--warm-up 3s --duration 6s", "--warm-up 1s --duration 2s");
         for (before, plain) in [("TERM=dumb", ""), ("", "--plain")] {
             let workspace = Workspace::new();

@@ -113,7 +113,7 @@ struct Tried {
 }
 
 #[test]
-fn whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name() {
+fn no_command_changes_used_or_nonempty_storage() {
     if !has_tools("matrix of commands", &["losetup", "mkfs.ext4"]) {
         return;
     }

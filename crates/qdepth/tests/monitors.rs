@@ -23,7 +23,7 @@ fn plan(workspace: &Workspace, name: &str, rate: u32, duration: &str) -> String 
 }
 
 #[test]
-fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
+fn only_runs_with_foreign_io_have_the_finding() {
     let _alone = exclusive_turn();
     if !has_tools("foreign I/O on a loop device", &["losetup"]) {
         return;
@@ -55,7 +55,7 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
 
 /// Document 000's drive in an enclosure that does not cool it.
 #[test]
-fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
+fn overheated_drive_raises_finding_and_can_end_run() {
     let workspace = Workspace::new();
     let plan = "name = \"hot\"\nqueue_depth = [32, 1]\nduration = \"20s\"\n[[profile]]\n\
                 name = \"writes\"\nrandom = 0\nread = 0\nblock_size = \"128KiB\"\n";
@@ -90,7 +90,7 @@ const READS: &str = "name = \"still\"\nqueue_depth = [4]\nduration = \"6s\"\nwar
 
 /// A stopped load generator raises its own finding, not one about pauses of the storage.
 #[test]
-fn a_stopped_generator_does_not_blame_the_storage() {
+fn stopped_generator_is_not_a_storage_stall() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("still.toml", READS);
     let mut run = workspace.start("run still.toml . --json --no-report");
@@ -112,7 +112,7 @@ fn a_stopped_generator_does_not_blame_the_storage() {
 }
 
 #[test]
-fn an_undisturbed_generator_does_not_stand_still() {
+fn undisturbed_generator_has_no_stop_finding() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("still.toml", READS);
     let document = workspace.run("run still.toml . --json --no-report").expect_finished().json();

@@ -66,8 +66,8 @@ fn with_cache(workspace: &Workspace, cache: &str, launcher: &str, words: &str) -
 }
 
 #[test]
-fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
-    let test = "the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there";
+fn mpi_shim_is_loaded_only_from_user_cache() {
+    let test = "mpi_shim_is_loaded_only_from_user_cache";
     if !has_tools(test, &["mpirun.openmpi", "mpicc.openmpi"]) {
         return;
     }
@@ -127,11 +127,8 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
 }
 
 #[test]
-fn ranks_together_count_what_one_process_counts() {
-    if !has_tools(
-        "ranks_together_count_what_one_process_counts",
-        &["mpirun.openmpi", "mpirun.mpich"],
-    ) {
+fn mpi_ranks_count_the_same_as_one_process() {
+    if !has_tools("mpi_ranks_count_the_same_as_one_process", &["mpirun.openmpi", "mpirun.mpich"]) {
         return;
     }
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
@@ -151,8 +148,8 @@ fn ranks_together_count_what_one_process_counts() {
 }
 
 #[test]
-fn what_is_told_live_is_what_all_ranks_do() {
-    if !has_tools("what_is_told_live_is_what_all_ranks_do", &["mpirun.openmpi"]) {
+fn live_figures_cover_all_ranks() {
+    if !has_tools("live_figures_cover_all_ranks", &["mpirun.openmpi"]) {
         return;
     }
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
@@ -196,8 +193,8 @@ fn counts_of(point: &Value) -> u64 {
 }
 
 #[test]
-fn a_shared_file_is_shared_by_ranks() {
-    if !has_tools("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
+fn shared_file_is_written_by_all_ranks() {
+    if !has_tools("shared_file_is_written_by_all_ranks", &["mpirun.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -241,8 +238,8 @@ fn written(pid: &str) -> u64 {
 }
 
 #[test]
-fn a_rank_that_is_killed_ends_the_point_as_failed() {
-    if !has_tools("a_rank_that_is_killed_ends_the_point_as_failed", &["mpirun.openmpi", "pgrep"]) {
+fn killed_rank_fails_the_point() {
+    if !has_tools("killed_rank_fails_the_point", &["mpirun.openmpi", "pgrep"]) {
         return;
     }
     let _alone = exclusive_turn();
@@ -284,16 +281,16 @@ fn kill_a_rank(moment: u64) {
 
 /// Interrupting all ranks is not a loss of ranks: the run is kept, and reports the interruption.
 #[test]
-fn an_interrupt_of_all_ranks_is_no_failure() {
-    if has_tools("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+fn interrupt_of_all_ranks_is_not_a_failure() {
+    if has_tools("interrupt_of_all_ranks_is_not_a_failure", &["mpirun.openmpi", "pgrep"]) {
         interrupted(3);
     }
 }
 
 /// For example if a user interrupts the one process that shows output.
 #[test]
-fn an_interrupt_of_the_leader_alone_is_no_failure() {
-    if has_tools("an_interrupt_of_the_leader_alone_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+fn interrupt_of_leader_is_not_a_failure() {
+    if has_tools("interrupt_of_leader_is_not_a_failure", &["mpirun.openmpi", "pgrep"]) {
         interrupted(1);
     }
 }
@@ -319,8 +316,8 @@ fn interrupted(ranks: usize) {
 
 /// A problem on the machine of a rank without the logbook becomes a finding with the rank's name.
 #[test]
-fn a_rank_that_stands_still_is_found_and_named() {
-    if !has_tools("a_rank_that_stands_still_is_found_and_named", &["mpirun.openmpi", "pgrep"]) {
+fn stopped_rank_is_found_and_named() {
+    if !has_tools("stopped_rank_is_found_and_named", &["mpirun.openmpi", "pgrep"]) {
         return;
     }
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
@@ -352,8 +349,8 @@ fn a_rank_that_stands_still_is_found_and_named() {
 }
 
 #[test]
-fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
-    let name = "what_the_guards_of_another_rank_refuse_is_refused_by_all";
+fn guard_refusal_on_one_rank_stops_all_ranks() {
+    let name = "guard_refusal_on_one_rank_stops_all_ranks";
     if !has_tools(name, &["mpirun.openmpi"]) {
         return;
     }
@@ -389,8 +386,8 @@ fn reading(streams: u32) -> String {
 }
 
 #[test]
-fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
-    let name = "a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not";
+fn ranks_share_files_only_for_reading() {
+    let name = "ranks_share_files_only_for_reading";
     if !has_tools(name, &["mpirun.openmpi"]) {
         return;
     }
@@ -425,8 +422,8 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
 }
 
 #[test]
-fn virtual_time_is_one_whatever_the_number_of_ranks() {
-    if !has_tools("virtual_time_is_one_whatever_the_number_of_ranks", &["mpirun.openmpi"]) {
+fn virtual_time_is_independent_of_rank_count() {
+    if !has_tools("virtual_time_is_independent_of_rank_count", &["mpirun.openmpi"]) {
         return;
     }
     let workspace = Workspace::new();
@@ -440,8 +437,8 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
 }
 
 #[test]
-fn an_mpi_that_its_launcher_does_not_know_is_refused() {
-    let name = "an_mpi_that_its_launcher_does_not_know_is_refused";
+fn mpi_of_another_launcher_is_refused() {
+    let name = "mpi_of_another_launcher_is_refused";
     if !has_tools(name, &["mpirun.openmpi", "mpicc.mpich"]) {
         return;
     }
@@ -539,9 +536,9 @@ impl Nodes {
 }
 
 #[test]
-fn two_nodes_count_what_one_process_counts() {
+fn mpi_nodes_count_the_same_as_one_process() {
     let workspace = Workspace::new();
-    let test = "two_nodes_count_what_one_process_counts";
+    let test = "mpi_nodes_count_the_same_as_one_process";
     let Some(nodes) = Nodes::new(test, &workspace) else { return };
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
@@ -561,9 +558,9 @@ fn two_nodes_count_what_one_process_counts() {
 }
 
 #[test]
-fn a_node_without_its_cable_ends_the_point_as_failed() {
+fn node_without_network_fails_the_point() {
     let workspace = Workspace::new();
-    let test = "a_node_without_its_cable_ends_the_point_as_failed";
+    let test = "node_without_network_fails_the_point";
     let Some(nodes) = Nodes::new(test, &workspace) else { return };
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB \

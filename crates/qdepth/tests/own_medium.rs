@@ -45,7 +45,7 @@ mb_s = { value = 125, from = \"test\" }
 
     /// An emulated drive does not report its kind, so the kind must follow from its points.
     #[test]
-    fn the_kind_is_chosen_by_the_points_where_nobody_says_it() {
+    fn kind_of_fitted_model_is_inferred_from_points() {
         let workspace = Workspace::new();
         workspace.write("drive.toml", THROTTLED);
         workspace.run("run fit-read media:./drive.toml --duration 400ms --no-report").expect(0);
@@ -64,7 +64,7 @@ mb_s = { value = 125, from = \"test\" }
     }
 
     #[test]
-    fn a_drive_becomes_a_medium_that_predicts_and_watches() {
+    fn fitted_model_predicts_and_detects_slow_drive() {
         let workspace = measured("fit");
         let told = workspace.run("media fit latest --kind network -o my.toml").expect(0).out;
         for says in ["EMULATED", "service_us", "95 % CI", "held-out", "kind: network"] {
@@ -101,7 +101,7 @@ mb_s = { value = 125, from = \"test\" }
     }
 
     #[test]
-    fn what_was_not_measured_is_not_known() {
+    fn unmeasured_loads_are_unknown_or_extrapolated() {
         let workspace = measured("fit-read");
         workspace.run("media fit --kind network -o my.toml").expect(0);
         let told = workspace
@@ -122,7 +122,7 @@ mb_s = { value = 125, from = \"test\" }
     }
 
     #[test]
-    fn settings_of_other_programs_state_the_rates_of_the_drive() {
+    fn exported_settings_contain_rates_of_the_drive() {
         let workspace = measured("fit");
         let export = |settings: &str| {
             let line = format!("media fit --kind network -o my.toml --export {settings}");
@@ -169,7 +169,7 @@ mb_s = { value = 125, from = \"test\" }
     }
 
     #[test]
-    fn settings_for_writes_need_measured_writes() {
+    fn write_settings_need_measured_writes() {
         let workspace = measured("fit-read");
         let fit = "media fit --kind network -o my.toml --export";
         let refused = workspace.run(&format!("{fit} io.cost")).expect(3).err;
@@ -183,7 +183,7 @@ mb_s = { value = 125, from = \"test\" }
     /// A prediction from a data sheet or a class has a wide interval marked as assumed. A data
     /// sheet combined with a fitted device is refused.
     #[test]
-    fn a_data_sheet_gives_a_wide_interval_that_is_assumed() {
+    fn data_sheet_prediction_has_assumed_wide_interval() {
         let workspace = Workspace::new();
         let load = "--profile database,streaming --queue-depth 1,64";
         for target in
@@ -212,7 +212,7 @@ mb_s = { value = 125, from = \"test\" }
     }
 
     #[test]
-    fn what_cannot_be_fitted_is_refused_with_the_next_command() {
+    fn impossible_fit_is_refused_with_next_command() {
         let workspace = measured("latency");
         let told = workspace.run("media fit -o my.toml").expect(3).err;
         assert!(told.contains("qdepth run fit TARGET"), "{told}");

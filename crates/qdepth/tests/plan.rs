@@ -14,7 +14,7 @@ fn assert_contains(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_directory_is_foreseen_and_left_alone() {
+fn plan_of_directory_shows_guards_and_changes_nothing() {
     let workspace = Workspace::new();
     fs::create_dir(workspace.join("a")).unwrap();
     fs::create_dir(workspace.join("b")).unwrap();
@@ -48,8 +48,8 @@ fn a_directory_is_foreseen_and_left_alone() {
 }
 
 #[test]
-fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
-    let test = "a_large_file_system_that_is_nearly_full_has_room_until_little_is_left";
+fn large_file_system_is_accepted_until_nearly_full() {
+    let test = "large_file_system_is_accepted_until_nearly_full";
     let tools = ["losetup", "mkfs.ext4", "mount", "fallocate"];
     if !has_tools(test, &tools) {
         return;
@@ -72,8 +72,8 @@ fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
 }
 
 #[test]
-fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
-    let test = "a_device_is_foreseen_with_every_verdict_and_left_alone";
+fn plan_of_device_shows_guards_and_changes_nothing() {
+    let test = "plan_of_device_shows_guards_and_changes_nothing";
     if !has_tools(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
         return;
     }
@@ -119,7 +119,7 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
 }
 
 #[test]
-fn what_cannot_end_well_is_said_before_anything_is_measured() {
+fn foreseeable_failures_are_reported_before_any_measurement() {
     let workspace = Workspace::new();
     let words = "--area 8MiB --queue-depth 1 --profile database --duration 100ms";
     for report in ["nowhere/report.html", "."] {
@@ -176,7 +176,7 @@ const UNCHANGED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_option_that_a_plan_does_not_follow_is_refused() {
+fn options_without_effect_on_plan_are_refused() {
     let workspace = Workspace::new();
     let drive = "media:p3700-800gb";
     let mut ignored = Vec::new();

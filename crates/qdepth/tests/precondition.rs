@@ -32,7 +32,7 @@ fn preconditioned_facts(document: &Value) -> Vec<String> {
 }
 
 #[test]
-fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
+fn writes_before_first_point_are_reported_as_events() {
     let workspace = Workspace::new();
     workspace.write("plan.toml", READS);
     fs::create_dir(workspace.join("there")).unwrap();
@@ -79,8 +79,8 @@ fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
 }
 
 #[test]
-fn a_device_is_written_through_as_announced() {
-    let test = "a_device_is_written_through_as_announced";
+fn device_is_preconditioned_as_announced() {
+    let test = "device_is_preconditioned_as_announced";
     if !has_tools(test, &["losetup"]) {
         return;
     }
@@ -125,7 +125,7 @@ fn a_device_is_written_through_as_announced() {
 }
 
 #[test]
-fn an_interruption_ends_it_before_the_first_point() {
+fn interrupt_during_preconditioning_ends_run_without_points() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
     workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
@@ -139,7 +139,7 @@ fn an_interruption_ends_it_before_the_first_point() {
 }
 
 #[test]
-fn an_emulated_medium_is_put_into_the_state() {
+fn emulated_device_takes_the_requested_precondition_state() {
     let workspace = Workspace::new();
     // Rate over the whole capacity (second column), and facts of the target.
     let measured = |state: &str, precondition: &str| {
@@ -167,7 +167,7 @@ fn rounds_text(document: &Value) -> (String, bool) {
 }
 
 #[test]
-fn rounds_end_with_a_verdict_and_not_with_an_error() {
+fn rounds_end_with_a_verdict_instead_of_error() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", READS);
     let words = "plan.toml . --precondition until-steady --round 300ms";
@@ -187,7 +187,7 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
 }
 
 #[test]
-fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
+fn emulated_device_is_steady_after_five_rounds() {
     let workspace = Workspace::new();
     let rounds = |rule: &str| {
         let words = format!(
@@ -209,7 +209,7 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
 }
 
 #[test]
-fn what_goes_up_and_down_is_measured_with_a_doubt() {
+fn cyclic_rates_are_measured_with_a_finding() {
     let workspace = Workspace::new();
     // Each round begins with credits for its first 0.4 s: 16,000 I/Os a second, then 3,000.
     workspace.write(
@@ -247,7 +247,7 @@ const BURSTS: &str = "title = \"A volume\"\nkind = \"volume\"\nabout = \"a test\
     mb_s = { value = 1000, from = \"definition\" }\n";
 
 #[test]
-fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
+fn point_until_steady_reports_the_steady_rate() {
     let workspace = Workspace::new();
     workspace.write("volume.toml", BURSTS);
     let point = |profile: &str, more: &str| {
@@ -280,7 +280,7 @@ fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
 }
 
 #[test]
-fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
+fn point_until_steady_ends_early_or_has_finding() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", READS);
     let words = "plan.toml . --until steady --duration 5s --warm-up 100ms";

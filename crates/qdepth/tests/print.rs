@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sheet_ends_with_a_heading() {
+    fn no_printed_page_ends_with_a_heading() {
         let workspace = Workspace::new();
         let media = "media:p3700-800gb media:p4800x-375gb media:sas-2-ssd-400gb";
         workspace.run(&format!("run quick {media} --no-report")).expect(0);

@@ -15,7 +15,7 @@ const PLANS: [(&str, usize, &str); 6] = [
 ];
 
 #[test]
-fn each_runs_on_an_emulated_medium() {
+fn every_pts_plan_runs_on_emulated_device() {
     let workspace = Workspace::new();
     for (plan, count, duration) in PLANS {
         let words =
@@ -29,7 +29,7 @@ fn each_runs_on_an_emulated_medium() {
 }
 
 #[test]
-fn each_that_has_no_pauses_runs_in_a_directory() {
+fn every_pts_plan_without_pauses_runs_in_directory() {
     let workspace = Workspace::new();
     for (plan, count, duration) in PLANS.iter().filter(|(plan, ..)| *plan != "pts-hir") {
         let words =
@@ -41,7 +41,7 @@ fn each_that_has_no_pauses_runs_in_a_directory() {
 
 /// Pauses are not measured, and what follows them is: 5 s of writes each.
 #[test]
-fn idle_recovery_waits_before_each_of_its_writes() {
+fn idle_recovery_plan_pauses_before_each_write_point() {
     let workspace = Workspace::new();
     let words = "run pts-hir media:sas-2-ssd-400gb --no-report --json";
     let document = workspace.run(words).expect_finished().json();
@@ -64,7 +64,7 @@ fn line(out: &str, head: &str) -> Vec<f64> {
 }
 
 #[test]
-fn what_snia_tabulates_is_tabulated() {
+fn pts_tables_contain_the_snia_figures() {
     let workspace = Workspace::new();
     let run = |plan: &str, duration: &str| {
         let words = format!("run {plan} media:p3700-800gb --duration {duration} --no-report");

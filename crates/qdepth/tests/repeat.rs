@@ -29,7 +29,7 @@ fn facts(workspace: &Workspace, logbook: &str, count: usize, key: &str) -> Vec<S
 }
 
 #[test]
-fn two_targets_are_measured_in_blocks_and_compared() {
+fn repeated_targets_are_measured_in_blocks_and_compared() {
     let workspace = Workspace::new();
     let words = format!(
         "run quick media:p3700-800gb media:iodrive-320gb {LOAD} --repeat 5 --seed 5 --logbook r.db"
@@ -61,7 +61,7 @@ fn two_targets_are_measured_in_blocks_and_compared() {
 }
 
 #[test]
-fn one_target_has_intervals_over_its_runs() {
+fn repeated_single_target_has_intervals_over_runs() {
     let workspace = Workspace::new();
     let words = format!("run quick media:p3700-800gb {LOAD} --repeat 4 --logbook r.db");
     let told = workspace.run(&format!("{words} --json --variants mine")).expect(0).json();
@@ -78,7 +78,7 @@ fn one_target_has_intervals_over_its_runs() {
 }
 
 #[test]
-fn until_it_is_decided() {
+fn repeat_until_tolerance_stops_at_interim_check() {
     let workspace = Workspace::new();
     let words = |until: &str| {
         format!(
@@ -97,7 +97,7 @@ fn until_it_is_decided() {
 }
 
 #[test]
-fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
+fn killed_campaign_resumes_at_the_same_place() {
     let workspace = Workspace::new();
     let words = "run standard media:p3700-800gb media:iodrive-320gb --profile database \
                  --queue-depth 1,8 --duration 1s --repeat 3 --seed 9 --logbook k.db --json";
@@ -119,7 +119,7 @@ fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
 }
 
 #[test]
-fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
+fn plan_edited_during_campaign_has_no_effect() {
     let workspace = Workspace::new();
     let plan = |queue_depth: &str| {
         let text = format!(
@@ -145,7 +145,7 @@ fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
 }
 
 #[test]
-fn what_cannot_be_repeated_is_said() {
+fn invalid_repeat_options_are_wrong_usage() {
     let workspace = Workspace::new();
     for (words, why) in [
         ("run quick media:p3700-800gb --repeat 0", "must be 1 to 1000"),
@@ -168,7 +168,7 @@ fn what_cannot_be_repeated_is_said() {
 }
 
 #[test]
-fn a_change_of_a_target_is_found_where_it_was() {
+fn change_of_target_is_found_at_its_position() {
     let workspace = Workspace::new();
     let measure = |seed: u32| {
         let words = format!(
@@ -242,7 +242,7 @@ fn server(capacity_gb: u32, service_us: u32) -> String {
 }
 
 #[test]
-fn a_point_is_steady_once_its_area_was_written_twice() {
+fn point_is_steady_after_two_writes_of_area() {
     let workspace = Workspace::new();
     workspace.write("drive.toml", &server(1, 20));
     let run = |duration: &str| {
@@ -273,7 +273,7 @@ fn a_point_is_steady_once_its_area_was_written_twice() {
 }
 
 #[test]
-fn rounds_end_when_five_of_them_are_steady() {
+fn repeated_rounds_end_when_five_are_steady() {
     let workspace = Workspace::new();
     workspace.write("drive.toml", &server(1, 20));
     let words = "run pts-iops media:drive.toml@exponential=1 --duration 50ms --repeat until-steady \
@@ -291,7 +291,7 @@ fn rounds_end_when_five_of_them_are_steady() {
 
 /// A run killed at its start leaves an empty logbook.
 #[test]
-fn a_campaign_begins_in_a_logbook_with_nothing_in_it() {
+fn campaign_starts_in_an_empty_logbook() {
     let workspace = Workspace::new();
     workspace.write("qdepth.db", "");
     let words = format!("run quick media:p3700-800gb {LOAD} --repeat 2");

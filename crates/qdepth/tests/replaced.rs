@@ -17,7 +17,7 @@ const WAYS: [&str; 6] = [
 ];
 
 #[test]
-fn no_option_replaces_what_is_no_result_without_a_word_for_it() {
+fn no_option_replaces_foreign_file_without_consent() {
     let workspace = Workspace::new();
     for _ in 0..2 {
         workspace.run(&format!("{RUN} --no-report")).expect(0);
@@ -41,7 +41,7 @@ fn no_option_replaces_what_is_no_result_without_a_word_for_it() {
 }
 
 #[test]
-fn one_name_is_not_logbook_and_events() {
+fn logbook_and_events_need_different_files() {
     let workspace = Workspace::new();
     let refused = workspace.run(&format!("{RUN} --no-report --logbook f --events f")).expect(2);
     assert!(refused.err.contains("another purpose"), "{}", refused.err);

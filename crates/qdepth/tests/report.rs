@@ -55,7 +55,7 @@ changes = { en = "Second series", ja = "第二の計測" }
 
     /// The keys of a publisher file that the example sets.
     #[test]
-    fn the_example_of_a_papers_file_is_told_in_both_languages() {
+    fn example_paper_file_appears_in_both_languages() {
         let run = measured();
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/paper.toml");
         let words = ["report", "--paper", example, "--format", "html,md", "--lang", "en,ja"];
@@ -85,7 +85,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn every_format_in_both_languages_from_one_run() {
+    fn run_has_every_report_format_in_both_languages() {
         let run = measured();
         let folder = run.path();
         let words = ["report", "--format", "html,md,csv,json,typst", "--lang", "en,ja"];
@@ -131,7 +131,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     /// The printed command of each kind of run gives the same plan in a shell.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a shell reads the printed command")]
-    fn the_printed_command_gives_the_same_plan_in_a_shell() {
+    fn printed_command_gives_the_same_plan() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -173,7 +173,7 @@ changes = { en = "Second series", ja = "第二の計測" }
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "sha256sum is the oracle")]
-    fn the_hash_of_the_results_is_that_of_the_csv_export() {
+    fn hash_of_results_matches_the_csv_export() {
         let run = measured();
         let folder = run.path();
         assert_eq!(status(&qdepth(folder, &["report"])), 0);
@@ -185,7 +185,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn several_runs_are_one_paper_with_the_method_once() {
+    fn paper_of_several_runs_has_one_method_section() {
         let run = measured();
         let folder = run.path();
         let second = ["run", "quick", "media:iodrive-320gb", "--queue-depth", "1,8", "--no-report"];
@@ -218,7 +218,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn wrong_input_is_named_and_nothing_is_written() {
+    fn wrong_report_input_is_named_and_writes_nothing() {
         let run = measured();
         let folder = run.path();
         std::fs::write(folder.join("wrong.toml"), "titel = 1\n").unwrap();
@@ -249,7 +249,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn a_browser_adds_aids_to_the_page_and_without_script_it_is_whole() {
+    fn page_is_complete_without_scripts() {
         let run = measured();
         assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
         let Some(aided) = dom(run.path(), "page.html") else {
@@ -300,7 +300,7 @@ changes = { en = "Second series", ja = "第二の計測" }
 
     /// `qdepth` finds `qdepth-pdf` in its own folder; without it, it refuses.
     #[test]
-    fn a_pdf_is_set_by_the_program_beside_qdepth() {
+    fn pdf_is_made_by_program_in_same_directory() {
         let run = measured();
         let ((programs, built), (alone, _)) = (programs(), programs());
         let _ = std::fs::remove_file(alone.path().join("qdepth-pdf"));
@@ -335,7 +335,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     /// The extension determines a report's format, also in a run; formats that cannot be written
     /// are refused before the measurement.
     #[test]
-    fn a_run_writes_its_report_as_what_its_name_says() {
+    fn report_extension_of_run_selects_the_format() {
         let (folder, (programs, built)) = (tempfile::tempdir().unwrap(), programs());
         let run = |report: &str| {
             let line = "run quick media:null --profile database --queue-depth 1 --duration 50ms";
@@ -383,13 +383,13 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn the_first_page_holds_the_answer_of_three_drives() {
+    fn first_page_contains_answer_for_three_drives() {
         let media = ["media:p3700-800gb", "media:p4800x-375gb", "media:iodrive-320gb/advertised"];
         holds_its_answer(&[&["run", "quick"], &media[..]].concat());
     }
 
     #[test]
-    fn the_first_page_holds_the_answer_of_seven_drives() {
+    fn first_page_contains_answer_for_seven_drives() {
         let drives = ["p3700-800gb", "p3700-1600gb", "p3700-2tb", "iodrive-320gb"];
         let others = ["iodrive2-1200gb", "p4800x-375gb", "sas-12g-ssd-400gb"];
         let media: Vec<String> =
@@ -460,7 +460,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn a_thousand_points_are_a_small_page_and_a_short_paper() {
+    fn thousand_points_make_small_page_and_short_paper() {
         let (programs, built) = programs();
         for (targets, queue_depth) in shapes() {
             let run = thousand(targets, &queue_depth);

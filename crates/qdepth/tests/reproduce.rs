@@ -30,7 +30,7 @@ fn unknown_documents_and_targets_are_wrong_usage() {
 }
 
 #[test]
-fn the_document_for_machines_is_whole_and_the_same_twice() {
+fn reproduce_json_is_complete_and_deterministic() {
     let workspace = Workspace::new();
     let first = workspace.run("reproduce write-pressure --json --html page.html");
     let document = first.json();
@@ -56,7 +56,7 @@ fn the_document_for_machines_is_whole_and_the_same_twice() {
 /// emulation unnoticed. The segments of a plan once cost the arrays of the ioDrive a third of their
 /// goal.
 #[test]
-fn goals_that_were_reached_stay_reached() {
+fn reached_reproduction_goals_stay_reached() {
     let document = &*WHOLE;
     let goals = document["goals"].as_array().unwrap();
     for id in [
@@ -108,7 +108,7 @@ fn the_page_names_what_fails(document: &Value) {
 }
 
 #[test]
-fn a_medium_that_cannot_be_is_an_unreached_goal_with_its_reason() {
+fn unknown_device_model_is_an_unreached_goal() {
     let workspace = Workspace::new();
     let targets = ["p3700-1600-pressure", "optane-pressure"];
     let steps = [100, 300, 500, 700];
@@ -122,7 +122,7 @@ fn a_medium_that_cannot_be_is_an_unreached_goal_with_its_reason() {
 }
 
 #[test]
-fn every_field_of_the_document_has_a_description() {
+fn every_field_of_reproduce_schema_has_a_description() {
     let workspace = Workspace::new();
     let schema = workspace.run("schema reproduce").expect(0).json();
     fn undescribed(value: &Value, at: &str, found: &mut Vec<String>) {
@@ -144,7 +144,7 @@ fn every_field_of_the_document_has_a_description() {
 }
 
 #[test]
-fn our_edition_of_a_document_has_its_sections_in_both_languages() {
+fn reproduced_paper_has_sections_in_both_languages() {
     let folder = tempfile::tempdir().unwrap();
     #[expect(clippy::disallowed_methods, reason = "the test runs the program as a user would")]
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"));

@@ -15,7 +15,7 @@ fn plan(queue_depth: &str, duration: &str) -> String {
 }
 
 #[test]
-fn a_run_that_is_alive_is_not_resumed() {
+fn active_run_cannot_be_resumed() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan("1, 2", "1s"));
     let mut run = workspace.start("run plan.toml . --json --no-report");
@@ -34,7 +34,7 @@ fn a_run_that_is_alive_is_not_resumed() {
 }
 
 #[test]
-fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
+fn run_with_missing_target_can_be_retracted() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan("1, 2", "700ms"));
     for folder in ["stays", "goes"] {
@@ -79,7 +79,7 @@ fn threads_above(workspace: &Workspace, few: usize) -> usize {
 }
 
 #[test]
-fn a_resumed_run_keeps_to_its_engine() {
+fn resumed_run_keeps_its_engine() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write("plan.toml", &plan("40, 41", "700ms"));
     let mut run = workspace.start("run plan.toml . --engine threads");
@@ -126,12 +126,12 @@ fn loses_its_target(queue_depth: &str, status: i32) {
 }
 
 #[test]
-fn a_point_that_lost_its_target_is_measured_again() {
+fn point_with_lost_target_is_measured_again() {
     loses_its_target("4", 1);
 }
 
 #[test]
-fn a_run_that_lost_its_target_goes_on_where_it_was() {
+fn run_with_lost_target_resumes_at_same_point() {
     loses_its_target("4, 8", 4);
 }
 
@@ -162,7 +162,7 @@ fn replaced(file: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn an_altered_plan_is_not_resumed() {
+fn altered_plan_is_not_resumed() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let whole = stopped(&workspace);
     for (from, to) in [

@@ -49,7 +49,7 @@ fn full(path: &Path) {
 }
 
 #[test]
-fn a_run_does_not_go_on_in_another_directory() {
+fn run_does_not_resume_in_another_directory() {
     let workspace = Workspace::new();
     plan(&workspace);
     for name in ["a", "b"] {
@@ -67,7 +67,7 @@ fn a_run_does_not_go_on_in_another_directory() {
 }
 
 #[test]
-fn a_run_does_not_go_on_in_a_file_that_was_emptied_moved_or_exchanged() {
+fn run_does_not_resume_in_changed_file() {
     let workspace = Workspace::new();
     plan(&workspace);
     let data = workspace.join("data");
@@ -107,8 +107,8 @@ fn a_run_does_not_go_on_in_a_file_that_was_emptied_moved_or_exchanged() {
 }
 
 #[test]
-fn a_run_does_not_go_on_on_another_loop_device_or_mount() {
-    let test = "a_run_does_not_go_on_on_another_loop_device_or_mount";
+fn run_does_not_resume_on_another_device() {
+    let test = "run_does_not_resume_on_another_device";
     if !has_tools(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
@@ -152,7 +152,7 @@ fn a_run_does_not_go_on_on_another_loop_device_or_mount() {
 }
 
 #[test]
-fn a_run_whose_logbook_is_taken_away_keeps_its_points_and_fails() {
+fn run_with_removed_logbook_keeps_points_and_fails() {
     for way in ["moved", "removed"] {
         let workspace = Workspace::new();
         plan(&workspace);
@@ -207,7 +207,7 @@ fn stored(workspace: &Workspace, logbook: &str) -> usize {
 }
 
 #[test]
-fn an_accident_at_any_moment_loses_no_point_and_leads_to_no_other_storage() {
+fn accident_loses_no_point_and_never_switches_storage() {
     let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
     let tries: u64 = tries.unwrap_or(10);
     let mut reported = 0;

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logbook_that_comes_to_be_is_shown_in_both_languages() {
+    fn new_logbook_appears_in_both_languages() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "--logbook later.db");
         assert_eq!(served.url, format!("http://127.0.0.1:{}/", served.port));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_searched_and_filtered() {
+    fn served_runs_can_be_searched_and_filtered() {
         let workspace = Workspace::new();
         for medium in ["p3700-800gb", "iodrive-320gb"] {
             workspace.run(&format!("run quick media:{medium} --queue-depth 1 {QUICK}")).expect(0);
@@ -217,7 +217,7 @@ mod tests {
     /// Follows every link of the site: none leads elsewhere, no page contains a script or style,
     /// and all declare their type.
     #[test]
-    fn every_link_leads_to_a_page_of_ours_without_scripts() {
+    fn every_link_stays_on_server_without_scripts() {
         let workspace = Workspace::new();
         workspace.run(&format!("run quick media:p3700-800gb --queue-depth 1 {QUICK}")).expect(0);
         let served = Served::start(&workspace, "");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_has_a_course_without_what_was_retracted() {
+    fn trend_of_plan_omits_retracted_runs() {
         let workspace = Workspace::new();
         let run = format!("run quick media:p3700-800gb --queue-depth 1 {QUICK}");
         workspace.run(&run).expect(0);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trend_is_of_the_newest_run_and_of_targets_as_typed_or_shown() {
+    fn trend_uses_newest_run_or_named_target() {
         let workspace = Workspace::new();
         let brief = "--queue-depth 1 --profile database --duration 60ms --no-report";
         let run =
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_what_is_asked_is_said() {
+    fn request_errors_are_explained_on_the_page() {
         let (_place, served, runs) = two_runs();
         let many = "run=latest&".repeat(21);
         for (path, status, said) in [
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_followed_by_any_name_and_is_killed_on_every_page() {
+    fn active_run_has_live_page_until_killed() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "");
         let words = "run quick . --area 16MiB --queue-depth 1 --duration 60s --no-report";
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
+    fn damaged_logbook_shows_readable_runs() {
         let (workspace, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
         // A different start time of the first run, which only its own row contains.
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_logbook_is_not_served() {
+    fn only_logbooks_are_served() {
         let workspace = Workspace::new();
         workspace.write("plan.toml", "name = \"x\"");
         let ended = workspace.run("serve --port 0 --logbook plan.toml").expect(2);
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_are_none_of_ours_are_refused() {
+    fn invalid_and_foreign_requests_are_refused() {
         let workspace = Workspace::new();
         std::fs::write(workspace.join("secret"), "TOP SECRET").unwrap();
         let served = Served::start(&workspace, "");
@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_silent_and_slow_connections_keeps_nobody_out() {
+    fn many_slow_connections_do_not_block_the_server() {
         const CROWD: usize = 10_000;
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "");
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_never_ends_is_cut_off() {
+    fn endless_request_head_is_cut_off() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "");
         let mut slow = served.connect();
@@ -631,7 +631,7 @@ mod tests {
     }
 
     #[test]
-    fn other_machines_need_the_token() {
+    fn requests_from_other_machines_need_the_token() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "--address 0.0.0.0");
         let said = served.running.err();
@@ -671,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_another_terminal_is_shown_as_it_is_measured() {
+    fn running_measurement_is_served_live_with_metrics() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "");
         assert!(served.get("/live").ok().body.contains("No run is in progress"));
@@ -734,7 +734,7 @@ mod tests {
     }
 
     #[test]
-    fn events_go_to_standard_output_or_to_a_file_of_events() {
+    fn event_output_never_overwrites_other_files() {
         let workspace = Workspace::new();
         let words = format!("run quick media:p3700-800gb --queue-depth 1 {QUICK} --events");
         let ended = workspace.run(&format!("{words} -")).expect(0);
@@ -747,7 +747,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_and_retractions_are_shown_and_retracted_runs_not_compared() {
+    fn notes_and_retractions_are_shown_on_pages() {
         let (workspace, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
         workspace.run(&format!("note {oldest} old firmware")).expect(0);
@@ -778,7 +778,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_pruned_by_rules_and_merged_back() {
+    fn runs_are_pruned_by_rules_and_merged() {
         let workspace = Workspace::new();
         for medium in ["p3700-800gb", "p3700-800gb", "iodrive-320gb"] {
             workspace.run(&format!("run quick media:{medium} --queue-depth 1 {QUICK}")).expect(0);
@@ -823,7 +823,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_has_nothing_to_complain_of() {
+    fn served_pages_cause_no_browser_errors() {
         if sh("command -v chromium").is_err() {
             println!("SKIPPED: pages in a browser: chromium is not installed");
             return;

@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn fio_sees_the_mediums_time_and_its_own_data() {
+    fn fio_measures_served_device_times_and_reads_data() {
         if !has_tools("a served medium under fio", &["fio"]) {
             return;
         }
@@ -61,7 +61,7 @@ mod tests {
     /// A device faster than a socket cannot be served, which the program says before the first
     /// client connects.
     #[test]
-    fn a_medium_that_is_too_fast_is_called_so_before_it_is_served() {
+    fn device_too_fast_for_serving_is_announced() {
         let workspace = Workspace::new();
         let mut serving = workspace
             .start("serve-medium media:null --socket socket --busy-poll --lead 3us --json");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_words_are_wrong_usage_and_leave_nothing() {
+    fn wrong_serve_medium_usage_leaves_no_files() {
         let workspace = Workspace::new();
         std::fs::write(workspace.dir.path().join("taken"), "mine").unwrap();
         for (medium, socket, says, status) in [

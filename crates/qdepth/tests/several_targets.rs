@@ -15,7 +15,7 @@ fn changed(workspace: &Workspace, name: &str) -> (i64, i64) {
 }
 
 #[test]
-fn refusal_of_a_later_file_comes_before_the_first_is_made() {
+fn refusal_of_later_file_changes_no_earlier_target() {
     let workspace = Workspace::new();
     fs::create_dir(workspace.join("a")).unwrap();
     workspace.write("precious", &"the only copy\n".repeat(1 << 20));
@@ -26,8 +26,8 @@ fn refusal_of_a_later_file_comes_before_the_first_is_made() {
 }
 
 #[test]
-fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
-    let test = "refusal_of_a_later_target_comes_before_the_first_device_is_labelled";
+fn refusal_of_later_target_leaves_first_device_unlabelled() {
+    let test = "refusal_of_later_target_leaves_first_device_unlabelled";
     if !has_tools(test, &["losetup", "sha256sum"]) {
         return;
     }
@@ -53,8 +53,8 @@ fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
 }
 
 #[test]
-fn room_is_counted_for_all_targets_together() {
-    let test = "room_is_counted_for_all_targets_together";
+fn free_space_is_checked_for_all_targets_together() {
+    let test = "free_space_is_checked_for_all_targets_together";
     if !has_tools(test, &["mount"]) {
         return;
     }
@@ -75,7 +75,7 @@ fn room_is_counted_for_all_targets_together() {
 }
 
 #[test]
-fn one_target_under_two_names_is_wrong_usage() {
+fn target_with_two_names_is_wrong_usage() {
     let workspace = Workspace::new();
     fs::create_dir(workspace.join("a")).unwrap();
     std::os::unix::fs::symlink("a", workspace.join("also-a")).unwrap();

@@ -123,8 +123,8 @@ fn script(workspace: &Workspace) -> String {
 }
 
 #[test]
-fn the_job_of_the_page_counts_what_one_process_counts() {
-    let test = "the_job_of_the_page_counts_what_one_process_counts";
+fn documented_slurm_job_counts_like_one_process() {
+    let test = "documented_slurm_job_counts_like_one_process";
     let tools = ["munged", "slurmctld", "slurmd", "sbatch", "mpicc.openmpi", "mpicc.mpich"];
     if !has_tools(test, &tools) {
         return;

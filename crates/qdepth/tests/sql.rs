@@ -20,7 +20,7 @@ mod tests {
     }
 
     #[test]
-    fn other_programs_read_in_sql_and_csv_what_json_says() {
+    fn duckdb_and_pandas_read_same_values_as_json() {
         let python = format!("{}/../readers/bin/python", env!("CARGO_TARGET_TMPDIR"));
         let modules = "import duckdb, duckdb_extension_sqlite_scanner, pandas";
         if sh(&format!("'{python}' -c '{modules}'")).is_err() {
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_runs_has_one_header_and_says_what_is_damaged() {
+    fn csv_of_all_runs_reports_damaged_runs() {
         let workspace = Workspace::new();
         for _ in 0..2 {
             let line = "run quick media:p3700-800gb --queue-depth 1 --duration 1s --no-report";
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_exported_is_said() {
+    fn invalid_exports_are_explained() {
         let workspace = Workspace::new();
         let line = "run quick media:p3700-800gb --queue-depth 1 --duration 1s --no-report";
         workspace.run(line).expect(0);

@@ -14,7 +14,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_shows_every_slice_of_time_of_the_point_and_its_percentiles() {
+    fn timeline_shows_every_time_slice_and_percentile() {
         let workspace = measured();
         let shown = |words: &str| workspace.run(&format!("show --timeline {words}")).expect(0).out;
         let (longest, first) = (shown(""), shown("--point 0"));
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_has_a_heat_map_of_each_point_that_was_asked_for() {
+    fn report_has_heat_map_of_each_requested_point() {
         let workspace = measured();
         let report = |words: &str, name: &str| {
             workspace.run(&format!("report {words} -o {name}")).expect(0);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn points_without_latencies_over_time_are_refused_with_those_that_have_them() {
+    fn timeline_of_other_points_suggests_available_points() {
         let workspace = measured();
         let says = |words: &str| workspace.run(words).expect(2).err;
         for words in ["show --timeline --point 7", "report --point 0,7"] {

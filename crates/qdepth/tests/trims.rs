@@ -36,7 +36,7 @@ fn consent(workspace: &Workspace, words: &str, device: &Path, size: u64) -> Stri
 }
 
 #[test]
-fn a_device_is_trimmed_as_often_as_by_fio() {
+fn device_gets_as_many_trims_as_from_fio() {
     if !has_tools("trims of a device", &["fio", "losetup"]) {
         return;
     }
@@ -72,7 +72,7 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
 }
 
 #[test]
-fn what_is_trimmed_takes_no_room_any_more() {
+fn trimmed_blocks_free_space() {
     if !has_tools("room of a trimmed device", &["losetup"]) {
         return;
     }
@@ -96,7 +96,7 @@ fn what_is_trimmed_takes_no_room_any_more() {
 }
 
 #[test]
-fn trims_are_guarded_as_writes_are() {
+fn trims_pass_the_same_guards_as_writes() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     std::fs::write(workspace.join("precious"), vec![7; 4 << 20]).unwrap();
     let job = "--name=t --rw=randtrim --bs=4k --filename=precious";
@@ -117,7 +117,7 @@ fn trims_are_guarded_as_writes_are() {
 }
 
 #[test]
-fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
+fn own_files_and_emulated_drives_can_be_trimmed() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let plan = |read: u32, trim: &str| {
         format!(
@@ -154,7 +154,7 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
 }
 
 #[test]
-fn every_form_tells_of_trims() {
+fn every_output_format_shows_trims() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let job = "fio --no-report --name=t --rw=trimwrite --bs=4k --size=1m \
                --filename=media\\:p3700-1600gb --log_avg_msec=100 --write_iops_log=t";
@@ -187,7 +187,7 @@ fn every_form_tells_of_trims() {
 }
 
 #[test]
-fn so_many_blocks_are_stored_twice_as_a_job_says() {
+fn deduplication_percentage_sets_number_of_duplicate_blocks() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let job = "size=4m\nrw=write\nbs=4k\niodepth=16\nioengine=libaio\ndedupe_mode=working_set\n\
                dedupe_percentage=50\ndedupe_working_set_percentage=50\n";
@@ -205,7 +205,7 @@ fn so_many_blocks_are_stored_twice_as_a_job_says() {
 }
 
 #[test]
-fn the_deepest_queue_that_keeps_a_latency_is_told() {
+fn latency_target_finds_the_deepest_queue() {
     let workspace = Workspace::new();
     let job = "fio --no-report --output-format=json --name=a --rw=randread --bs=4k --iodepth=100 \
                --ioengine=libaio --size=1g --filename=media\\:p3700-1600gb --latency_window=100ms \

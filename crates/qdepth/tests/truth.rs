@@ -22,8 +22,8 @@ block_size = "4KiB"
 "#;
 
 #[test]
-fn fixed_delays_give_the_closed_form_rate() {
-    let test = "fixed_delays_give_the_closed_form_rate";
+fn fixed_delays_give_the_calculated_rate() {
+    let test = "fixed_delays_give_the_calculated_rate";
     if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
@@ -80,8 +80,8 @@ fn fixed_delays_give_the_closed_form_rate() {
 /// Queue depth 32 before ten servers with a delay of 250 ms: a segment of 0.8 s after a warm-up of
 /// 0.2 s would begin while the queue still fills, and see only I/Os with short waits.
 #[test]
-fn a_visit_is_as_long_as_its_queue_needs() {
-    let test = "a_visit_is_as_long_as_its_queue_needs";
+fn segments_are_long_enough_for_deep_queues() {
+    let test = "segments_are_long_enough_for_deep_queues";
     if !has_tools(test, &["nbdkit", "nbdfuse"]) {
         return;
     }

@@ -5,7 +5,7 @@ use crate::common::{Workspace, codes, exclusive_turn, figure, points};
 const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --queue-depth 1,8";
 
 #[test]
-fn a_point_ends_by_its_precision_and_says_so() {
+fn point_ends_at_precision_and_records_the_reason() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = format!("{RUN} --until ±2% --duration 10min --no-report");
     let document = workspace.run(&format!("{words} --json")).expect(0).json();
@@ -27,7 +27,7 @@ fn a_point_ends_by_its_precision_and_says_so() {
 }
 
 #[test]
-fn a_precision_that_is_not_reached_is_a_finding() {
+fn missed_precision_is_a_finding() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = format!("{RUN} --until 0.1% --duration 6s --no-report --json");
     let document = workspace.run(&words).expect(0).json();
@@ -46,7 +46,7 @@ fn a_precision_that_is_not_reached_is_a_finding() {
 }
 
 #[test]
-fn loads_that_run_together_end_when_the_last_is_known() {
+fn simultaneous_loads_end_when_all_are_precise() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     workspace.write(
         "plan.toml",
@@ -75,7 +75,7 @@ fn loads_that_run_together_end_when_the_last_is_known() {
 }
 
 #[test]
-fn what_cannot_be_precise_is_refused_before_anything_is_made() {
+fn invalid_precision_is_refused_before_any_change() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for words in ["run --until 2", "run --until 0%", "run --until 90%", "run --until fast"] {
         let refused = workspace.run(words).expect(2);
@@ -86,7 +86,7 @@ fn what_cannot_be_precise_is_refused_before_anything_is_made() {
 }
 
 #[test]
-fn the_generator_is_calibrated_with_the_engine_that_is_used() {
+fn generator_is_calibrated_with_the_selected_engine() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     for engine in ["auto", "linux-aio", "threads"] {
         let text = workspace.run(&format!("host calibrate --engine {engine}")).expect(0).out;
@@ -110,7 +110,7 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
 
 /// Real time: two points of four visits of half a second.
 #[test]
-fn visits_give_each_point_of_a_directory_an_interval() {
+fn interleaved_segments_give_each_point_an_interval() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "run quick . --profile database --queue-depth 1,8 --duration 2s --area 16MiB";
     let planned = workspace.run(&words.replace("run", "plan")).expect(0).out;
@@ -141,7 +141,7 @@ fn visits_give_each_point_of_a_directory_an_interval() {
 }
 
 #[test]
-fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again() {
+fn interrupted_points_are_measured_again_on_resume() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let words = "run quick . --profile database --queue-depth 1,8 --duration 4s --area 16MiB";
     let mut run = workspace.start(&format!("{words} --no-report --json --logbook v.db"));

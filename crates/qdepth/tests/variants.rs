@@ -22,7 +22,7 @@ method = "random"
 "#;
 
 #[test]
-fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
+fn variants_are_runs_and_columns_of_one_comparison() {
     let workspace = Workspace::new();
     workspace.write("plan.toml", PLAN);
     let shown = workspace.run("plan plan.toml").expect(0).out;
@@ -54,7 +54,7 @@ fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
 }
 
 #[test]
-fn variants_and_the_run_of_all_of_them_are_events() {
+fn variants_and_combined_run_emit_events() {
     let workspace = Workspace::new();
     workspace.write("plan.toml", PLAN);
     let ended = workspace.run("run plan.toml --events e.jsonl --no-report").expect(0);
@@ -76,7 +76,7 @@ fn variants_and_the_run_of_all_of_them_are_events() {
 }
 
 #[test]
-fn what_is_wrong_with_the_last_variant_is_said_before_the_first() {
+fn error_in_last_variant_is_reported_before_first() {
     let workspace = Workspace::new();
     for (from, to, says) in [
         ("precondition", "dance", "dance"),

@@ -46,7 +46,7 @@ fn reader_means(document: &Value, target: &str) -> Vec<f64> {
 }
 
 #[test]
-fn optane_stays_flat_where_nand_rises() {
+fn optane_latency_stays_flat_while_nand_rises() {
     let workspace = Workspace::new();
     workspace.write("short.toml", PLAN);
     let media = "media:p3700-1600gb media:p4800x-375gb";
@@ -100,7 +100,7 @@ fn optane_stays_flat_where_nand_rises() {
 }
 
 #[test]
-fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
+fn unsustained_step_is_marked_and_ends_the_sweep() {
     let workspace = Workspace::new();
     let steep = PLAN.replace("600MiB", "4000MiB").replace("200MiB", "1000MiB");
     workspace.write("steep.toml", &steep);
@@ -110,7 +110,7 @@ fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
 }
 
 #[test]
-fn words_that_name_no_limit_are_refused_before_anything_is_done() {
+fn invalid_latency_limit_is_refused_before_any_change() {
     let workspace = Workspace::new();
     // The option is refused for plans without reads under rising writes.
     for line in ["run quick media:p3700-1600gb", "run disk-mark media:p3700-1600gb"] {
@@ -129,7 +129,7 @@ fn words_that_name_no_limit_are_refused_before_anything_is_done() {
 }
 
 #[test]
-fn a_stair_that_ends_with_its_first_step_has_a_report() {
+fn sweep_of_single_step_has_a_report() {
     let workspace = Workspace::new();
     // On a disk, the reader has too few I/Os for a line over time.
     let words = "run write-pressure media:generic-7200rpm-hdd --duration 60ms --warm-up 10ms";

@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ceiling_program_that_refuses_a_device_is_left_out_with_the_reason() {
+    fn refused_device_in_ceiling_benchmark_has_a_reason() {
         let why = |text: &str| in_short(&anyhow::anyhow!("{text}"));
         let refusal = "taskset -c 1 t/io_uring ended with exit status: 1: failed getting size of \
                        device/file\n";
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_the_ceiling_program_is_read() {
+    fn rate_of_ceiling_program_is_parsed() {
         let text = "IOPS=3.91M, BW=15.2GiB/s, IOS/call=32/31\n\
                     IOPS=4.15M, BW=15.2GiB/s, IOS/call=32/31\nMaximum IOPS=4.15M\n";
         assert_eq!(ceiling_rate(text), Some(4.03e6));

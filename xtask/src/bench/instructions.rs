@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn system_calls_are_found_in_the_loops_that_hold_them() {
+    fn system_calls_are_counted_per_loop() {
         let text = "000000000001a2b0 <_ZN13qdepth_engine5drive5drive17h0aE>:\n\
                     \x20  1a2b0:\tpush   %rbp\n\
                     \x20  1a2b4:\tsyscall\n0000000000020000 <_ZN4core3fmt5write17h00E>:\n\

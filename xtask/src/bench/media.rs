@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_read_from_among_other_lines() {
+    fn benchmark_figures_are_parsed_among_other_lines() {
         let run = read("==1== Callgrind\nissued 5000 cpu_s 0.25\n==1== done\n").unwrap();
         assert_eq!((run.issued, run.cpu_s), (5000.0, 0.25));
         assert!(read("issued 5000\n").is_err());

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tests_print_is_counted_and_failures_are_told_again() {
+    fn test_results_are_counted_and_failures_repeated() {
         let counts = counted(
             "test a ... ok\n  SKIPPED: b: not root\nfailures:\n---- c ----\nbecause\n\
              test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured\nbehind",
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_of_figures_that_failed_on_a_disturbed_machine_is_void_and_no_other() {
+    fn timing_failures_under_steal_time_are_skipped() {
         let mut counts = counted(
             "successes:\n---- s::a stdout ----\nTEST OF FIGURES: no failure\nfailures:\n\
              ---- s::b stdout ----\nwords\n---- s::c stdout ----\npanicked\n\

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_three_is_seen_and_a_test_is_no_arrow() {
+    fn cycle_of_three_modules_is_found_outside_tests() {
         let one_way = [
             ("a.rs", "use crate::b::B;"),
             ("b.rs", "fn f() { crate::c::g(); }\n#[cfg(test)]\nmod tests { use crate::a::A; }"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_deep_below_the_root_is_seen_however_its_paths_are_written() {
+    fn nested_cycle_is_found_in_every_path_style() {
         let parent = ("a/mod.rs", "mod x;\nmod y;\npub use x::X;\nuse y::Y;");
         let x = ("a/x.rs", "mod low;\nuse super::y::{self, Z};");
         assert!(found(&[parent, x, ("a/y.rs", ""), ("a/x/low.rs", "")]).is_empty());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_and_what_is_below_it_do_not_use_one_another() {
+    fn module_and_child_must_not_depend_mutually() {
         let child = ("a/x.rs", "use super::Shared;");
         let uses = "mod x;\nstruct Shared;\n";
         assert!(found(&[("a.rs", uses), child]).is_empty());
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_crate_is_no_arrow() {
+    fn external_crates_are_not_dependencies() {
         let x = ("a/x.rs", "use super::y;\nuse y::Y;");
         let files = [("a.rs", "mod x;\nmod y;"), x, ("a/y.rs", "use x::X;\nuse std::x::Z;")];
         assert!(found(&files).is_empty());

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_in_prose_and_in_texts_and_not_in_code() {
+    fn discouraged_words_are_found_in_prose_only() {
         let of_page = |text: &str| found(prose(text).into_iter());
         assert_eq!(of_page("Of each it is told `beside`"), [(1, "told")]);
         assert_eq!(of_page("one\n\nin place\nof it, in-turn"), [(3, "in place of")]);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_word_of_a_doc_comment_in_src_is_checked() {
+    fn only_first_doc_comment_word_is_checked() {
         let text = "/// A size.\n/// What follows.\nx;\n    /// Whether it is.\n// Where else\n";
         let mut broken = Vec::new();
         comments("crates/a/tests/a.rs", text, &mut broken);

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lab_raises() {
+    fn only_the_lab_may_raise_findings() {
         let text = "fn f() -> Finding { Finding::remark(Code::Stall) }";
         assert_eq!(broken("crates/qdepth-host/src/device_handle.rs", text), 1);
         assert_eq!(broken("crates/qdepth-lab/src/outcome/seal.rs", text), 1);

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_column_names_tests() {
+    fn last_table_column_names_tests() {
         let text = "# x\n| a | b |\n|---|---|\n| `no` | `yes`, `too` |\n";
         assert_eq!(named(text).into_iter().collect::<Vec<_>>(), ["too", "yes"]);
     }

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_apart_and_what_follows_them_is_not() {
+    fn test_modules_do_not_count_as_lines() {
         let lines = "const X: u8 = 1;\n";
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", lines.repeat(700));
         assert_eq!(found(&tests), 0);

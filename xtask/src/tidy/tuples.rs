@@ -53,7 +53,7 @@ mod tests {
     use crate::tidy::testing::found;
 
     #[test]
-    fn a_parameter_that_is_a_tuple_is_seen_in_all_functions() {
+    fn tuple_parameter_is_found_in_every_function() {
         let parameters =
             ["(a, b): (u8, u8)", "&(a, b): &(u8, u8)", "(a, b): &(u8, u8)", "(a, b): Ab"];
         for parameter in parameters {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_closures_and_tuples_with_a_name_may() {
+    fn tuples_in_tests_and_closures_are_permitted() {
         let function = "fn f((a, b): (u8, u8)) {}\n";
         assert_eq!(found(check, "a.rs", function).len(), 1);
         for name in ["crates/x/tests/a.rs", "crates/x/src/a/tests.rs"] {

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_could_be_broken_is_caught() {
+    fn too_wide_line_is_found() {
         let words = |width: usize| "x ".repeat(width / 2);
         let clean = format!("// {}\nconst A: &str = \"{}\";\n", words(96), words(80));
         assert_eq!(found(&clean), [""; 0]);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_strings_and_one_long_word_are_excused() {
+    fn raw_strings_and_long_words_are_permitted() {
         let (words, word) = ("x ".repeat(60), "x".repeat(120));
         for excused in [
             format!("const A: &str = r\"{words}\";\n"),

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart_and_only_words_between_back_ticks_are_given_up() {
+    fn deprecated_words_are_found_within_names() {
         for text in ["fn of_peepers()", "struct PeeperRecord;", "// A peeper.", "PEEPER_MAX"] {
             assert_eq!(found(text), ["a.rs: `peeper` is called monitor (GLOSSARY.md)"], "{text}");
         }

@@ -189,7 +189,7 @@ mod tests {
     use super::{complete_svg, with_axis_name_moved};
 
     #[test]
-    fn no_line_strikes_out_the_mark_of_a_picture() {
+    fn emulated_mark_is_outside_the_plot_area() {
         let picture = |mark| {
             let label = Label { id: "a", title: "", description: "", mark };
             complete_svg("<path/>", -3.0, 500.0, 300.0, &label)
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_an_axis_stands_clear_of_its_numbers() {
+    fn axis_name_is_moved_away_from_its_numbers() {
         let axis = |x: f64, number: &str| {
             let number =
                 format!("<text x=\"52\" font-size=\"12\" text-anchor=\"end\">{number}</text>");

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_of_groups_stand_beside_each_other_in_both_languages() {
+    fn long_group_names_do_not_overlap() {
         let english = |at: usize| {
             format!("Random 8 KiB, 67 % read, RAID 0 ({at} × Intel Optane SSD DC P5800X 1600 GB)")
         };
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_fits_is_whole() {
+    fn group_name_that_fits_is_shown_complete() {
         let names = ["Database", "File server", "Random 4 KiB, 100 % read"].map(str::to_owned);
         let shown: Vec<String> = boxes(&drawn(&names))
             .iter()
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_for_all_some_have_names() {
+    fn crowded_groups_show_some_of_their_names() {
         let names: Vec<String> = (0..60).map(|at| format!("a long name of a group {at}")).collect();
         let shown = boxes(&drawn(&names));
         assert!((15..60).contains(&shown.len()), "{}", shown.len());
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_broken_where_words_end() {
+    fn names_are_wrapped_at_word_ends() {
         let lines = wrap_lines("測定対象の、長い名前（仮）", 60.0).unwrap();
         assert_eq!(lines, ["測定対象", "の、長い名", "前（仮）"]);
         assert_eq!(wrap_lines("Random 8 KiB, read", 60.0).unwrap(), ["Random", "8 KiB,", "read"]);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn queued_requests_are_taken_with_their_times_and_devices() {
+    fn blktrace_queue_records_keep_times_and_devices() {
         let all = [
             record(1000, 0, 0, NOTIFY, 12),
             record(5000, 8, 4096, ACT_QUEUE, 0),

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_those_that_fio_prints() {
+    fn figures_are_formatted_like_fio() {
         let bytes = |value| figure(value, 4, true, Unit::Bytes);
         assert_eq!(bytes(4096), "4096B");
         assert_eq!(bytes(65_536), "64.0KiB");

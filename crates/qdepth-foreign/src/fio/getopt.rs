@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn hyphens_blanks_and_short_names_are_taken_as_getopt_takes_them() {
+    fn options_are_parsed_like_getopt() {
         let wanted = [job("direct", Some("1")), job("iodepth", Some("4"))];
         for line in ["-direct=1 -iodepth 4", "--direct 1 --iodepth=4", "-direct 1 --iodepth 4"] {
             assert_eq!(read(line), wanted, "{line}");

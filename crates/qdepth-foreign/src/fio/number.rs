@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suffixes_are_binary_unless_kb_base_says_otherwise() {
+    fn size_suffixes_follow_kb_base() {
         let (usual, decimal) = (Base::default(), Base { kb: 1000 });
         for (text, bytes) in [
             ("4k", 4096),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_seconds_and_in_parentheses_microseconds() {
+    fn plain_times_are_seconds_and_expressions_microseconds() {
         assert_eq!(time_ns("30"), Ok(30_000_000_000));
         assert_eq!(time_ns("500ms"), Ok(500_000_000));
         assert_eq!(time_ns("2m"), Ok(120_000_000_000));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_keeps_precedence_and_stops_at_nonsense() {
+    fn arithmetic_has_precedence_and_rejects_invalid_input() {
         assert_eq!(size("(2+3*4)", Base::default()), Ok(14));
         assert_eq!(size("(2*2k)", Base::default()), Ok(4096));
         assert_eq!(size("(2^(1+2))", Base::default()), Ok(8));

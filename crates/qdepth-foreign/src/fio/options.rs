@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_read_whole_and_no_option_stands_twice() {
+    fn option_table_is_complete_without_duplicates() {
         let table: Table = toml::from_str(include_str!("../../data/fio-options.toml")).unwrap();
         let grouped = table.remarked.values().chain(table.only.iter().map(|only| &only.options));
         let grouped = grouped.chain(table.refused.iter().map(|refused| &refused.options));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_option_has_a_nearest_one() {
+    fn misspelt_option_suggests_the_nearest() {
         assert_eq!(nearest("iodept"), Some("iodepth"));
         assert_eq!(nearest("block_size"), Some("blocksize"));
         assert_eq!(nearest("qqqqqqqqqq"), None);

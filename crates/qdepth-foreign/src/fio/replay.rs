@@ -249,7 +249,7 @@ mod tests {
                       1100 /a trim 65536 4096\n1200 /a close\n";
 
     #[test]
-    fn an_iolog_of_version_3_has_times_in_microseconds_from_its_first_request() {
+    fn iolog_version_3_times_are_relative_microseconds() {
         let log = read(V3.as_bytes()).unwrap();
         let times: Vec<u64> = log.lines.iter().map(|line| line.recorded.at_ns).collect();
         assert_eq!(times, [0, 250_000, 250_000, 1_000_000]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_of_version_2_is_in_milliseconds_from_the_beginning() {
+    fn iolog_version_2_waits_are_milliseconds_from_start() {
         let text = "fio version 2 iolog\nf add\nf open\nf read 0 512\nf wait 20 0\nf read 512 512\n\
                     f wait 10 0\nf datasync 0 0\nf close\n";
         let log = read(text.as_bytes()).unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_said_with_its_line() {
+    fn invalid_iolog_error_names_the_line() {
         assert!(read(b"fio version 1 iolog\n").is_err());
         let wrong = read(b"fio version 3 iolog\n0 /a read x 4096\n").unwrap_err();
         assert!(wrong.starts_with("line 2: "), "{wrong}");

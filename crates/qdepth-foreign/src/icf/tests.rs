@@ -58,7 +58,7 @@ fn plan(made: &IcfPlan) -> Plan {
 }
 
 #[test]
-fn a_configuration_becomes_steps() {
+fn iometer_configuration_becomes_steps() {
     let specs = spec("4K; 67% Read", &["4096,100,67,100,0,1,4096,0"])
         + &spec("Log", &["65536,100,0,0,0,1,0,0"]);
     let workers =
@@ -93,7 +93,7 @@ fn a_configuration_becomes_steps() {
 }
 
 #[test]
-fn what_is_cycled_becomes_a_step_each() {
+fn iometer_cycling_becomes_separate_steps() {
     let specs = spec("a", &["512,100,100,0,0,1,0,0"]);
     let numbered =
         |number: u32| worker(&format!("w{number}"), "4,DISABLED,1", "0,0", &["a"], &["C:"]);
@@ -114,7 +114,7 @@ fn what_is_cycled_becomes_a_step_each() {
 
 /// Specification with 60 % reads of 4 KiB and 40 % writes of 64 KiB: no write has 4 KiB.
 #[test]
-fn lines_of_a_specification_keep_sizes_of_reads_and_writes() {
+fn specification_lines_keep_read_and_write_sizes() {
     let specs = spec("mix", &["4096,60,100,100,0,1,0,0", "65536,40,0,100,0,1,0,0"])
         + &spec("server", &["512,10,80,100,0,1,0,0", "4096,90,80,100,0,1,0,0"])
         + &spec("burst", &["8192,100,100,100,20,4,0,0"])
@@ -137,7 +137,7 @@ fn lines_of_a_specification_keep_sizes_of_reads_and_writes() {
 }
 
 #[test]
-fn files_of_1998_and_files_of_specifications_alone_are_read() {
+fn old_and_specification_only_files_are_read() {
     let old = "'size, % of size, % reads, % random, delay, burst\n2048 100 67 100 0 1\n";
     let workers = worker("w", "1,DISABLED,1", "0,0", &["2 KiB random 67% reads"], &["C:"]);
     let text = icf("normal", old, &workers).replace("'Ramp Up Time (s)", "'Ramp Up Time");
@@ -152,7 +152,7 @@ fn files_of_1998_and_files_of_specifications_alone_are_read() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_named_with_its_line() {
+fn unsupported_iometer_features_are_refused_by_line() {
     let specs = spec("a", &["512,100,100,0,0,1,0,0"]);
     let good = worker("w", "4,DISABLED,1", "0,0", &["a"], &["C:"]);
     let net = good.replace("'Worker type\n\tDISK", "'Worker type\n\tNETWORK,TCP");
@@ -191,7 +191,7 @@ fn what_cannot_be_followed_is_named_with_its_line() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(
+    fn any_icf_text_parses_without_panic(
         lines in prop::collection::vec(
             prop_oneof![
                 Just("'Worker".to_owned()), Just("'Assigned access specs".to_owned()),

@@ -534,7 +534,7 @@ pub(super) mod tests {
     /// 16 MiB in 2 s is 8 MiB/s with opening and closing; 16 transfers in 1.5 s are 10.67 a second;
     /// the faster rank took 0.75 s for 8.
     #[test]
-    fn the_table_has_the_documented_columns() {
+    fn ior_table_has_the_documented_columns() {
         let text = ior_text(&sample("-v"));
         let row = "write     \
                    8.00       \
@@ -564,7 +564,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_json_is_one_document() {
+    fn ior_json_is_a_single_document() {
         let document: Value = serde_json::from_str(&ior_json(&sample(""))).unwrap();
         let results = &document["tests"][0]["Results"];
         assert_eq!(results.as_array().unwrap().len(), 4, "one after the other, as IOR's");
@@ -574,14 +574,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_csv_has_a_row_for_each_phase() {
+    fn ior_csv_has_a_row_per_phase() {
         let text = ior_csv(&sample(""));
         assert_eq!(text.lines().count(), 5);
         assert!(text.lines().nth(1).unwrap().starts_with("write,8.0000,10.6667,0.093750,8192.00"));
     }
 
     #[test]
-    fn a_deadline_that_is_worn_out_has_its_own_figures() {
+    fn stonewall_wear_out_has_separate_figures() {
         let text = ior_text(&sample("-D 1 -O stoneWallingWearOut=1 -A 7"));
         let expected = "stonewalling pairs accessed min: 4 max: 8 -- min data: 0.0 GiB mean data: \
                         0.0 GiB time: 0.5s\nwrite ";
@@ -592,7 +592,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_file_of_the_ranks_has_a_row_for_each() {
+    fn ranks_csv_has_a_row_per_rank() {
         let text = ior_ranks_csv(&sample(""));
         assert_eq!(text.lines().count(), 9);
         let row = "write,0,1.2500000000e+00,7.5000000000e-01,6.7108864000e+06,1.1184810667e+07";
@@ -600,7 +600,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn ranks_far_from_the_mean_are_named() {
+    fn ranks_far_from_mean_are_named() {
         let mut phases = sample("").tests[0].phases.clone();
         phases[0].ranks[1].moved_s = 10.0;
         let lines = ior_outliers(&phases, 3);

@@ -23,7 +23,7 @@ fn plan(ior: &Ior, tasks: u32) -> Plan {
 }
 
 #[test]
-fn the_white_papers_line_is_read() {
+fn white_paper_command_line_is_parsed() {
     let ior = read("-a POSIX -B -e -t 1m -b 1m -s 10000 -N 132 -C -F -k -o 0/0@1/1@2/2").unwrap();
     assert_eq!((ior.transfer, ior.block, ior.segments), (1 << 20, 1 << 20, 10_000));
     assert!(ior.direct && ior.fsync && ior.reorder == 1 && ior.file_per_process && ior.keep);
@@ -46,7 +46,7 @@ fn repetitions_beyond_the_limit_are_refused() {
 }
 
 #[test]
-fn spellings_of_one_command_line_are_one() {
+fn equivalent_ior_spellings_parse_identically() {
     let expected = read("-w -r -k -t 1m -b 4m -o x").unwrap();
     for line in ["-wrk -t1m -b=4m -ox", "-k -r -w -t 1024k -b 4M -o=x"] {
         let ior = Ior { command_line: expected.command_line.clone(), ..read(line).unwrap() };
@@ -57,7 +57,7 @@ fn spellings_of_one_command_line_are_one() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_named() {
+fn unsupported_ior_options_are_refused_by_name() {
     for (line, named) in [
         ("--dryRun", "--dryRun"),
         ("-a MPIIO", "-a"),
@@ -111,7 +111,7 @@ fn segments_of_a_shared_file_are_interleaved() {
 }
 
 #[test]
-fn in_random_order_each_transfer_is_made_once() {
+fn random_order_makes_each_transfer_once() {
     let ior = read("-w -z -t 4k -b 64k -F -o x").unwrap();
     let plan = plan(&ior, 1);
     let mut stream = RequestStream::new(&plan.points[0], 0);
@@ -122,7 +122,7 @@ fn in_random_order_each_transfer_is_made_once() {
 }
 
 #[test]
-fn the_plan_says_names_and_whether_files_stay() {
+fn plan_contains_file_names_and_keep_option() {
     let file = |line: &str| -> PlanFile {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         Ior::read(&words).unwrap().plan(2)
@@ -178,7 +178,7 @@ pub(crate) const OWN_TESTS: [(u32, &str); 15] = [
 ];
 
 #[test]
-fn the_lines_of_io500_are_read_and_become_plans() {
+fn io500_command_lines_become_plans() {
     for line in IO500 {
         let ior = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
         assert!(ior.keep && ior.fsync && ior.signature.is_some() && ior.ranks_file.is_some());
@@ -199,7 +199,7 @@ fn the_lines_of_io500_are_read_and_become_plans() {
 }
 
 #[test]
-fn iors_own_test_lines_are_read_and_become_plans() {
+fn ior_test_command_lines_become_plans() {
     for (tasks, line) in OWN_TESTS {
         let mut ior = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
         if ior.random > 1 {
@@ -217,7 +217,7 @@ fn iors_own_test_lines_are_read_and_become_plans() {
 }
 
 #[test]
-fn a_script_gives_a_test_for_each_run() {
+fn ior_script_becomes_a_test_per_run() {
     let text = "# before it nothing counts\nfsync=7\n\tIOR  START\napi=posix\nwriteFile =1\n \
                 fileperproc=1 # a comment\nblockSize=16,transferSize=8\nRUN\nblockSize=32\nrun\n\
                 readfile=1\nsetTimeStampSignature=7\n  ior stop\nblockSize=64\n";
@@ -235,7 +235,7 @@ fn a_script_gives_a_test_for_each_run() {
 }
 
 #[test]
-fn names_and_parts_are_as_iors() {
+fn file_names_and_repetitions_match_ior() {
     let ior = read("-w -F -m -i 3 -o a/f@b/g").unwrap();
     let parts = ior.parts();
     assert_eq!(parts.len(), 3);
@@ -250,7 +250,7 @@ fn names_and_parts_are_as_iors() {
 
 proptest! {
     #[test]
-    fn no_words_make_it_panic(
+    fn any_ior_words_parse_without_panic(
         words in prop::collection::vec(r"-{0,2}[a-zA-Z0-9=@,.é-]{0,6}", 0..8),
     ) {
         if let Ok(ior) = Ior::read(&words) {

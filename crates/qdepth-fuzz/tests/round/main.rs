@@ -73,7 +73,7 @@ fn no_parser_panics_or_hangs() {
 
 /// Mutations change the inputs, and are equal in each run.
 #[test]
-fn alterations_are_those_of_their_seed() {
+fn mutations_are_determined_by_their_seed() {
     let inputs = vec![b"name = \"a\"\nnumber = 7\n".to_vec()];
     let draw = |seed| {
         let mut alterations = Alterations::new(seed);

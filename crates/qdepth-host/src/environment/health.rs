@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn endurance_is_what_was_written_over_the_life_that_is_used() {
+    fn endurance_is_written_bytes_over_used_life() {
         let json = |used: u32| {
             format!(
                 "{{\"nvme_smart_health_information_log\":\
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_unknown() {
+    fn missing_health_facts_have_a_reason() {
         assert_eq!(rated_in("{}").unwrap_err().code(), "tool-silent");
         let passed = "{\"smart_status\":{\"passed\":true}}";
         assert_eq!(rated_in(passed).unwrap_err().code(), "no-wear-count");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_in_every_spelling() {
+    fn numbers_parse_in_every_json_form() {
         for (text, is) in
             [("3", Some(3.0)), ("\"4\"", Some(4.0)), ("{\"value\":5}", Some(5.0)), ("[]", None)]
         {

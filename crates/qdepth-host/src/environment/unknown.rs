@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_of_the_system_has_its_number_and_its_words() {
+    fn read_error_has_errno_and_message() {
         let stored = |errno: i32| unreadable("/a", &io::Error::from_raw_os_error(errno)).stored();
         assert_eq!(stored(2), "{\"code\":\"no-such-file\",\"path\":\"/a\"}");
         assert_eq!(stored(13), "{\"code\":\"not-permitted\",\"path\":\"/a\"}");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_is_told_with_its_first_line() {
+    fn failed_program_is_reported_by_first_error_line() {
         let output = |status| Output {
             status,
             stdout: "more\n".to_owned(),

@@ -31,7 +31,7 @@ fn check(
 }
 
 #[test]
-fn an_unused_disk_passes() {
+fn unused_disk_passes_every_guard() {
     let machine = machine();
     for guard in [in_use::holders, in_use::mounted, in_use::swap, in_use::backing] {
         assert_eq!(check(&machine, guard, "sdb"), None);
@@ -40,7 +40,7 @@ fn an_unused_disk_passes() {
 }
 
 #[test]
-fn a_holder_counts_for_partition_and_disk() {
+fn holder_blocks_its_partition_and_disk() {
     let machine = machine().attribute("sda1", "holders/dm-0", "");
     assert_eq!(check(&machine, in_use::holders, "sda1"), Some(Guard::G3Holders));
     assert_eq!(check(&machine, in_use::holders, "sda"), Some(Guard::G3Holders));
@@ -50,7 +50,7 @@ fn a_holder_counts_for_partition_and_disk() {
 }
 
 #[test]
-fn mounts_are_found_by_number_by_source_and_in_other_namespaces() {
+fn mounts_are_found_by_number_source_and_namespace() {
     let by_number = "30 1 8:1 / /data rw - ext4 /dev/whatever rw\n";
     let by_source = "30 1 0:50 / /data rw - btrfs /dev/sda1 rw\n";
     for text in [by_number, by_source] {
@@ -65,21 +65,21 @@ fn mounts_are_found_by_number_by_source_and_in_other_namespaces() {
 }
 
 #[test]
-fn members_of_a_mounted_btrfs_are_mounted() {
+fn members_of_mounted_btrfs_are_refused() {
     let machine = machine().with_file("/sys/fs/btrfs/some-uuid/devices/sdb", "");
     assert_eq!(check(&machine, in_use::mounted, "sdb"), Some(Guard::G4Mounts));
     assert_eq!(check(&machine, in_use::mounted, "sda"), None);
 }
 
 #[test]
-fn without_mountinfo_nothing_passes() {
+fn no_device_passes_without_mountinfo() {
     let machine = machine();
     std::fs::remove_file(machine.root().join("proc/self/mountinfo")).unwrap();
     assert_eq!(check(&machine, in_use::mounted, "sdb"), Some(Guard::G4Mounts));
 }
 
 #[test]
-fn swap_and_hibernation_are_found() {
+fn swap_and_hibernation_devices_are_refused() {
     let heading = "Filename\tType\tSize\tUsed\tPriority\n";
     let swaps = format!("{heading}/dev/sda2 partition 1 0 -2\n");
     let machine = machine().with_file("/proc/swaps", &swaps);
@@ -95,7 +95,7 @@ fn swap_and_hibernation_are_found() {
 }
 
 #[test]
-fn a_swap_file_is_found_by_its_inode() {
+fn swap_file_is_found_by_inode() {
     let machine = machine().with_file("/swap file", "x");
     let stat = rustix::fs::stat(machine.root().join("swap file")).unwrap();
     let swaps = "Filename Type\n/swap\\040file file 1 0 -2\n";
@@ -107,7 +107,7 @@ fn a_swap_file_is_found_by_its_inode() {
 }
 
 #[test]
-fn backings_of_loop_devices_and_exports_are_found() {
+fn backing_of_loop_devices_and_exports_is_found() {
     let machine =
         machine().disk("loop0", "7:0").attribute("loop0", "loop/backing_file", "/dev/sda2\n");
     assert_eq!(check(&machine, in_use::backing, "sda"), Some(Guard::G6Backing));
@@ -130,7 +130,7 @@ fn hidden(size: &str) -> FakeMachine {
 }
 
 #[test]
-fn what_a_loop_device_holds_is_known_whatever_its_path_and_length() {
+fn loop_backing_is_found_without_path_or_length() {
     let sdb = "8:16".parse().unwrap();
     let file = LoopHolds::File { device: sdb, inode: 7 };
     for (holds, of_sda, of_sdb) in [
@@ -153,7 +153,7 @@ fn what_a_loop_device_holds_is_known_whatever_its_path_and_length() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_a_hidden_backing_of_the_same_length_is_suspected() {
+fn hidden_loop_backing_of_equal_length_is_suspected() {
     assert_eq!(check(&hidden("2097152"), in_use::backing, "sdb"), Some(Guard::G6Backing));
     assert_eq!(check(&hidden("4096"), in_use::backing, "sdb"), None);
     let limited = hidden("4096").attribute("loop0", "loop/sizelimit", "2097152");
@@ -161,7 +161,7 @@ fn where_nobody_can_be_asked_a_hidden_backing_of_the_same_length_is_suspected() 
 }
 
 #[test]
-fn two_paths_to_one_disk_are_refused_unless_the_kernel_hides_one() {
+fn second_path_to_disk_is_refused_unless_hidden() {
     let twins = machine().attribute("sda", "wwid", "eui.1").attribute("sdb", "wwid", "eui.1");
     let refusal =
         in_use::shared(&twins.system, &Stack::of_device(&twins.system, "sda1")).unwrap_err();
@@ -171,7 +171,7 @@ fn two_paths_to_one_disk_are_refused_unless_the_kernel_hides_one() {
 }
 
 #[test]
-fn the_systems_disk_is_found_through_all_layers() {
+fn system_disk_is_found_through_all_layers() {
     let refuses = |machine: &FakeMachine, names: &[&str], results: &str| {
         let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         system_disk::check(&machine.system, &names, Path::new(results)).is_err()
@@ -205,7 +205,7 @@ fn the_systems_disk_is_found_through_all_layers() {
 }
 
 #[test]
-fn layers_that_go_in_a_circle_come_to_an_end() {
+fn circular_layers_do_not_loop_forever() {
     let machine = machine()
         .with_file("/proc/self/mountinfo", "1 0 253:0 / / rw - ext4 x rw\n")
         .attribute("dm-0", "slaves/sdb", "")
@@ -220,7 +220,7 @@ fn signatures(machine: &FakeMachine) -> Result<Vec<String>, Guard> {
 }
 
 #[test]
-fn signatures_are_those_of_both_tools_and_partitions() {
+fn signatures_from_wipefs_and_blkid_are_merged() {
     let json = r#"{"signatures":[{"type":"gpt"},{"type":"PMBR"}]}"#;
     let both = machine().with_output("wipefs", 0, json).with_output("blkid", 0, "A=1\nTYPE=ext4\n");
     assert_eq!(signatures(&both), Ok(["PMBR", "ext4", "gpt"].map(str::to_owned).to_vec()));
@@ -231,7 +231,7 @@ fn signatures_are_those_of_both_tools_and_partitions() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_refused() {
+fn failed_signature_check_is_a_refusal() {
     let none = machine();
     let half = machine().with_output("wipefs", 0, "");
     let failing = machine().with_output("wipefs", 1, "").with_output("blkid", 2, "");
@@ -244,7 +244,7 @@ fn what_cannot_be_checked_is_refused() {
 
 proptest! {
     #[test]
-    fn windows_lie_within_the_device_and_cover_its_ends(size in 1_u64..1 << 45, seed: u64) {
+    fn probe_windows_cover_both_ends_of_device(size in 1_u64..1 << 45, seed: u64) {
         let windows = signature::windows(size, seed);
         prop_assert!(windows.iter().all(|start| *start < size));
         prop_assert_eq!(windows[0], 0);
@@ -252,12 +252,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_of_swaps_is_read(text in "(?s).{0,200}") {
+    fn any_swaps_text_parses_without_panic(text in "(?s).{0,200}") {
         let _ = in_use::parse_swaps(&text);
     }
 
     #[test]
-    fn any_answer_of_the_tools_is_read(text in "(?s).{0,200}", status in 0..9) {
+    fn any_signature_output_parses_without_panic(text in "(?s).{0,200}", status in 0..9) {
         let machine = machine().with_output("wipefs", 0, &text).with_output("blkid", status, &text);
         let _ = signatures(&machine);
     }

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_and_suspension_are_told_apart() {
+    fn clock_drift_and_suspend_are_distinguished() {
         let second = 1_000_000_000;
         assert_eq!(after(second, second + 200, second), Disagreement::default());
         let slewed = after(second, second + 2_000_200, second);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_of_this_machine_agree_over_no_time() {
+    fn machine_clocks_agree_without_delay() {
         let first = Clocks::read();
         assert!(!Clocks::read().disagreement_since(&first).suspended);
         assert!(first.monotonic > 0 && first.boot >= first.monotonic);

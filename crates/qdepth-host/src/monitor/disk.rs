@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_passed_between_two_readings_is_told_and_a_counter_that_went_back_is_not() {
+    fn disk_counters_are_subtracted_without_negative_results() {
         let read = |fields: [u64; 11], at_ms: u64| DiskCounters {
             name: "sda".to_owned(),
             stat: KernelStat::parse(&fields.map(|field| field.to_string()).join(" ")).unwrap(),

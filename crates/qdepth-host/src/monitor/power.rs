@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn energy_of_all_packages_over_time_is_their_power_also_where_a_count_begins_anew() {
+    fn package_power_is_energy_over_time_despite_wraparound() {
         let read_power = |first, second| Power::read(&two_packages(first, second).system);
         let (before, after) =
             (read_power(10_000_000, 262_143_328_850), read_power(130_000_000, 60_000_000));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_of_the_whole_machine_is_known_by_its_name() {
+    fn machine_power_meter_is_found_by_name() {
         let machine = FakeMachine::new()
             .with_file("/sys/class/hwmon/hwmon0/name", "nvme")
             .with_file("/sys/class/hwmon/hwmon0/power1_average", "1")
@@ -104,7 +104,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_looked_at(text in "[0-9 -]{0,24}|.{0,20}") {
+        fn any_power_text_is_read_without_panic(text in "[0-9 -]{0,24}|.{0,20}") {
             let machine = zone(FakeMachine::new(), "intel-rapl:0", "package-0", 1)
                 .with_file("/sys/class/powercap/intel-rapl:0/energy_uj", &text)
                 .with_file("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", &text)

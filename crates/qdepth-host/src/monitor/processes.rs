@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_programs_are_named_with_what_they_use() {
+    fn busy_programs_are_named_with_their_usage() {
         let at = |ticks, written| {
             Processes::sample(&machine(4_000_000, "a (b) c", ticks, written).system)
         };
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_with_very_many_processes_is_left_alone() {
+    fn host_with_too_many_processes_is_not_sampled() {
         let stat = |number: usize| (format!("/proc/{number}/stat"), "1 (x) S 0 0\n".to_owned());
         let with = |count: usize| {
             let files = (1..=count).map(|number| stat(4_000_000 + number));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_others_and_not_this_one() {
+    fn own_process_is_not_sampled() {
         let all = Processes::sample(&System::real());
         let all = all.0.unwrap();
         assert!(!all.contains_key(&std::process::id()) && !all.is_empty());

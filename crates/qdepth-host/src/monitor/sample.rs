@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_per_second_and_shares_of_time() {
+    fn sampled_rates_are_per_second() {
         let samples = [sample_at(1), sample_at(3)];
         let found = series(&samples);
         let value = |name: &str| found.iter().find(|record| record.name == name).unwrap().value;
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_nearest_to_its_limit_is_the_hottest() {
+    fn hottest_device_is_nearest_to_its_limit() {
         let at = |a: f64, b: f64| Sample {
             heat: vec![
                 ("a".into(), a, Some(70.0)),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn frequency_is_held_against_its_first_value_under_load() {
+    fn frequency_is_compared_with_first_value_under_load() {
         let at = |khz: f64| Sample { frequency_khz: Some(khz), ..Sample::default() };
         let summary = interference(&[at(8e5), at(3e6), at(2.7e6), at(3.1e6)]);
         assert!((summary.frequency_change.unwrap() - 0.1).abs() < 1e-9, "{summary:?}");
@@ -364,7 +364,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_looked_at(text in "(?s)(some total=|pswpin |intr |cpu )?.{0,80}") {
+        fn any_sample_text_never_panics(text in "(?s)(some total=|pswpin |intr |cpu )?.{0,80}") {
             let machine = FakeMachine::new()
                 .disk("sda", "8:0")
                 .attribute("sda", "stat", &text)

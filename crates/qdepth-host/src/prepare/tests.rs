@@ -31,7 +31,7 @@ fn lines(step: &Step) -> Vec<String> {
 }
 
 #[test]
-fn a_preparation_says_what_it_would_run() {
+fn preparation_lists_its_commands() {
     let steps = read(FILE).unwrap();
     let base: Vec<String> =
         base_devices(&steps).into_iter().map(|node| node.as_str().to_owned()).collect();
@@ -68,7 +68,7 @@ fn a_preparation_says_what_it_would_run() {
 }
 
 #[test]
-fn an_imsm_array_lies_in_a_container() {
+fn imsm_array_is_created_in_a_container() {
     let text = "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\n\
                 members = [\"/dev/a\", \"/dev/b\"]\nmetadata = \"imsm\"";
     let step = read_step(text);
@@ -82,7 +82,7 @@ fn an_imsm_array_lies_in_a_container() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn invalid_preparation_is_refused_with_a_reason() {
     for (text, part) in [
         ("[[prepare]]\nstep = \"purge\"\ndevice = \"sda\"\nmethod = \"discard\"", "/dev"),
         ("[[prepare]]\nstep = \"purge\"\ndevice = \"/dev/../etc\"\nmethod = \"discard\"", "/dev"),
@@ -117,7 +117,7 @@ fn what_cannot_be_is_said() {
 
 /// Hole 3: a setting must be on the list, with an allowed value.
 #[test]
-fn a_setting_is_one_of_the_list() {
+fn setting_must_be_on_the_list() {
     let set = |path: &str, value: &str| {
         read(&format!(
             "[[prepare]]\nstep = \"setting\"\npath = \"{path}\"\nvalue = \"{value}\"\n\
@@ -165,7 +165,7 @@ fn a_setting_is_one_of_the_list() {
 
 /// Hole 3: links in procfs or sysfs, and mounts over their files, lead nowhere else.
 #[test]
-fn a_setting_is_the_kernels_own_file() {
+fn setting_path_must_be_a_kernel_file() {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "kept\n").unwrap();
@@ -198,7 +198,7 @@ fn a_setting_is_the_kernels_own_file() {
 
 /// Hole 3: a setting without a readable value could not be undone.
 #[test]
-fn a_setting_that_shows_no_value_is_left() {
+fn setting_without_readable_value_is_not_changed() {
     let machine = machine();
     let path = "/sys/block/sda/queue/scheduler";
     std::fs::write(machine.system.path(path), [0xff, 0xfe, 0x1b]).unwrap();
@@ -215,7 +215,7 @@ fn a_setting_that_shows_no_value_is_left() {
 
 /// Hole 4: no option can name another device or a file.
 #[test]
-fn an_option_names_no_file_and_no_device() {
+fn option_cannot_name_a_file_or_device() {
     let make = |kind: &str, option: &str| {
         read(&format!(
             "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\n\
@@ -273,7 +273,7 @@ fn an_option_names_no_file_and_no_device() {
 
 /// Hole 4, for all other words.
 #[test]
-fn no_other_word_names_a_file_or_a_device() {
+fn mount_and_array_words_cannot_name_files() {
     for options in [
         "bind",
         "loop",
@@ -315,7 +315,7 @@ fn no_other_word_names_a_file_or_a_device() {
 proptest::proptest! {
     /// Whatever is requested, only devices and mount points have a `/` in a command.
     #[test]
-    fn no_text_becomes_a_path(
+    fn no_option_text_becomes_a_path(
         kind in "xfs|ext4|btrfs",
         options in proptest::collection::vec(
             "(-[a-zA-Z]|--[a-z]{2,8}|[a-z]{1,7}=?/?[a-z0-9/]{0,6}|\
@@ -341,7 +341,7 @@ proptest::proptest! {
 
 /// The documentation page names every setting.
 #[test]
-fn the_settings_are_documented() {
+fn settings_are_all_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/preparation.md");
     let page = std::fs::read_to_string(page).unwrap();
     assert_eq!(settings().len(), 58);
@@ -400,7 +400,7 @@ fn state(root: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn tuning_sets_what_differs_and_nothing_else() {
+fn tuning_changes_only_differing_settings() {
     let machine = machine();
     let steps = tuning(&machine.system, &["sda".to_owned()]);
     let descriptions: Vec<String> = steps.iter().map(Step::describe).collect();
@@ -419,7 +419,7 @@ fn tuning_sets_what_differs_and_nothing_else() {
 }
 
 #[test]
-fn each_queue_gets_what_its_drive_can() {
+fn tuning_of_queue_depends_on_its_drive() {
     let described = |machine: &FakeMachine, disk: &str| -> Vec<String> {
         let steps = tuning(&machine.system, &[disk.to_owned()]);
         steps.iter().map(Step::describe).filter(|line| line.contains(disk)).collect()
@@ -457,7 +457,7 @@ fn each_queue_gets_what_its_drive_can() {
 
 /// The kernel sets another number of requests with another scheduler.
 #[test]
-fn the_number_of_requests_comes_back_with_its_scheduler() {
+fn undo_restores_request_count_with_scheduler() {
     let machine = machine();
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
@@ -486,7 +486,7 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
 
 /// Applies steps up to every boundary between two actions, and then undoes them in a new process.
 #[test]
-fn what_was_done_when_it_was_killed_is_undone() {
+fn undo_after_kill_restores_all_finished_steps() {
     for killed_after in 0..=7 {
         let machine = machine();
         let folder = tempfile::tempdir().unwrap();
@@ -520,7 +520,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
 
 /// A purge cannot be undone: afterwards nothing is left to undo, and a run may begin.
 #[test]
-fn steps_without_a_way_back_leave_nothing_open() {
+fn irreversible_steps_leave_no_journal_entry() {
     let machine = machine().with_output("blkdiscard", 0, "");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
@@ -543,7 +543,7 @@ fn steps_without_a_way_back_leave_nothing_open() {
 }
 
 #[test]
-fn a_kill_between_journal_and_action_leaves_nothing_to_do() {
+fn undo_after_kill_before_action_changes_nothing() {
     let machine = machine();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
@@ -563,7 +563,7 @@ fn a_kill_between_journal_and_action_leaves_nothing_to_do() {
 }
 
 #[test]
-fn what_somebody_else_changed_since_is_left() {
+fn setting_with_foreign_change_is_not_undone() {
     let machine = machine();
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
@@ -578,7 +578,7 @@ fn what_somebody_else_changed_since_is_left() {
 }
 
 #[test]
-fn a_command_that_fails_stays_in_the_journal() {
+fn failed_undo_command_stays_in_journal() {
     let machine = machine().with_output("mdadm", 0, "").with_output("wipefs", 1, "denied");
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
@@ -600,7 +600,7 @@ fn a_command_that_fails_stays_in_the_journal() {
 
 /// Hole 8: a step does not create what already exists, and its undo does not remove it.
 #[test]
-fn what_is_there_already_is_not_made_nor_taken_back() {
+fn existing_array_or_volume_fails_the_step() {
     let machine = machine().disk("sdb", "8:16").disk("md0", "9:0").with_output("vgs", 0, "");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
@@ -621,7 +621,7 @@ fn what_is_there_already_is_not_made_nor_taken_back() {
 
 /// Hole 5: a device without a consent, which no earlier step created, is given to no program.
 #[test]
-fn no_program_gets_a_device_that_no_guard_was_asked_about() {
+fn no_program_gets_a_device_without_consent() {
     let machine = machine().with_output("blkdiscard", 0, "");
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
@@ -652,7 +652,7 @@ fn machine_of(diskseq: &str) -> FakeMachine {
 
 /// Hole 8: an undo undoes exactly what was done, or nothing.
 #[test]
-fn another_device_in_its_place_is_left() {
+fn undo_leaves_a_different_device_unchanged() {
     let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
     let undone = |change: &dyn Fn(&FakeMachine)| {
         let machine = machine_of("7");
@@ -682,7 +682,7 @@ fn another_device_in_its_place_is_left() {
 
 /// Hole 8: the journal is executed as root, so only its owner may write to it.
 #[test]
-fn a_journal_that_others_could_write_is_refused() {
+fn journal_writable_by_others_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
@@ -714,7 +714,7 @@ fn a_journal_that_others_could_write_is_refused() {
 
 proptest::proptest! {
     #[test]
-    fn any_file_is_read(
+    fn any_preparation_file_parses_without_panic(
         text in "(?s)(\\[\\[prepare\\]\\]\nstep = \"[a-z-]{0,12}\"\n\
                  ([a-z]{1,8} = .{0,20}\n){0,4})*",
     ) {
@@ -722,7 +722,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn any_journal_is_read(text in "(?s)(\\{\"(id|undone)\":[0-9]{0,3}.{0,40}\n?){0,5}") {
+    fn any_journal_never_panics(text in "(?s)(\\{\"(id|undone)\":[0-9]{0,3}.{0,40}\n?){0,5}") {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("undo.jsonl");
         std::fs::write(&path, text).unwrap();

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_comes_back_as_it_was_and_one_of_a_newer_version_is_refused() {
+    fn request_round_trips_and_newer_versions_are_refused() {
         let column = |name: &str| CampaignColumn {
             name: name.to_owned(),
             plan: PlanRequest {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn each_block_has_every_column_once_in_an_order_of_its_own() {
+    fn each_block_has_every_variant_in_random_order() {
         let column = CampaignColumn {
             name: "a".to_owned(),
             plan: PlanRequest {

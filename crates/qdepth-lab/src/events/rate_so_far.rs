@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn two_workers_of_a_point_make_one_series_that_narrows() {
+    fn workers_of_a_point_form_one_narrowing_interval() {
         let mut rate = RateSoFar::default();
         // A linear congruential generator: values from 40 to 60 without order.
         let mut seed = 1_u64;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn visits_have_an_interval_once_four_are_over() {
+    fn segments_have_an_interval_after_four() {
         let mut rate = RateSoFar { is_in_visits: true, ..RateSoFar::default() };
         for visit in 0..4 {
             assert_eq!(rate.interval(), None);

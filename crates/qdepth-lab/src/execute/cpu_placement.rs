@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_on_the_other_socket_is_remarked() {
+    fn worker_on_another_socket_gets_a_remark() {
         // Two sockets. The drive is on node 0, which has the CPUs 0 to 3 and 8 to 11.
         let machine = include_str!("../../../qdepth-host/tests/machines/server-p3700.machine");
         let system = System::recorded(Recording::parse(machine).unwrap());
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_take_chosen_cpus_in_turn_or_share_them() {
+    fn workers_alternate_between_or_share_chosen_cpus() {
         let system = System::real();
         let places = |placement| worker_cpus(&system, &[None], 3, placement);
         assert_eq!(places(CpuPlacement::InTurn(&[6, 2])), [vec![6], vec![2], vec![6]]);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_divide_every_request() {
+    fn block_length_divides_every_io() {
         let block = |lengths: &[u64]| lengths.iter().copied().fold(0, divisor);
         assert_eq!(block(&[4096, 4096, 1 << 20]), 4096);
         assert_eq!(block(&[4096, 512, 0]), 512);

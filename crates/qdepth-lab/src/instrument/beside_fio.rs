@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fio_that_says_something_else_fails_and_an_uneven_disk_says_nothing() {
+    fn disagreement_with_fio_fails_but_noise_does_not() {
         for (factor, outcome) in [
             (1.0, ProofOutcome::Passed),
             (1.03, ProofOutcome::Passed),

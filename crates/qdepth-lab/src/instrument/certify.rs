@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_runs_off_fails() {
+    fn drifting_clock_fails_the_proof() {
         assert_eq!(same_time(60_000_001_000, 60_000_000_000).outcome, ProofOutcome::Passed);
         assert_eq!(same_time(60_600_000_000, 60_000_000_000).outcome, ProofOutcome::Failed);
         assert_eq!(same_time(59_400_000_000, 60_000_000_000).outcome, ProofOutcome::Failed);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_medium_whose_truth_differs_fails() {
+    fn device_with_different_service_time_fails_the_proof() {
         let point = null_point().unwrap();
         let outcomes = |scripted: u64| {
             let proofs = known_truth(&point, SERVICE, Nanos(scripted));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_gives_nothing_loses_only_its_own_line() {
+    fn engine_without_samples_affects_only_its_proof() {
         assert_eq!(ceiling("a", &[]).outcome, ProofOutcome::NotTried);
         assert_eq!(ceiling("a", &[9_000.0; 9]).outcome, ProofOutcome::Failed);
         let some = ceiling("a", &[9_000.0, 2e6]);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_and_comparisons_pass_on_noise_and_fail_where_it_is_forged() {
+    fn proofs_pass_on_noise_and_fail_on_forgeries() {
         let calm = noise(1200);
         assert_eq!(coverage(&calm).outcome, ProofOutcome::Passed, "{:?}", coverage(&calm));
         // Samples that repeat in every segment look precise, but are not.

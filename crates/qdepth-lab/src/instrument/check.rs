@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_that_gives_nothing_is_left_out_and_counted() {
+    fn samples_without_figures_are_omitted_and_counted() {
         let whole = scatter(|_| true);
         assert_eq!((whole.figures.len(), whole.taken, whole.missed), (10, 100, 0));
         let every_third = scatter(|n| n % 3 > 0);

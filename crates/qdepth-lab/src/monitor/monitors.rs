@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_of_trouble_that_rises_is_told_once() {
+    fn rising_error_counter_is_reported_once() {
         let log = |errors: u32, hours: u32| {
             drive(&format!(
                 "{{\"percent_used\":1,\"media_errors\":{errors},\"power_on_hours\":{hours},\
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sampler_looks_at_the_beginning_and_at_the_end() {
+    fn sampler_samples_at_start_and_end() {
         let sampler = Sampler::start(&System::real(), &[Vec::new()]);
         let samples = sampler.stop();
         assert!(samples.len() >= 2 && samples[0].at_ns < samples[1].at_ns, "{samples:?}");
@@ -328,7 +328,7 @@ mod tests {
     const STAT: &str = "1 0 8 0 2 0 16 0 0 5 0\n";
 
     #[test]
-    fn a_monitor_that_cannot_be_read_is_missing_and_not_silent() {
+    fn unreadable_monitor_is_reported_missing() {
         let root = tempfile::tempdir().unwrap();
         let system = System::staged(root.path());
         let device = root.path().join("sys/class/block/sda");
@@ -357,7 +357,7 @@ mod tests {
 
     /// The hypervisor took some of 1,000 ticks between the samples.
     #[test]
-    fn stolen_time_reaches_the_findings() {
+    fn steal_time_becomes_a_finding() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         let system = System::staged(root.path());
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_nobody_asked_for_are_not_missing() {
+    fn unrequested_counters_are_not_missing() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         std::fs::write(root.path().join("proc/stat"), "cpu  1 2 3 4 5 6 7 8 0 0\n").unwrap();

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_of_each_doubt_of_another_rank_is_kept_with_its_rank() {
+    fn worst_finding_of_each_rank_is_kept() {
         let steal = |severity| Finding::new(Code::Steal, severity).value("share", 0.1);
         let sent = write(&[vec![steal(Severity::Remark)], vec![steal(Severity::Invalid)]]).unwrap();
         let [first, second] = &read(3, &sent).unwrap()[..] else { panic!("two points") };

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_cut_off_is_not() {
+    fn shard_results_round_trip_and_reject_truncation() {
         let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
         let whole = Extent { offset_bytes: 0, length_bytes: 1 << 30 };
         let shape = TargetShape::whole(whole, 512);
@@ -108,7 +108,7 @@ mod tests {
     /// The results of a load do not depend on who ran its shards: one process, or two or four that
     /// send results. With more ranks than workers, rank 0 runs nothing.
     #[test]
-    fn every_kind_of_load_comes_through_whole() {
+    fn merged_shards_equal_one_process_for_every_load() {
         let rate = 3000.0;
         let arrivals = |arrivals: Arrivals| load(move |point| point.arrivals = arrivals);
         let until = Until { share: 0.2, least_ns: 5_000_000 };
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_ranks_are_merged_exactly() {
+    fn merge_of_thousand_ranks_is_exact() {
         let (merged, single) = ranks(1000);
         assert_eq!(merged, single);
         assert!(merged.completed() > 100_000, "{}", merged.completed());

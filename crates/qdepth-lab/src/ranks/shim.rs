@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cache_is_where_xdg_says_else_in_the_home() {
+    fn cache_directory_follows_xdg_or_home() {
         let with = |cache: Option<&str>, home: Option<&str>| {
             folder_of(|name| match name {
                 "XDG_CACHE_HOME" => cache.map(OsString::from),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_loader_says_names_the_file() {
+    fn loader_message_names_the_file() {
         let message =
             |why: &str| loader_message(Path::new("/c/shim.so"), Path::new("/proc/self/fd/7"), why);
         assert_eq!(message("/proc/self/fd/7: file too short"), "/c/shim.so: file too short");

@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_generator_that_stopped_may_leave_many_points_out() {
+    fn only_stopped_generators_permit_many_invalid_points() {
         let stopped = Finding::invalid(Code::GeneratorStopped);
         let remark = Finding::remark(Code::Stall);
         assert!(invalid_most([&stopped, &remark, &stopped]) > 0.5);
@@ -313,7 +313,7 @@ mod tests {
 
     /// Limits are set by the number: it must not be that of what only has the name.
     #[test]
-    fn the_disk_of_a_run_is_known_only_while_the_storage_is_the_same() {
+    fn disk_of_run_is_unknown_after_storage_changes() {
         let (system, folder) = (System::real(), tempfile::tempdir_in(".").unwrap());
         let path = folder.path().join("target");
         std::fs::write(&path, "data").unwrap();

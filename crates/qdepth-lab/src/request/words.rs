@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_has_the_unit_that_is_said_of_it() {
+    fn duration_has_a_suitable_unit() {
         let rendered = |seconds: u64| format_duration(seconds * 1_000_000_000 - 1);
         for (seconds, text) in [
             (1, "1 s"),

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_of_another_version_is_refused_before_anything_is_touched() {
+    fn task_of_another_version_is_refused() {
         let task = |version: &str| Task {
             version: version.to_owned(),
             run_id: "r".to_owned(),

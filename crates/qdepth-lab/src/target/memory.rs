@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_limit_above_this_process_counts() {
+    fn smallest_memory_limit_of_all_cgroups_counts() {
         let info = ("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n");
         let (_root, system) = machine(&[info]);
         assert_eq!(left(&system), Some((8000 << 10, "the machine")));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_has_no_room_is_refused_before_it_begins() {
+    fn plan_without_enough_memory_is_refused() {
         let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
         let choices = Choices { queue_depth: Some(vec![1024]), ..Choices::default() };
         let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 40 }, 512);

@@ -133,7 +133,7 @@ mod tests {
     use crate::target::prepare::{PrepareOptions, prepare};
 
     #[test]
-    fn a_medium_is_read_once_however_many_targets_name_it() {
+    fn repeated_device_model_is_read_once() {
         let system = System::real();
         let names = ["media:p3700-800gb", "media:null"];
         let targets: Vec<&str> = names.into_iter().cycle().take(1000).collect();
@@ -157,7 +157,7 @@ mod tests {
 
     /// The previewed plan is the measured plan: it is resolved once.
     #[test]
-    fn targets_that_were_made_ready_have_the_shapes_that_were_previewed() {
+    fn prepared_targets_have_the_previewed_shapes() {
         let system = System::real();
         let folder = tempfile::tempdir().unwrap();
         for (plan, target) in [

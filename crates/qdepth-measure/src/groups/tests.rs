@@ -72,7 +72,7 @@ fn table(
 
 /// False alarms over a whole table of few and of many rows and runs, and coverage of the intervals.
 #[test]
-fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
+fn false_alarms_over_a_table_are_within_alpha() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
     let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
@@ -106,7 +106,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
 
 /// A few runs find a loss of 10 % of one figure among many, at a scatter of 2 %.
 #[test]
-fn a_loss_of_a_tenth_is_found_by_four_runs_a_side() {
+fn four_runs_find_a_ten_percent_loss() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
     let scatter: Scatter = |draw, rows, runs| each(rows, runs, |_| 0.02 * draw.normal());
@@ -181,7 +181,7 @@ fn sides(draw: &mut Draw, model: RunModel, factor: f64, interleaved: bool) -> [V
 }
 
 #[test]
-fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
+fn correlated_interleaved_runs_keep_false_alarms_within_alpha() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
     let mut results = String::new();
@@ -220,7 +220,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
 }
 
 #[test]
-fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
+fn interim_checks_keep_false_alarms_within_alpha() {
     const INTERIM_CHECKS: [usize; 5] = [6, 9, 14, 20, 30];
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS / 2);
@@ -259,7 +259,7 @@ fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
 }
 
 #[test]
-fn one_run_a_side_tells_nothing_without_a_history() {
+fn single_runs_need_a_history_for_a_verdict() {
     assert_eq!(ratio(&[100.0], &[150.0], None), None);
     assert_eq!(verdicts(&[None], 0.02, 1), [Verdict::CannotTell { more: None }]);
     let history = Spread::from_figures(&[100.0, 101.0, 99.0, 100.5, 99.5]).unwrap();
@@ -271,7 +271,7 @@ fn one_run_a_side_tells_nothing_without_a_history() {
 }
 
 #[test]
-fn what_never_varies_is_equal_or_differs_for_sure() {
+fn constant_figures_are_equal_or_different() {
     let same = ratio(&[7.0, 7.0], &[7.0, 7.0], None);
     assert_eq!(verdicts(&[same], 0.02, 1), [Verdict::Equal]);
     let other = ratio(&[7.0, 7.0], &[8.0, 8.0], None);
@@ -283,7 +283,7 @@ fn what_never_varies_is_equal_or_differs_for_sure() {
 }
 
 #[test]
-fn a_small_difference_is_equal_and_a_wide_interval_says_how_many_more() {
+fn wide_interval_states_the_number_of_further_runs() {
     let near: Vec<f64> = (0..10).map(|run| 1000.0 + f64::from(run % 3)).collect();
     let nearly: Vec<f64> = near.iter().map(|figure| figure * 1.005).collect();
     assert_eq!(verdicts(&[ratio(&near, &nearly, None)], 0.02, 1), [Verdict::Equal]);
@@ -300,7 +300,7 @@ fn a_small_difference_is_equal_and_a_wide_interval_says_how_many_more() {
 }
 
 #[test]
-fn holm_steps_down() {
+fn holm_rejects_only_below_stepwise_thresholds() {
     let p = [Some(0.01), None, Some(0.04), Some(0.03), Some(0.005)];
     assert_eq!(holm(&p, ALPHA), [true, false, false, false, true]);
     assert_eq!(holm(&[Some(0.04)], ALPHA), [true]);

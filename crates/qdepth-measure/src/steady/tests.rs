@@ -5,7 +5,7 @@ use super::*;
 use crate::permutation_test::Draw;
 
 #[test]
-fn the_window_has_every_figure_that_snia_states() {
+fn snia_window_has_every_required_figure() {
     // Worked by hand: mean 20 000; line through (1..5): slope −210.
     let rounds = [20_500.0, 20_000.0, 20_300.0, 19_500.0, 19_700.0];
     let window = Window::from_rounds(&rounds).unwrap();
@@ -21,7 +21,7 @@ fn the_window_has_every_figure_that_snia_states() {
 }
 
 #[test]
-fn the_limits_themselves_are_within() {
+fn values_at_the_snia_limits_are_steady() {
     // Range exactly 20 % of the mean, no slope; then a hair more.
     assert!(Window::from_rounds(&[100.0, 90.0, 110.0, 100.0, 100.0]).unwrap().is_steady());
     assert!(!Window::from_rounds(&[100.0, 89.9, 110.0, 100.1, 100.0]).unwrap().is_steady());
@@ -46,7 +46,7 @@ fn tkperf(ys: &[f64]) -> bool {
 }
 
 #[test]
-fn round_by_round_it_says_what_tkperf_says() {
+fn snia_verdicts_match_tkperf_in_every_round() {
     let mut draw = Draw::new(3);
     let (mut steady, mut rounds) = (0, 0);
     for series in 0..400 {
@@ -92,7 +92,7 @@ fn tries(standard: u32) -> u32 {
 }
 
 #[test]
-fn a_slow_cliff_is_not_called_steady_before_its_end() {
+fn slow_decline_is_not_steady_before_its_end() {
     let cliffs = tries(150);
     let mut draw = Draw::new(11);
     let (mut levels_found, mut biased, mut worst, mut by_snia) = (0u32, 0u32, 0.0f64, 0u32);
@@ -176,7 +176,7 @@ const NEVER: [(&str, Process, IsRight); 4] = [
 ];
 
 #[test]
-fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
+fn only_steady_processes_are_accepted_as_steady() {
     let count = tries(60);
     let share = |found: usize| found as f64 / f64::from(count);
     let mut draw = Draw::new(5);
@@ -203,7 +203,7 @@ fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
 }
 
 #[test]
-fn a_cycle_is_named_with_its_period() {
+fn cycle_is_found_with_its_period() {
     let mut draw = Draw::new(9);
     for period in [5.0, 12.0, 17.3] {
         let tooth = |n: usize| (n as f64 / period).fract() - 0.5;
@@ -224,7 +224,7 @@ fn a_cycle_is_named_with_its_period() {
 }
 
 #[test]
-fn too_little_and_what_is_no_rate_says_nothing() {
+fn short_or_zero_series_is_too_short() {
     assert_eq!(steadiness(&[1.0; 19], 0).state, SteadyState::TooShort);
     assert_eq!(steadiness(&[1.0; 50], 51).state, SteadyState::TooShort);
     assert_eq!(steadiness(&[0.0; 50], 0).state, SteadyState::TooShort);

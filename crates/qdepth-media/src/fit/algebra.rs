@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_solved_solves() {
+    fn solution_satisfies_the_equations() {
         let x = matrix().solve(&[1.0, 2.0, 3.0]).unwrap();
         for (row, right) in [1.0, 2.0, 3.0].into_iter().enumerate() {
             let left: f64 = (0..3).map(|c| matrix().at(row, c) * x[c]).sum();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inverse_times_its_matrix_is_one() {
+    fn inverse_times_matrix_is_identity() {
         let inverse = matrix().inverse().unwrap();
         for row in 0..3 {
             for column in 0..3 {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_has_no_triangle() {
+    fn non_positive_matrix_cannot_be_solved() {
         let mut matrix = matrix();
         matrix.add(2, 2, -5.0);
         assert!(matrix.triangle().is_none() && matrix.solve(&[1.0, 1.0, 1.0]).is_none());

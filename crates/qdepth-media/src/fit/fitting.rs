@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn of_kinds_that_seven_points_cannot_tell_apart_the_one_with_fewer_parameters() {
+    fn indistinguishable_fits_select_the_kind_with_fewer_parameters() {
         let flash = || fitted(Kind::Flash, 17, 0.0042, 0.045);
         assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0061, 0.029)]), Kind::Volume);
         // Two equal errors of seven points differ by chance by a factor of up to e^(1.96 ÷ √7) =

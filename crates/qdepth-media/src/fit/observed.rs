@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_sparse_table_each_inner_point_is_kept_back_once() {
+    fn sparse_points_are_each_held_out_once() {
         let mut sparse = observed("[1, 16, 256]");
         sparse.truncate(21);
         let folds = held_out_folds(&sparse);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_point_lies_between_others_it_is_said_and_no_number_that_is_enough() {
+    fn table_without_inner_points_cannot_be_fitted() {
         let (two, stop) = (observed("[1, 4]"), AtomicBool::new(false));
         assert!(held_out_folds(&two).is_empty() && two.len() > 8);
         let refused =
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_dense_table_a_whole_profile_is_never_fitted() {
+    fn dense_table_never_fits_a_whole_profile() {
         let dense = observed("[1, 4, 16, 64, 256]");
         let folds = held_out_folds(&dense);
         let [back] = folds.as_slice() else { panic!("{} turns", folds.len()) };

@@ -64,7 +64,7 @@ fn page(comparison: &Comparison) -> Document {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_says_emulated_everywhere() {
+fn reproduction_page_is_self_contained_and_marked_emulated() {
     let document = page(&comparison(1.02));
     let text = html(&document).unwrap();
     assert_well_formed(&text);
@@ -78,13 +78,13 @@ fn the_page_needs_nothing_else_and_says_emulated_everywhere() {
 }
 
 #[test]
-fn the_same_figures_give_the_same_bytes() {
+fn same_figures_give_identical_pages() {
     let first = html(&page(&comparison(0.97))).unwrap();
     assert_eq!(first, html(&page(&comparison(0.97))).unwrap());
 }
 
 #[test]
-fn every_published_diagram_is_drawn_with_published_points_over_emulated_curves() {
+fn every_published_diagram_shows_points_over_curves() {
     let comparison = comparison(1.02);
     let document = page(&comparison);
     let drawn = pictures(&document);
@@ -122,7 +122,7 @@ fn every_published_diagram_is_drawn_with_published_points_over_emulated_curves()
 }
 
 #[test]
-fn a_figure_beyond_its_bar_is_set_off() {
+fn figure_beyond_its_threshold_is_highlighted() {
     let document = page(&comparison(1.5));
     let figures = document.sections.iter().find(|section| section.id == "figures").unwrap();
     let cells = figures.blocks.iter().flat_map(|block| match block {
@@ -135,7 +135,7 @@ fn a_figure_beyond_its_bar_is_set_off() {
 }
 
 #[test]
-fn the_terminal_shows_what_misses_its_bar_or_everything() {
+fn terminal_shows_missed_thresholds_or_everything() {
     let comparison = comparison(1.02);
     let rows = |all| {
         let (tables, summary) = reproduction_tables(&comparison, all, Lang::En);
@@ -147,7 +147,7 @@ fn the_terminal_shows_what_misses_its_bar_or_everything() {
 
 /// The first sentence, the exit status and the rows of the tables count the same goals.
 #[test]
-fn all_goals_are_reached_only_where_nothing_is_missed() {
+fn comparison_is_reached_only_with_all_goals() {
     let mut comparison = comparison(1.0);
     for goal in &mut comparison.goals {
         goal.reached = true;
@@ -178,7 +178,7 @@ fn edition_of(document: &str, lang: Lang) -> Document {
 }
 
 #[test]
-fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
+fn edition_has_document_sections_in_order_with_errors() {
     let titles = |document: &Document| -> Vec<String> {
         let results = document.sections.iter().filter(|s| s.id.starts_with("results-"));
         results.map(|section| section.title.clone()).collect()
@@ -226,7 +226,7 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
 /// Editions once had rows that differed only in their figures, and names that made each row three
 /// lines high.
 #[test]
-fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
+fn edition_rows_are_distinct_and_name_storage_once() {
     let iodrive = edition_of("iodrive", Lang::En);
     let blocks = iodrive.sections.iter().flat_map(|section| &section.blocks);
     let tables =
@@ -255,13 +255,13 @@ fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
 }
 
 #[test]
-fn every_item_of_the_published_reports_that_editions_have_stands_there() {
+fn edition_contains_every_published_item() {
     let edition = markdown(&edition(Lang::En), "figures").0;
     hold(|stands, name| !matches!(stands, Edition(_)) || edition.contains(name));
 }
 
 #[test]
-fn no_edition_leaves_the_japanese_style_of_its_texts() {
+fn editions_follow_the_japanese_style() {
     let documents =
         [edition(Lang::Ja), compose_reproduction(&comparison(1.02), "0.1.0", "qdepth", Lang::Ja)];
     let wrong = faults_of_all(&documents, &[]);
@@ -269,7 +269,7 @@ fn no_edition_leaves_the_japanese_style_of_its_texts() {
 }
 
 #[test]
-fn the_words_of_the_reference_data_are_told_in_japanese() {
+fn reference_data_is_translated_into_japanese() {
     let reference = Reference::shipped().unwrap();
     let assert_told = |text: &str| assert!(is_japanese(&translated(Lang::Ja, text)), "{text}");
     reference.goals.iter().for_each(|goal| assert_told(&goal.title));

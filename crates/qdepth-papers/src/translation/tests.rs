@@ -32,7 +32,7 @@ fn has_words(text: &str) -> bool {
 }
 
 #[test]
-fn every_language_tells_every_document_and_relation_with_the_same_numbers() {
+fn every_translation_keeps_the_numbers() {
     let reference = Reference::shipped().unwrap();
     assert!(!FILES.is_empty());
     for (tag, _) in FILES {
@@ -62,7 +62,7 @@ fn every_language_tells_every_document_and_relation_with_the_same_numbers() {
 }
 
 #[test]
-fn what_is_left_out_is_told_in_english() {
+fn untranslated_text_falls_back_to_english() {
     let reference = Reference::shipped().unwrap();
     let relation = reference.relations.iter().find(|r| r.id == "p3700-r01").unwrap();
     let text = relation.text_in("ja");
@@ -73,7 +73,7 @@ fn what_is_left_out_is_told_in_english() {
 }
 
 #[test]
-fn a_translation_of_nothing_is_refused() {
+fn translation_of_unknown_id_is_refused() {
     let mut reference = Reference::shipped().unwrap();
     let Reference { documents, relations, .. } = &mut reference;
     let mut error = |text: &str| {
@@ -90,7 +90,7 @@ fn a_translation_of_nothing_is_refused() {
 }
 
 #[test]
-fn numbers_are_found_spelt_and_in_ranges() {
+fn numbers_are_found_as_words_and_ranges() {
     let found: BTreeSet<String> = numbers("Four of 190000..200000, x3.99.").into_iter().collect();
     assert_eq!(found, ["190000", "200000", "3.99", "4"].map(str::to_owned).into());
     assert!(has_words("512 = low") && !has_words("f(2) < 3 MB/s, ioDrive2, raid0x2"));

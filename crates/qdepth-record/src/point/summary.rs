@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn visits_that_follow_each_other_are_told_apart() {
+    fn separate_segments_are_found_by_their_gaps() {
         let estimate =
             PointSummary::from_point(&visited(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
         assert_eq!((estimate.degrees, estimate.value), (3, 100.0));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_visit_with_few_requests_on_each_place_has_a_wider_interval() {
+    fn short_segments_with_few_ios_widen_the_interval() {
         let half = |tenths, in_flight| {
             let point = visited(tenths, [100; 4], 50_000_000, in_flight);
             PointSummary::from_point(&point).io_per_s.half_width_share()

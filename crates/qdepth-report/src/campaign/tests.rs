@@ -39,7 +39,7 @@ fn rows(blocks: &[Block]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn one_run_is_told_as_ever() {
+fn campaign_of_single_run_equals_its_report() {
     let runs = [(fixture::run(2), fixture::points(2))];
     assert_eq!(compose_campaign(&runs, Lang::En), compose(&runs[0].0, &runs[0].1, Lang::En));
     let none = compose_campaign(&[], Lang::Ja);
@@ -47,7 +47,7 @@ fn one_run_is_told_as_ever() {
 }
 
 #[test]
-fn the_first_page_has_what_every_run_reaches_and_the_first_curves_side_by_side() {
+fn first_page_has_maxima_and_curves_of_runs() {
     let runs = runs();
     for lang in Lang::ALL {
         let document = compose_campaign(&runs, lang);
@@ -69,7 +69,7 @@ fn the_first_page_has_what_every_run_reaches_and_the_first_curves_side_by_side()
 }
 
 #[test]
-fn the_method_stands_once_and_the_results_of_every_run_are_its_own() {
+fn campaign_has_one_method_and_results_per_run() {
     let runs = runs();
     let document = compose_campaign(&runs, Lang::En);
     for id in ["method", "media", "environment", "runs", "literature"] {
@@ -94,7 +94,7 @@ fn the_method_stands_once_and_the_results_of_every_run_are_its_own() {
 }
 
 #[test]
-fn names_are_unique_and_figures_are_numbered_through() {
+fn figure_ids_and_numbers_are_unique_in_campaign() {
     for lang in Lang::ALL {
         let document = compose_campaign(&runs(), lang);
         let all = pictures(&document);
@@ -116,7 +116,7 @@ fn names_are_unique_and_figures_are_numbered_through() {
 }
 
 #[test]
-fn the_environment_says_once_what_is_alike_and_who_saw_what_is_not() {
+fn environment_lists_common_facts_once_and_differences_separately() {
     let document = compose_campaign(&runs(), Lang::En);
     let all = rows(&section(&document, "environment").blocks);
     let count = |fact: &str| all.iter().filter(|row| row[1] == fact).count();
@@ -127,7 +127,7 @@ fn the_environment_says_once_what_is_alike_and_who_saw_what_is_not() {
 }
 
 #[test]
-fn a_medium_that_changed_stands_twice_and_an_unchanged_one_once() {
+fn changed_device_has_a_second_column() {
     let mut runs = runs();
     let heading = |document: &Document| match &section(document, "media").blocks[0] {
         Block::Table(table) => table.columns.iter().map(|c| c.heading.clone()).collect::<Vec<_>>(),
@@ -141,7 +141,7 @@ fn a_medium_that_changed_stands_twice_and_an_unchanged_one_once() {
 }
 
 #[test]
-fn a_paper_of_emulated_and_measured_runs_says_which_is_which() {
+fn partly_emulated_paper_marks_the_emulated_runs() {
     let mut runs = runs();
     runs[1].0.emulated = true;
     runs[1].0.targets[0].kind = TargetKind::Emulated;
@@ -167,7 +167,7 @@ fn a_paper_of_emulated_and_measured_runs_says_which_is_which() {
 }
 
 #[test]
-fn a_name_has_the_same_pseudonym_in_every_run() {
+fn name_has_same_pseudonym_in_every_run() {
     let mut runs = runs();
     for (run, serial) in [(0, "S4EWNX0M123456"), (1, "S4EWNX0M999999")] {
         let mut fact = runs[run].0.targets[0].facts[0].clone();
@@ -187,7 +187,7 @@ fn curves(picture: &crate::Picture) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn the_curves_of_all_runs_stand_in_one_diagram() {
+fn curves_of_all_runs_share_a_diagram() {
     let mut runs = runs();
     // The second run has fewer queue depths: its curves skip those that it did not measure.
     runs[1].1.retain(|point| [1, 4, 16, 64].contains(&point.queue_depth));
@@ -214,7 +214,7 @@ fn the_curves_of_all_runs_stand_in_one_diagram() {
 }
 
 #[test]
-fn loads_of_one_run_alone_are_not_drawn_side_by_side() {
+fn loads_of_single_run_have_no_comparison_diagram() {
     let mut runs = runs();
     runs[0].1.retain(|point| point.profile == "database");
     runs[1].1.retain(|point| point.profile == "restore");

@@ -42,7 +42,7 @@ fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
 }
 
 #[test]
-fn groups_of_runs_get_a_verdict_for_each_figure() {
+fn groups_of_runs_get_verdicts_per_figure() {
     let (a, b) = (group("a", 8, 1.0), group("b", 8, 0.9));
     let slower = versus(("before", &a), ("after", &b), &[], 0.02, 1);
     let rates: Vec<&VersusRow> = slower.rows.iter().filter(|row| row.is_rate()).collect();
@@ -64,7 +64,7 @@ fn groups_of_runs_get_a_verdict_for_each_figure() {
 }
 
 #[test]
-fn single_runs_tell_nothing_unless_earlier_ones_do() {
+fn single_runs_need_a_history_for_verdicts() {
     let (a, b) = (group("a", 1, 1.0), group("b", 1, 0.8));
     let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert_eq!(alone.count("inconclusive"), alone.rows.len());
@@ -81,7 +81,7 @@ fn single_runs_tell_nothing_unless_earlier_ones_do() {
 
 /// A small loss does not hide a large gain, and figures that decide nothing are not listed.
 #[test]
-fn two_single_runs_are_answered_with_their_largest_loss_and_gain() {
+fn two_single_runs_show_largest_loss_and_gain() {
     let (mut a, mut b) = (group("a", 1, 1.0), group("b", 1, 1.0));
     let own = |points: &mut Vec<PointRecord>, factor: f64| {
         for (index, point) in points.iter_mut().enumerate() {
@@ -106,7 +106,7 @@ fn two_single_runs_are_answered_with_their_largest_loss_and_gain() {
 }
 
 #[test]
-fn a_slower_figure_does_not_hide_a_faster_one() {
+fn slower_and_faster_figures_are_both_shown() {
     let (a, mut b) = (group("a", 8, 1.0), group("b", 8, 0.95));
     for (_, points) in &mut b {
         let last = points.last_mut().unwrap();
@@ -121,7 +121,7 @@ fn a_slower_figure_does_not_hide_a_faster_one() {
 
 /// Emulated runs with one seed are one run; the command has the logbook of its side.
 #[test]
-fn the_command_for_one_more_run_has_a_seed_of_its_own() {
+fn command_for_another_run_has_a_new_seed() {
     let (mut a, b) = (group("a", 2, 1.0), group("b", 2, 1.0));
     let command = "qdepth run quick media:null --logbook a.db --seed 1";
     let known = RunRecord::COMMAND;
@@ -137,7 +137,7 @@ fn the_command_for_one_more_run_has_a_seed_of_its_own() {
 }
 
 #[test]
-fn what_has_no_partner_and_what_else_differs_is_told() {
+fn unmatched_points_and_other_differences_are_shown() {
     let (a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));
     for (run, points) in &mut b {
         points.retain(|point| point.queue_depth != 16);
@@ -161,7 +161,7 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
 /// Two drives in the same slot: the sides are named after the drives, and corresponding facts are
 /// shown together.
 #[test]
-fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side() {
+fn sides_with_different_storage_have_storage_names() {
     let (mut a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));
     let drive = |runs: &mut Vec<Measured>, node: &str, product: &str, size: &str| {
         for (run, _) in runs {
@@ -199,7 +199,7 @@ fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side(
 }
 
 #[test]
-fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
+fn cpu_cost_comparison_needs_all_runs() {
     let costs = |comparison: &Versus| -> Vec<VersusRow> {
         comparison.rows.iter().filter(|row| row.figure == "cpu_ns_per_io").cloned().collect()
     };
@@ -258,7 +258,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
 }
 
 #[test]
-fn what_the_generator_cost_before_each_run_is_no_difference_of_machines() {
+fn generator_calibration_is_not_a_machine_difference() {
     let fact = |subject: &str, key: &str, value: &str| Observation {
         subject: subject.to_owned(),
         key: key.to_owned(),
@@ -282,7 +282,7 @@ fn what_the_generator_cost_before_each_run_is_no_difference_of_machines() {
 }
 
 #[test]
-fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name() {
+fn first_diagram_shows_the_figure_of_the_summary() {
     let depths = fixture::INTENSITIES.len() as u32;
     let profile = |point: &PointRecord| point.index / depths;
     let (mut a, mut b) = (group("a", 8, 1.0), group("b", 8, 1.0));
@@ -334,7 +334,7 @@ fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
 }
 
 #[test]
-fn runs_with_other_settings_are_no_part_of_a_trend() {
+fn runs_with_different_settings_are_omitted_from_trend() {
     let mut runs = group("r", 8, 1.0);
     for (index, (run, _)) in runs.iter_mut().enumerate() {
         let seconds = if index == 3 { 2 } else { 10 };
@@ -350,7 +350,7 @@ fn runs_with_other_settings_are_no_part_of_a_trend() {
 }
 
 #[test]
-fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
+fn trend_reads_only_the_newest_requested_runs() {
     let mut runs = group("r", 9, 1.0);
     for (index, (run, points)) in runs.iter_mut().enumerate() {
         "/mnt/d1".clone_into(&mut run.targets[0].expression);

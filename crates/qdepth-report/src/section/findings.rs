@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_that_invalidates_the_run_is_the_first_line() {
+    fn invalidating_run_finding_is_listed_first() {
         let mut points = fixture::points(1);
         for point in &mut points {
             let codes = [Code::IoErrors, Code::Conservation, Code::BytesLaw];
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn many_cases_that_differ_in_figures_alone_are_one() {
+    fn similar_findings_are_merged_with_value_ranges() {
         let count = fixture::points(1).len();
         let [case] = group(1, Lang::En).cases.try_into().unwrap();
         let span = format!("(samples: 0 to {}, autocorrelation: 0.500)", count - 1);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_depths_of_merged_cases_are_listed_in_their_order() {
+    fn queue_depths_of_merged_findings_are_sorted() {
         // Every fifth point has the same text, so that cases are merged out of order.
         let [case] = group_of(|n| Some(n % 5), Lang::En).cases.try_into().unwrap();
         for clause in case.location.split("; ") {

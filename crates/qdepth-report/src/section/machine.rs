@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn why_something_is_not_known_is_told_in_the_language_of_the_report() {
+    fn unknown_facts_have_translated_reasons() {
         let fact = Observation {
             subject: "cpu".to_owned(),
             key: "governor".to_owned(),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_is_one_line_and_what_is_unknown_is_told_once_for_each_reason() {
+    fn drive_has_one_row_and_unknowns_are_grouped() {
         let facts = [
             fact("host", "os", Ok("Debian")),
             fact("nvme0n1", "size_bytes", Ok("800166076416")),

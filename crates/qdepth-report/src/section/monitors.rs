@@ -90,7 +90,7 @@ mod tests {
     use crate::tests::fixture::{one_point, run};
 
     #[test]
-    fn a_point_is_a_line_with_its_busiest_device_and_its_hottest_moment() {
+    fn point_row_has_busiest_device_and_highest_temperature() {
         let mut point = one_point(8);
         let saw = |name: &str, value| MonitorRecord { at_ns: 1, name: name.to_owned(), value };
         point.monitors = vec![
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn watts_stand_beside_what_they_were_drawn_for_where_a_machine_shows_them() {
+    fn power_columns_appear_if_measured() {
         let mut point = one_point(8);
         let saw = |name: &str, value| MonitorRecord { at_ns: 1, name: name.to_owned(), value };
         let (run, presentation) = (run(1), Presentation::from(Lang::En));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_where_nothing_was_monitored() {
+    fn points_without_monitors_have_no_table() {
         let (run, points) = (run(1), [one_point(8)]);
         assert_eq!(table(&View::new(&run, &points, None, &Presentation::from(Lang::En))), None);
     }

@@ -105,7 +105,7 @@ mod tests {
     use crate::tests::fixture;
 
     #[test]
-    fn a_name_that_begins_another_is_not_taken_for_it() {
+    fn device_name_is_not_confused_with_longer_name() {
         let (run, points) = (fixture::run(1), fixture::points(1));
         let presentation = crate::Presentation::from(crate::Lang::En);
         let view = View::new(&run, &points, None, &presentation);

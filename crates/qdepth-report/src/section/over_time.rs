@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_of_a_slice_make_one_and_a_percentile_has_ten_samples_beyond_it() {
+    fn slice_shares_sum_to_one_with_limited_percentiles() {
         let mut times = LatencyHistogram::new();
         (0..990).for_each(|_| times.record(Nanos(120_000)));
         (0..10).for_each(|_| times.record(Nanos(20_000_000)));

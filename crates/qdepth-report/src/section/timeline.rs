@@ -321,7 +321,7 @@ mod tests {
 
     /// Two points with 1 s warm-up and 3 s: the second begins at 4 s.
     #[test]
-    fn points_stand_in_a_row_with_what_the_monitors_saw_below() {
+    fn timeline_joins_points_and_aligns_monitors_below() {
         let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
         for (nth, point) in points.iter_mut().enumerate() {
             (point.index, point.group) = (nth as u32, nth as u32);
@@ -371,7 +371,7 @@ mod tests {
     /// Two points with interleaved segments of a second: a sample of the second segment is nine
     /// seconds after the first, but not on the axis.
     #[test]
-    fn time_runs_forward_through_points_that_were_measured_in_turns() {
+    fn timeline_of_interleaved_segments_is_monotonic() {
         let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
         for (nth, point) in points.iter_mut().enumerate() {
             (point.index, point.group) = (nth as u32, nth as u32);
@@ -408,7 +408,7 @@ mod tests {
 
     /// A logbook from elsewhere: samples end after the end of time, and go backwards.
     #[test]
-    fn no_numbers_of_a_logbook_overflow() {
+    fn extreme_sample_times_do_not_overflow() {
         let mut point = fixture::one_point(1);
         let sample = point.intervals[0].clone();
         let at = |(start_ns, length_ns)| IntervalRecord { start_ns, length_ns, ..sample.clone() };
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_that_nobody_watched() {
+    fn unmonitored_device_has_no_timeline() {
         let (run, presentation) = (fixture::run(1), Presentation::from(Lang::En));
         let mut points = vec![fixture::one_point(1)];
         assert!(section(&View::new(&run, &points, None, &presentation)).is_none());

@@ -39,7 +39,7 @@ fn paper() -> Document {
 }
 
 #[test]
-fn every_item_of_the_published_reports_stands_somewhere_or_says_why_not() {
+fn every_checklist_item_is_present_or_explained() {
     let paper = paper();
     let (of_paper, of_pressure) = (ids(&paper), ids(&pressure::tests::example(crate::Lang::En)));
     let files = typst(&paper);
@@ -56,7 +56,7 @@ fn every_item_of_the_published_reports_stands_somewhere_or_says_why_not() {
 
 /// A campaign of 1,000 points is composed and written in a few seconds, even in a debug build.
 #[test]
-fn a_thousand_points_take_no_more_than_their_share() {
+fn report_of_thousand_points_is_fast_and_bounded() {
     let points: Vec<_> = (0..1_000)
         .map(|n| qdepth_record::PointRecord {
             index: n,

@@ -86,7 +86,7 @@ fn figures(sentence: &str) -> usize {
 }
 
 #[test]
-fn a_sentence_of_the_answer_has_three_figures_at_most() {
+fn answer_sentences_have_at_most_three_figures() {
     let few = |answer: &str| {
         let sentences = answer.split(". ").flat_map(|text| text.split('。'));
         let mut counts = sentences.filter(|text| !text.is_empty()).map(figures);
@@ -103,7 +103,7 @@ fn a_sentence_of_the_answer_has_three_figures_at_most() {
 }
 
 #[test]
-fn a_title_is_two_lines_at_most() {
+fn title_has_at_most_two_lines() {
     for lang in Lang::ALL {
         let title = document(lang).title;
         assert!(title.chars().count() < 80, "{title}");
@@ -121,7 +121,7 @@ fn a_title_is_two_lines_at_most() {
 }
 
 #[test]
-fn a_title_names_what_all_targets_have_in_common_where_they_are_many_words() {
+fn title_names_the_common_part_of_targets() {
     let title = |names: [&str; 2]| {
         let mut run = run();
         run.targets.truncate(2);
@@ -139,7 +139,7 @@ fn a_title_names_what_all_targets_have_in_common_where_they_are_many_words() {
 }
 
 #[test]
-fn a_sentence_names_six_loads_at_most() {
+fn sentence_names_at_most_six_loads() {
     let mut points = points();
     let mut more = points.clone();
     more.iter_mut().for_each(|point| {
@@ -157,7 +157,7 @@ fn a_sentence_names_six_loads_at_most() {
 }
 
 #[test]
-fn heads_of_quotients_are_letters_where_names_are_long() {
+fn ratio_headings_use_letters_for_long_names() {
     for lang in Lang::ALL {
         let document = document(lang);
         let heads = tables(&document).flat_map(|table| &table.columns).map(|c| &*c.heading);
@@ -180,7 +180,7 @@ fn heads_of_quotients_are_letters_where_names_are_long() {
 }
 
 #[test]
-fn no_diagram_has_more_lines_than_can_be_followed() {
+fn diagrams_have_at_most_six_lines() {
     let document = document(Lang::En);
     for block in blocks(&document) {
         let Block::Pictures(pictures) = block else { continue };
@@ -192,7 +192,7 @@ fn no_diagram_has_more_lines_than_can_be_followed() {
 }
 
 #[test]
-fn neighbouring_paragraphs_do_not_begin_alike() {
+fn adjacent_paragraphs_begin_differently() {
     let (run, points) = (run(), points());
     for lang in Lang::ALL {
         let presentation = Presentation::from(lang);
@@ -208,7 +208,7 @@ fn neighbouring_paragraphs_do_not_begin_alike() {
 }
 
 #[test]
-fn parameters_of_media_are_a_file_and_no_pages() {
+fn device_parameters_are_an_attachment() {
     let mut run = run();
     run.emulated = true;
     run.targets.iter_mut().for_each(|target| target.kind = qdepth_record::TargetKind::Emulated);

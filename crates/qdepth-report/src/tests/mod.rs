@@ -32,7 +32,7 @@ fn tables(document: &Document) -> Vec<&Table> {
 }
 
 #[test]
-fn the_page_allows_its_own_script_by_hash_and_no_other() {
+fn page_allows_only_its_own_script_by_hash() {
     let page = html(&compose(&fixture::run(1), &fixture::points(1), Lang::Ja)).expect("a page");
     let (_, rest) = page.split_once("<script>").expect("a script");
     let (script, _) = rest.split_once("</script>").expect("it ends");
@@ -48,7 +48,7 @@ fn the_page_allows_its_own_script_by_hash_and_no_other() {
 }
 
 #[test]
-fn key_figures_are_those_recomputed_from_the_records() {
+fn key_figures_match_the_records() {
     let (run, points) = (fixture::run(2), fixture::troubled(fixture::points(2)));
     let document = compose(&run, &points, Lang::En);
     let key = tables(&document)[0];
@@ -93,7 +93,7 @@ fn key_figures_are_those_recomputed_from_the_records() {
 }
 
 #[test]
-fn quotients_are_second_over_first() {
+fn ratios_are_second_over_first() {
     let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
     let quotients = tables(&document)[1];
     assert_eq!(quotients.columns[4].heading, "nvme1n1 ÷ nvme0n1");
@@ -156,7 +156,7 @@ const LABELS: &[&str] = &[
 ];
 
 #[test]
-fn every_code_has_words_with_and_without_figures() {
+fn every_finding_has_text_with_and_without_figures() {
     let mut titles = BTreeMap::new();
     for code in Code::ALL {
         let bare = Finding::remark(*code);
@@ -183,7 +183,7 @@ fn every_code_has_words_with_and_without_figures() {
 }
 
 #[test]
-fn figures_of_findings_carry_their_units() {
+fn figures_in_findings_have_units() {
     let finding = Finding::remark(Code::SmallArea)
         .value("bytes", 1_073_741_824.0)
         .value("standard_bytes", 34_359_738_368.0);
@@ -194,7 +194,7 @@ fn figures_of_findings_carry_their_units() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_every_figure_has_a_title() {
+fn page_is_self_contained_with_titled_figures() {
     for targets in [1, 2] {
         let (run, points) = (fixture::run(targets), fixture::troubled(fixture::points(targets)));
         let document = compose(&run, &points, Lang::En);
@@ -214,7 +214,7 @@ fn the_page_needs_nothing_else_and_every_figure_has_a_title() {
 }
 
 #[test]
-fn names_of_targets_cannot_break_out() {
+fn target_names_cannot_inject_markup() {
     let (mut run, points) = (fixture::run(2), fixture::points(2));
     let evil = "<script>alert(1)</script>\" onload=\"x";
     run.targets[1].name = evil.into();
@@ -249,7 +249,7 @@ fn command_of(document: &Document) -> Option<&str> {
 
 /// The machine-readable value of a cell has the same digits as the printed one.
 #[test]
-fn a_cell_of_the_page_holds_its_text_alone() {
+fn page_cell_contains_only_its_text() {
     let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
     let page = html(&document).unwrap();
     let cells: BTreeSet<String> = page
@@ -285,7 +285,7 @@ fn escaped(text: &str) -> String {
 
 /// Two drives with the same line style, or a legend taller than its diagram, are unreadable.
 #[test]
-fn more_targets_than_a_diagram_holds_have_a_small_one_each() {
+fn diagrams_of_many_targets_have_small_panels() {
     for targets in [4, 5, 7, 23] {
         let (run, points) = (fixture::run(targets), fixture::points(targets));
         let document = compose(&run, &points, Lang::En);
@@ -309,7 +309,7 @@ fn more_targets_than_a_diagram_holds_have_a_small_one_each() {
 }
 
 #[test]
-fn what_is_missing_or_not_valid_is_a_gap() {
+fn missing_and_invalid_points_are_gaps() {
     let points = fixture::troubled(fixture::points(1));
     let document = compose(&fixture::run(1), &points, Lang::En);
     let marks = |id: &str| {
@@ -338,7 +338,7 @@ fn what_is_missing_or_not_valid_is_a_gap() {
 }
 
 #[test]
-fn an_only_point_is_told_as_one() {
+fn single_point_is_described_in_the_singular() {
     let trust = |finding: Finding| {
         let point = PointRecord { findings: vec![finding], ..fixture::one_point(8) };
         summary_sentences(&fixture::run(1), &[point], Lang::En)[2].clone()
@@ -350,7 +350,7 @@ fn an_only_point_is_told_as_one() {
 }
 
 #[test]
-fn odd_runs_make_sensible_pages() {
+fn unusual_runs_produce_valid_pages() {
     let mut run = fixture::run(1);
     run.state = RunState::Interrupted;
     let mut failed = fixture::points(1);
@@ -375,7 +375,7 @@ fn odd_runs_make_sensible_pages() {
 
 /// Retracted runs say so before their first figure, in every format.
 #[test]
-fn retracted_runs_say_so_at_their_head() {
+fn retracted_run_is_marked_before_its_figures() {
     let mut run = fixture::run(1);
     let (subject, key) = RunRecord::RETRACTED;
     run.environment.push(Observation {
@@ -395,7 +395,7 @@ fn retracted_runs_say_so_at_their_head() {
 }
 
 #[test]
-fn emulated_runs_say_so_first() {
+fn emulated_run_is_marked_first() {
     let mut run = fixture::run(1);
     run.emulated = true;
     run.targets[0].kind = TargetKind::Emulated;
@@ -411,7 +411,7 @@ fn emulated_runs_say_so_first() {
 }
 
 #[test]
-fn the_terminal_table_has_a_line_for_each_point() {
+fn terminal_table_has_a_row_per_point() {
     let points = fixture::points(2);
     let table = point_tables(&fixture::run(2), &points, Lang::En).remove(0);
     assert_eq!(table.rows.len(), points.len());
@@ -427,7 +427,7 @@ fn the_terminal_table_has_a_line_for_each_point() {
 
 /// Writes pages for visual inspection, if `QDEPTH_REPORT_SHOW` names a directory.
 #[test]
-fn pages_to_look_at() {
+fn sample_pages_are_written_on_request() {
     let Some(directory) = std::env::var_os("QDEPTH_REPORT_SHOW") else { return };
     let directory = std::path::PathBuf::from(directory);
     let mut interrupted = fixture::run(1);
@@ -461,7 +461,7 @@ fn pages_to_look_at() {
 
 /// The rate of each mark is that of its point, computed from the record.
 #[test]
-fn every_mark_names_the_point_that_it_stands_for() {
+fn every_mark_names_its_point() {
     let (run, points) = (fixture::run(2), fixture::troubled(fixture::points(2)));
     let document = compose(&run, &points, Lang::En);
     let (mut known, mut invalid) = (0, 0);
@@ -489,7 +489,7 @@ fn every_mark_names_the_point_that_it_stands_for() {
 }
 
 #[test]
-fn published_figures_stand_beside_the_same_loads_and_no_others() {
+fn published_figures_appear_only_with_equal_loads() {
     let database = |value| crate::PublishedValue {
         load: "database".to_owned(),
         quantity: crate::PublishedQuantity::Rate,
@@ -536,7 +536,7 @@ fn published_figures_stand_beside_the_same_loads_and_no_others() {
 }
 
 #[test]
-fn a_described_medium_brings_its_data_sheet_and_an_array_of_it_does_not() {
+fn data_sheet_applies_to_device_but_not_array() {
     let promised = |expression: &str, value: &str| {
         let mut run = fixture::run(1);
         run.targets[0].expression = expression.to_owned();
@@ -563,7 +563,7 @@ fn a_described_medium_brings_its_data_sheet_and_an_array_of_it_does_not() {
 }
 
 #[test]
-fn a_terminal_is_spared_the_points_of_each_row() {
+fn terminal_tables_have_no_point_column() {
     for table in point_tables(&fixture::run(2), &fixture::points(2), Lang::En) {
         assert!(table.columns.iter().all(|column| column.heading != "Point"));
         assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
@@ -571,7 +571,7 @@ fn a_terminal_is_spared_the_points_of_each_row() {
 }
 
 #[test]
-fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
+fn unknown_facts_are_grouped_by_reason() {
     let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
     let environment = document.sections.iter().find(|s| s.id == "environment").unwrap();
     let [Block::Drawing(_), Block::Table(known), Block::Table(unknown)] = &environment.blocks[..]
@@ -587,7 +587,7 @@ fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
 }
 
 #[test]
-fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
+fn snia_pages_show_tested_device_and_state() {
     let mut run = fixture::run(1);
     let tested = |run: &RunRecord, lang| compose(run, &fixture::points(1), lang).cover.tested;
     assert_eq!(tested(&run, Lang::En), "", "other plans have no such head");
@@ -621,7 +621,7 @@ fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
 /// A table, a picture or a file taken out of an emulated report says that it is emulated; one from
 /// a measured report does not.
 #[test]
-fn emulated_figures_say_so_wherever_they_are_taken() {
+fn every_emulated_figure_and_file_is_marked() {
     let mut run = fixture::run(2);
     for emulated in [true, false] {
         run.emulated = emulated;

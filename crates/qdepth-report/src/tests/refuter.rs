@@ -409,7 +409,7 @@ fn refute(results: &[Vec<Vec<u64>>]) {
 }
 
 #[test]
-fn no_sentence_on_a_thousand_sets_of_results_is_refuted() {
+fn no_sentence_of_random_results_is_refuted() {
     let mut runner =
         TestRunner::new(Config { cases: SETS, failure_persistence: None, ..Config::default() });
     let tried = std::cell::Cell::new(0);
@@ -424,7 +424,7 @@ fn no_sentence_on_a_thousand_sets_of_results_is_refuted() {
 }
 
 #[test]
-fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
+fn drop_to_the_first_value_is_not_refuted() {
     let at = |queue_depth, value: f64| {
         let interval = Some((value * 0.999, value * 1.001));
         let rate = Estimate { value, interval, degrees: 9, autocorrelation: 0.0 };
@@ -443,7 +443,7 @@ fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
 /// with a dip.
 #[test]
 #[should_panic(expected = "a fall is hidden")]
-fn a_hidden_fall_is_found() {
+fn refuter_detects_a_hidden_drop() {
     let at = |queue_depth, value: f64| {
         let interval = Some((value * 0.999, value * 1.001));
         let rate = Estimate { value, interval, degrees: 9, autocorrelation: 0.0 };

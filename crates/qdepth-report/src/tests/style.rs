@@ -34,7 +34,7 @@ fn literals(file: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_japanese_text_keeps_the_list_of_terms() {
+fn every_japanese_text_uses_the_listed_terms() {
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![house.join("../qdepth-words/text/ja.toml")];
     // Plans and profiles contain their own texts.
@@ -59,7 +59,7 @@ fn every_japanese_text_keeps_the_list_of_terms() {
 }
 
 #[test]
-fn what_is_against_the_style_is_found() {
+fn style_checker_finds_violations_only() {
     let count = |text: &str| faults(text).len() + latin(text).len();
     for wrong in [
         "測定した。",
@@ -97,7 +97,7 @@ fn terms(page: &str) -> Vec<(Vec<&str>, &str)> {
 }
 
 #[test]
-fn the_glossary_has_the_japanese_of_the_list_of_terms() {
+fn glossary_uses_the_listed_japanese_terms() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let [glossary, list] = ["GLOSSARY.md", "crates/qdepth-words/japanese-terms.md"]
         .map(|name| std::fs::read_to_string(root.join(name)).unwrap());
@@ -137,7 +137,7 @@ fn documents() -> Vec<Document> {
 }
 
 #[test]
-fn no_report_leaves_the_style_of_its_texts() {
+fn reports_follow_the_japanese_style() {
     let wrong = faults_of_all(&documents(), &[]);
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -134,7 +134,7 @@ mod tests {
     use qdepth_words::fact_value;
 
     #[test]
-    fn what_a_medium_was_held_against_has_words_in_every_language() {
+    fn device_model_validation_has_text_in_every_language() {
         for checked in Checked::ALL {
             let code = checked.code();
             assert_eq!(fact_value(Lang::En, code), checked.words());

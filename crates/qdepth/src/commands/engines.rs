@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_is_the_fastest_only_where_no_round_of_another_reaches_its_slowest() {
+    fn fastest_engine_beats_every_round_of_other_engines() {
         let usual = (Engine::IoUring, Some([90.0, 100.0, 110.0]));
         let apart = best(1, &[usual, (Engine::Sync, Some([120.0, 150.0, 160.0]))]);
         assert_eq!(apart, "queue depth 1: sync is the fastest, 1.50 times the rate of io_uring");

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_limits_the_storage_is_told_whatever_else_there_is_to_say() {
+    fn limits_of_storage_are_shown_before_other_lines() {
         for (words, wanted) in [
             (words(&[2, 2], 1, &[1]), "ngll"),
             (words(&[2, 2], 1, &[1, 1]), "ngll"),

@@ -421,7 +421,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_point_is_looked_at_once_however_many_targets_there_are() {
+    fn each_point_is_checked_once_for_all_targets() {
         let file: PlanFile = qdepth_workload::shipped_plan_text("quick").unwrap().parse().unwrap();
         let whole = qdepth_workload::Extent { offset_bytes: 0, length_bytes: 1 << 40 };
         let looks = |targets: usize| {

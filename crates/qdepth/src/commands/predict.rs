@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn words_become_a_target() {
+    fn array_expressions_become_targets() {
         assert_eq!(read("my.toml*2 as raid0"), ["standard", "raid0(media:my.toml*2)"]);
         assert_eq!(read("quick ./my.toml"), ["quick", "media:./my.toml"]);
         assert_eq!(read("quick raid1(media:my.toml*2)"), ["quick", "raid1(media:my.toml*2)"]);

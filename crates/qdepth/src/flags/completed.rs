@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_candidate_reaches_no_shell() {
+    fn hostile_completion_candidates_are_not_offered() {
         let hostile = ["a;touch b", "a$(id)", "a\u{1b}[2J", "a b", "a'", "a\nb", "other"];
         let all = hostile.into_iter().chain(["a-1"]).map(|value| {
             CompletionCandidate::new(value).help(Some("plan\u{1b}[2J on\u{202e} x".into()))

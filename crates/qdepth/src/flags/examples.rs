@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_has_three_examples_that_are_command_lines() {
+    fn every_command_has_three_valid_examples() {
         let command = with_examples();
         for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
             let name = sub.get_name();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_help_is_shorter_and_no_group_swallows_another() {
+    fn short_help_is_shorter_and_groups_are_complete() {
         let mut command = with_examples();
         let run = command.find_subcommand_mut("run").expect("`run`");
         let (short, long) = (run.render_help().to_string(), run.render_long_help().to_string());

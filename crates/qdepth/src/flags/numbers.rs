@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_ranges_are_read_as_they_are_typed() {
+    fn numbers_and_ranges_are_parsed() {
         for (text, numbers) in [
             ("7", vec![7]),
             ("1-4", vec![1, 2, 3, 4]),

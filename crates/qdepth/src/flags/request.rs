@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_that_is_told_asks_for_the_same_plan() {
+    fn suggested_command_requests_the_same_plan() {
         let drive = "media:p3700-800gb";
         let files = tempfile::tempdir().unwrap();
         let folder = files.path().join("with space").display().to_string();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_words_asked_for_has_no_command() {
+    fn request_without_command_words_has_no_command() {
         let words = ["qdepth", "run", "media:p3700-800gb"].map(str::to_owned);
         let plan = options(&words).request().unwrap().plan.unwrap();
         assert!(command(&RunRequest::new(plan, "qdepth.db".into()), 1).is_none());

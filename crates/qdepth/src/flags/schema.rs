@@ -63,7 +63,7 @@ mod tests {
     /// each_schema` rewrites the files.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test writes files of the repository")]
-    fn each_schema_is_that_of_its_types() {
+    fn each_schema_matches_its_types() {
         let writes = std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some();
         for (name, _, text) in SCHEMAS {
             let file = format!("schemas/{name}.json");

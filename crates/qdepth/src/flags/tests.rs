@@ -32,7 +32,7 @@ fn command_lines(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_of_readme_and_guide_is_a_command_line() {
+fn commands_in_readme_and_cookbook_parse() {
     let cookbook = include_str!("../../../../docs/cookbook.md");
     let texts = [include_str!("../../../../README.md"), cookbook];
     let mut lines = 0;
@@ -53,7 +53,7 @@ fn every_command_of_readme_and_guide_is_a_command_line() {
 }
 
 #[test]
-fn a_resumed_run_takes_no_option_that_it_would_ignore() {
+fn resume_refuses_options_without_effect() {
     let command = Flags::command();
     let run = command.find_subcommand("run").unwrap();
     let mut refused = 0;
@@ -79,7 +79,7 @@ fn a_resumed_run_takes_no_option_that_it_would_ignore() {
 }
 
 #[test]
-fn the_names_that_fio_users_type_mean_the_same() {
+fn fio_option_aliases_have_the_same_meaning() {
     let depth = |option: &str| {
         let flags = Flags::read_from(["qdepth", "run", option, "--bs=4KiB"]);
         let Ok(Flags { command: Some(Command::Run(run)), .. }) = flags else { panic!("{option}") };

@@ -94,7 +94,7 @@ fn many_loads(count: u32) -> Vec<RunEvent> {
 }
 
 #[test]
-fn each_phase_is_told_and_none_stands_still() {
+fn each_phase_is_shown_with_its_progress() {
     for (seconds, wanted) in [
         (0, "warm-up  0 s of 5 s  not recorded"),
         (3, "warm-up  3 s of 5 s"),
@@ -113,7 +113,7 @@ fn each_phase_is_told_and_none_stands_still() {
 }
 
 #[test]
-fn points_of_a_search_are_not_counted_as_the_plans() {
+fn search_points_are_counted_separately() {
     let mut events = one_load(0);
     for event in &mut events {
         match event {
@@ -129,7 +129,7 @@ fn points_of_a_search_are_not_counted_as_the_plans() {
 }
 
 #[test]
-fn figures_are_those_of_the_response_time_and_of_an_interval_once_there_is_one() {
+fn live_figures_show_response_time_and_confidence() {
     let early = screen(&one_load(3), 8, (79, 24)).join("\n");
     assert!(early.contains("123,000") && early.contains("120.000 ms"), "{early}");
     assert!(!early.contains("95 %") && !early.contains("0.099"), "{early}");
@@ -139,7 +139,7 @@ fn figures_are_those_of_the_response_time_and_of_an_interval_once_there_is_one()
 }
 
 #[test]
-fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
+fn each_simultaneous_load_has_a_line_within_limits() {
     let few = screen(&many_loads(3), 14, (119, 40));
     assert!(few[0].contains("Database, QD 8, 3 at once  points 3 to 5 of 30"), "{few:?}");
     assert_eq!(few.iter().filter(|line| line.contains("129,000")).count(), 3, "{few:?}");
@@ -152,7 +152,7 @@ fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
 }
 
 #[test]
-fn without_a_figure_none_is_told_of_all_together() {
+fn total_is_a_dash_before_the_first_sample() {
     let mut events = many_loads(3);
     let first = events.iter().position(|event| matches!(event, RunEvent::Sample(_))).unwrap();
     events.truncate(first);
@@ -186,7 +186,7 @@ fn machine(number: u32) -> RunEvent {
 }
 
 #[test]
-fn a_machine_tells_its_load_and_its_drives_heat_and_several_what_each_does() {
+fn each_machine_shows_load_and_drive_temperature() {
     let with = |machines: u32, size| {
         let events = [one_load(2), (0..machines).map(machine).collect()].concat();
         screen(&events, 8, size)
@@ -204,7 +204,7 @@ fn a_machine_tells_its_load_and_its_drives_heat_and_several_what_each_does() {
 }
 
 #[test]
-fn a_preparation_that_writes_nothing_has_no_figures() {
+fn preparation_without_writes_has_no_figures() {
     let writing = Writing {
         phase: "preparing",
         what: "mount /dev/md0".to_owned(),
@@ -218,7 +218,7 @@ fn a_preparation_that_writes_nothing_has_no_figures() {
 }
 
 #[test]
-fn nothing_is_wider_than_the_terminal_at_any_width() {
+fn live_lines_fit_every_terminal_width() {
     let writing = Some(Writing {
         phase: "preparing",
         what: "filling the measurement file in /mnt/a/long/path/to/some/storage".to_owned(),
@@ -250,7 +250,7 @@ fn nothing_is_wider_than_the_terminal_at_any_width() {
 }
 
 #[test]
-fn an_emulated_run_says_so_and_goes_by_its_own_time() {
+fn emulated_run_is_marked_and_uses_virtual_time() {
     let mut events = one_load(4);
     events[0] = run(&["media:p3700-800gb"], true);
     for width in [39, 79, 119] {
@@ -262,7 +262,7 @@ fn an_emulated_run_says_so_and_goes_by_its_own_time() {
 }
 
 #[test]
-fn what_ended_stands_above_as_far_as_there_is_room() {
+fn finished_points_are_listed_above_if_space_permits() {
     let mut live = Live::default();
     one_load(2).iter().for_each(|event| live.apply(event, Duration::ZERO));
     (0..60).for_each(|n| {
@@ -278,7 +278,7 @@ fn what_ended_stands_above_as_far_as_there_is_room() {
 }
 
 #[test]
-fn the_last_minute_goes_on_from_load_to_load_where_one_is_measured_alone() {
+fn last_minute_chart_continues_across_sequential_loads() {
     let mut events = one_load(9);
     let again = |event: &RunEvent| match event {
         RunEvent::PointStarted(point) => {
@@ -299,7 +299,7 @@ fn the_last_minute_goes_on_from_load_to_load_where_one_is_measured_alone() {
 }
 
 #[test]
-fn a_name_that_is_a_command_to_the_terminal_is_none() {
+fn control_characters_in_target_names_are_removed() {
     let mut events = one_load(2);
     events[0] = run(&["evil\u{1b}[2Jname\nin two lines"], false);
     let shown = screen(&events, 9, (119, 24)).join("\n");

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stood_there_goes_also_where_the_terminal_became_narrower() {
+    fn region_is_cleared_after_terminal_becomes_narrower() {
         let mut region = Region::default();
         let lines = ["x".repeat(70), "y".repeat(30)];
         let above = ["told".to_owned()];

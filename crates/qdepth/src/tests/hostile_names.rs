@@ -30,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// Runs the program in a child process: the test binary has no path to the real one.
 #[test]
 #[ignore = "is the program that the tests of this file start"]
-fn as_the_program() {
+fn child_runs_the_program() {
     let words = std::env::var_os(WORDS).expect("words of a command line");
     let words = words.as_bytes().split(|byte| *byte == b'\n');
     let words = words.map(|word| OsString::from_vec(word.to_vec()));
@@ -44,7 +44,12 @@ fn start(folder: &Path, words: &[OsString]) -> Command {
     let all: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["tests::hostile_names::as_the_program", "--exact", "--ignored", "--nocapture"])
+        .args([
+            "tests::hostile_names::child_runs_the_program",
+            "--exact",
+            "--ignored",
+            "--nocapture",
+        ])
         .env(
             WORDS,
             OsString::from_vec([b"qdepth".to_vec(), b"\n".to_vec(), all.join(&b'\n')].concat()),
@@ -332,7 +337,7 @@ impl Drop for World {
 }
 
 #[test]
-fn no_word_of_the_command_line_changes_what_it_leads_to() {
+fn no_command_line_changes_foreign_files() {
     let lines = lines();
     // Two halves run in parallel, each in its own directory.
     let (first, other) = lines.split_at(lines.len() / 2);

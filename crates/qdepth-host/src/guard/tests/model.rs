@@ -305,7 +305,7 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
 /// The guards agree with the model, whatever uses a device and whatever changes between check and
 /// use.
 #[test]
-fn every_world_is_judged_as_the_model_judges_it() {
+fn guards_agree_with_the_model() {
     let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
     let tries: u32 = tries.unwrap_or(100);
     let config = Config { cases: tries, failure_persistence: None, ..Config::default() };

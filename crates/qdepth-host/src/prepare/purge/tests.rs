@@ -57,7 +57,7 @@ fn assert_refused(answer: Result<(), String>, parts: &[&str]) {
 }
 
 #[test]
-fn a_drive_is_formatted_if_it_says_that_it_can() {
+fn format_needs_support_of_the_drive() {
     // Values of an Intel P4610: it supports format, but not sanitize.
     let machine = drive(0x6, 0x4, 0);
     assert_eq!(asked(&machine, PurgeMethod::Format), Ok(()));
@@ -72,7 +72,7 @@ fn a_drive_is_formatted_if_it_says_that_it_can() {
 }
 
 #[test]
-fn nothing_is_asked_of_a_drive_that_is_only_written_to() {
+fn discard_and_overwrite_need_no_drive_support() {
     let machine = FakeMachine::new();
     for method in [PurgeMethod::Discard, PurgeMethod::Overwrite] {
         assert_eq!(asked(&machine, method), Ok(()));
@@ -80,7 +80,7 @@ fn nothing_is_asked_of_a_drive_that_is_only_written_to() {
 }
 
 #[test]
-fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
+fn sanitize_needs_block_erase_and_a_log() {
     assert_refused(
         asked(&drive(0, 0, 0b101), PurgeMethod::Sanitize),
         &["SANICAP 0x5", "it supports crypto erase and overwrite. Use `method = \"discard\"`"],
@@ -106,7 +106,7 @@ fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
 }
 
 #[test]
-fn no_other_namespace_is_erased() {
+fn purge_that_erases_other_namespaces_is_refused() {
     let two = "{\"nsid\":1},{\"nsid\":2},{\"nsid\":7}";
     for fna in [0b01, 0b10, 0b11] {
         let alone = namespaces(drive(2, fna, 0), false, "{\"nsid\":1}");
@@ -136,7 +136,7 @@ fn no_other_namespace_is_erased() {
 }
 
 #[test]
-fn only_a_whole_namespace_is_purged_by_its_drive() {
+fn drive_purge_needs_a_whole_nvme_namespace() {
     let machine = drive(2, 0, 2)
         .partition("nvme0n1", "nvme0n1p1", "259:1")
         .disk("sda", "8:0")
@@ -152,7 +152,7 @@ fn only_a_whole_namespace_is_purged_by_its_drive() {
 }
 
 #[test]
-fn a_drive_that_does_not_answer_is_left_alone() {
+fn unanswered_identify_command_refuses_the_purge() {
     let silent = FakeMachine::new().disk("nvme0n1", "259:0").nvme("nvme0n1", "nvme0", 1);
     assert_refused(
         asked(&silent, PurgeMethod::Format),
@@ -178,7 +178,7 @@ fn waited(answers: &[String], patience: Patience) -> (Vec<String>, io::Result<()
 }
 
 #[test]
-fn a_sanitize_is_waited_for_and_told() {
+fn sanitize_wait_reports_its_progress() {
     let answers = [log(WORKING, 0), log(WORKING, 16384), log(WORKING, 49152), log(DONE, 65535)];
     let (lines, end) = waited(&answers, QUICK);
     end.unwrap();
@@ -198,7 +198,7 @@ fn a_sanitize_is_waited_for_and_told() {
 }
 
 #[test]
-fn a_sanitize_that_did_not_complete_is_a_failure() {
+fn incomplete_sanitize_is_a_failure() {
     let end = |answers: &[String]| waited(answers, QUICK).1.unwrap_err();
     let failed = end(&[log(WORKING, 9), log(FAILED, 65535)]).to_string();
     assert!(failed.contains("SSTAT 3") && failed.contains("sanitize it again"), "{failed}");
@@ -217,7 +217,7 @@ fn a_sanitize_that_did_not_complete_is_a_failure() {
 }
 
 #[test]
-fn a_signal_ends_the_wait_and_says_that_the_drive_goes_on() {
+fn signal_ends_sanitize_wait_with_a_message() {
     let working = log(WORKING, 9);
     let machine = FakeMachine::new().with_outputs(LOG, &[&working, &working]);
     let watch = Watch { print_line: &|_| {}, stop: &|| true };
@@ -227,7 +227,7 @@ fn a_signal_ends_the_wait_and_says_that_the_drive_goes_on() {
 }
 
 #[test]
-fn the_step_sanitizes_then_waits() {
+fn sanitize_step_sanitizes_then_waits() {
     let step = purge(DEVICE, PurgeMethod::Sanitize);
     let lines: Vec<String> = step.actions().iter().map(Action::text).collect();
     assert_eq!(

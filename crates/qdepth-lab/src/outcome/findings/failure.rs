@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_that_failed_is_codes_names_and_figures_and_no_sentence() {
+    fn target_failure_has_codes_instead_of_sentences() {
         let nothing =
             Absence::NothingMoved { direction: Direction::Write, size: 4096, offset: 1 << 20 };
         let call = Fault::Call { call: "io_uring_enter".to_owned(), errno: 5 };

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_is_doubted_by_degrees() {
+    fn severity_of_machine_findings_grows_with_the_problem() {
         assert_eq!(found(&Seen::default()), []);
         assert_eq!(found(&drifted(0.000_4)), []);
         assert_eq!(found(&drifted(0.001)), [(Code::ClockDrift, Severity::Remark)]);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn each_interference_weighs_what_the_method_says() {
+    fn interference_severities_match_the_method() {
         let with = |interference| Seen { interference, ..Seen::default() };
         let hot = |celsius| Interference {
             hottest: Some(("nvme0n1".into(), celsius, 70.0)),

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_generator_is_said_and_storage_is_not_blamed() {
+    fn stopped_generator_is_reported_instead_of_storage() {
         let (pauses, outcome) = (pauses(&[(3000, 5010)], 0.0), outcome(2005, [1, 1, 0]));
         let finding = pauses.finding(&outcome).expect("it stood still");
         assert_eq!(
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_the_storage_is_the_storages() {
+    fn storage_pause_is_a_stall() {
         let outcome = outcome(2005, [1, 1, 0]);
         let still = pauses(&[], 0.0);
         assert_eq!(still.finding(&outcome), None);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_pauses_each_is_put_down_to_its_own() {
+    fn pauses_of_generator_and_storage_are_counted_separately() {
         let pauses = pauses(&[(3000, 3500)], 0.0);
         let longer = pauses.stall(&outcome(2000, [2, 1, 0])).expect("the storage's");
         assert_eq!((longer.values["over_100ms"], longer.values["longest_ns"]), (1.0, 2e9));
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn a_late_beat_beside_running_workers_is_nothing() {
+    fn late_beat_with_active_workers_is_ignored() {
         let pauses = pauses(&[(3000, 3300)], 0.0);
         assert_eq!(pauses.finding(&outcome(12, [0, 0, 0])), None);
     }
 
     #[test]
-    fn a_worker_without_a_cpu_is_said() {
+    fn worker_without_cpu_time_is_reported() {
         let quiet = outcome(12, [0; 3]);
         assert_eq!(pauses(&[], 0.2).finding(&quiet), None);
         let starved = pauses(&[], 0.6).finding(&quiet).expect("starved");

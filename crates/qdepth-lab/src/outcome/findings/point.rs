@@ -311,7 +311,7 @@ mod tests {
     use crate::outcome::measured::Used;
 
     #[test]
-    fn errors_have_the_kernels_names_and_no_sentences() {
+    fn errors_have_errno_names_without_sentences() {
         let mut directions: [DirectionOutcome; 4] = Default::default();
         assert_eq!(errors(&directions), label::OUTSIDE);
         directions[1].errors.count_many(5, 3);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_is_not_to_be_had_is_said_by_codes_and_names() {
+    fn missing_engine_is_reported_by_codes() {
         let refused = RefusedEngine {
             engine: Engine::IoUring,
             why: label::NO_OPERATION.to_owned(),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn short_transfers_busy_workers_and_answers_without_storage_are_findings() {
+    fn short_transfers_and_implausible_latencies_are_findings() {
         let codes = |found: &[Finding]| found.iter().map(|f| f.code).collect::<Vec<_>>();
         let gone = || Measured::nothing(&null_point().unwrap(), Absence::NotThere(String::new()));
         let mut measured = gone();
@@ -370,14 +370,14 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_of_nothing_has_no_ratio() {
+    fn zero_payload_has_no_compression_ratio() {
         assert!((compressible_payload(0.75).values["ratio"] - 4.0).abs() < 1e-9);
         assert!(compressible_payload(1.0).values.is_empty());
     }
 
     /// Eight workers at 12 % were once reported as one worker at 96 %.
     #[test]
-    fn many_workers_of_little_work_are_not_busy_and_one_busy_one_is_found() {
+    fn generator_load_is_the_busiest_workers_load() {
         let worker = |ms: u64| WorkerResult {
             duration: Nanos::from_millis(1000),
             cpu: Nanos::from_millis(ms),

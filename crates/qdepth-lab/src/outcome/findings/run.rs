@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shipped_plan_is_held_against_its_own_area() {
+    fn shipped_plan_is_compared_with_its_own_area() {
         const GIB: u64 = 1 << 30;
         for (plan, bytes) in [
             ("first", GIB / 4),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn no_shipped_plan_asks_for_more_than_the_standard() {
+    fn no_shipped_plan_exceeds_the_standard_area() {
         for plan in qdepth_workload::shipped_plan_names() {
             let asked = asked_area(plan);
             assert!((1 << 20..=STANDARD_AREA.0).contains(&asked), "{plan}: {asked}");

@@ -25,7 +25,7 @@ fn shipped_plans() -> impl Iterator<Item = (String, String)> {
 }
 
 #[test]
-fn every_shipped_plan_has_its_question_in_each_language() {
+fn every_shipped_plan_has_a_translated_question() {
     let names: Vec<String> = shipped_plans().map(|(name, _)| name).collect();
     for lang in Lang::ALL {
         let questions = words(lang).answer.questions;
@@ -39,7 +39,7 @@ fn every_shipped_plan_has_its_question_in_each_language() {
 
 /// A report in another language contains no English: titles of steps are stored with the plan.
 #[test]
-fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
+fn every_shipped_step_title_is_translated() {
     let mut titles = 0;
     for (name, text) in shipped_plans() {
         for step in text.split("[[step]]").skip(1) {
@@ -63,7 +63,7 @@ fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
 }
 
 #[test]
-fn the_first_page_has_one_diagram_and_one_small_table_and_no_hash() {
+fn first_page_has_one_diagram_and_small_table() {
     for lang in Lang::ALL {
         for targets in [1, 2] {
             let (run, points) = (fixture::run(targets), fixture::points(targets));
@@ -84,7 +84,7 @@ fn the_first_page_has_one_diagram_and_one_small_table_and_no_hash() {
 
 /// A single load is shown in its measured unit; several have only shares of their maxima in common.
 #[test]
-fn one_load_is_shown_in_its_own_unit() {
+fn single_load_is_shown_in_its_unit() {
     let (run, mut points) = (fixture::run(1), fixture::points(1));
     let label = |points: &[PointRecord]| {
         let document = compose(&run, points, Lang::En);
@@ -100,7 +100,7 @@ fn one_load_is_shown_in_its_own_unit() {
 
 /// Two targets: the table shows ratios of the largest values.
 #[test]
-fn the_table_divides_the_largest_values() {
+fn ratio_table_divides_the_maxima() {
     let (run, points) = (fixture::run(2), fixture::points(2));
     let presentation = Presentation::from(Lang::En);
     let view = View::new(&run, &points, None, &presentation);
@@ -117,7 +117,7 @@ fn the_table_divides_the_largest_values() {
 
 /// A column without a valid point does not displace one that differs most.
 #[test]
-fn columns_that_differ_most_are_named_after_one_without_values() {
+fn largest_ratios_are_named_despite_invalid_target() {
     let (run, mut points) = (fixture::run(6), fixture::points(6));
     for point in points.iter_mut().filter(|point| point.target == 1) {
         point.findings.push(Finding::invalid(Code::DeviceGone));
@@ -142,7 +142,7 @@ fn columns_that_differ_most_are_named_after_one_without_values() {
 
 /// A directory next to its twin: differences by chance are not reported.
 #[test]
-fn where_one_lies_in_every_interval_no_difference_is_told() {
+fn ratios_within_intervals_are_not_significant() {
     let run = fixture::run(2);
     let mut points = fixture::points(2);
     let (first, second): (Vec<_>, Vec<_>) = points.drain(..).partition(|point| point.target == 0);
@@ -173,7 +173,7 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
 }
 
 #[test]
-fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
+fn run_at_depth_1_is_answered_by_latency() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
     points.retain(|point| point.queue_depth == 1);
     run.plan_name = "latency".into();
@@ -195,7 +195,7 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
 /// With a single queue depth, a share of the maximum is meaningless: the question is what each load
 /// reaches.
 #[test]
-fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
+fn loads_at_one_depth_are_answered_by_extremes() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
     points.retain(|point| point.queue_depth == 32);
     run.plan_name = "of-my-own".into();
@@ -217,7 +217,7 @@ fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
 
 /// CrystalDiskMark's eight numbers: loads at different queue depths have a bar and a row each.
 #[test]
-fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
+fn loads_at_different_depths_have_separate_bars() {
     let (run, mut points) = (fixture::run(1), fixture::points(1));
     points.retain(|point| match &*point.profile {
         "database" | "file-server" => [1, 32].contains(&point.queue_depth),
@@ -242,7 +242,7 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
 
 /// Write saturation is a time series within one point: start, end, and the values between.
 #[test]
-fn a_test_of_a_course_is_answered_by_its_ends() {
+fn saturation_test_is_answered_by_start_and_end() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));
     points.retain(|point| point.queue_depth == 32 && point.profile == "file-copy");
     run.plan_name = "pts-wsat".into();
@@ -262,7 +262,7 @@ fn a_test_of_a_course_is_answered_by_its_ends() {
 /// SNIA's matrix: one group per block size, and of seven read shares the first, the middle and the
 /// last.
 #[test]
-fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
+fn loads_of_several_sizes_and_mixes_form_matrix() {
     let (run, like) = (fixture::run(1), fixture::points(1));
     let like = like.iter().find(|point| point.queue_depth == 32).unwrap();
     let (sizes, shares) = (["64KiB", "4KiB", "512B"], [1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0]);

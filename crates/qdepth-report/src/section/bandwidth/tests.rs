@@ -40,7 +40,7 @@ fn run(targets: u32) -> RunRecord {
 }
 
 #[test]
-fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
+fn bandwidth_sums_targets_to_last_end_per_pass() {
     let points = [
         write(0, "baseline-write", 0, 2, 1000, 1),
         write(1, "bandwidth-write", 0, 2, 9000, 1),
@@ -73,7 +73,7 @@ fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
 }
 
 #[test]
-fn an_invalid_point_is_struck_and_is_not_the_best() {
+fn invalid_bandwidth_point_is_struck_and_never_best() {
     let mut broken = write(1, "bandwidth-write", 0, 4, 900, 1);
     broken.findings.push(qdepth_measure::Finding::invalid(qdepth_measure::Code::IoErrors));
     let points = [write(0, "bandwidth-write", 0, 1, 100, 1), broken];

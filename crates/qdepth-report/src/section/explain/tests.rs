@@ -60,7 +60,7 @@ fn points(rates: &[u64]) -> Vec<PointRecord> {
 }
 
 #[test]
-fn the_part_that_is_busy_nearly_all_the_time_is_what_limits() {
+fn fully_busy_resource_is_the_limit() {
     // 100,000 random reads of 8 KiB per second.
     let points = points(&[50_000, 90_000, 100_000]);
     let part = |own: &[(&str, &str, &str)]| match why(&run(own), &points) {
@@ -83,7 +83,7 @@ fn the_part_that_is_busy_nearly_all_the_time_is_what_limits() {
 }
 
 #[test]
-fn without_a_part_that_is_known_littles_law_tells_waiting_from_time() {
+fn littles_law_finds_limit_without_known_resources() {
     let as_fast = why(&run(&[]), &points(&[10_000, 20_000, 39_900, 79_000]));
     assert_eq!(as_fast, Some(Cause::Latency));
     let Some(Cause::Servers(served)) =
@@ -101,7 +101,7 @@ fn without_a_part_that_is_known_littles_law_tells_waiting_from_time() {
 }
 
 #[test]
-fn every_load_is_explained_summed_up_and_recommended_in_both_languages() {
+fn every_load_has_an_explanation_in_both_languages() {
     for lang in Lang::ALL {
         for targets in [1, 2] {
             let (run, points) = (fixture::run(targets), fixture::points(targets));
@@ -128,7 +128,7 @@ fn every_load_is_explained_summed_up_and_recommended_in_both_languages() {
 }
 
 #[test]
-fn the_papers_file_has_the_last_word() {
+fn texts_of_paper_file_take_precedence() {
     let paper = Paper::from_toml(
         "recommendation = { en = \"Take both.\\n\\nOr none.\", ja = \"両方です。\" }\n\
          [sum-up]\ndiagrams = \"All is well.\"\n",
@@ -157,7 +157,7 @@ fn together(drives: u32, rates: &[u64]) -> Vec<PointRecord> {
 }
 
 #[test]
-fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
+fn equal_drives_share_the_limiting_resource() {
     let mut run = run(&[("drive", "command_us", "9.6 µs")]);
     run.targets[0].facts.push(fact("drive", "product", "Drive"));
     for index in 1..3 {

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_says_how_large_it_is() {
+    fn picture_size_is_read_from_every_format() {
         let svg =
             |root: &str| size(LogoKind::Svg, format!("<?xml?><svg {root}><g/></svg>").as_bytes());
         assert_eq!(svg("x='1' viewBox='0 0 600,200'"), Some((600.0, 200.0)));

@@ -188,7 +188,7 @@ mod tests {
     use crate::words::Lang;
 
     #[test]
-    fn drives_arrays_and_file_systems_stand_on_what_they_are_built_of() {
+    fn topology_draws_arrays_and_file_systems_over_drives() {
         let mut run = fixture::run(1);
         let seen = |subject: &str, key: &str, value: &str| {
             fixture::observation(subject, key, Ok(value), "/sys")

@@ -139,7 +139,7 @@ const NAND: &[u64] = &[100_000, 150_000, 400_000, 1_000_000];
 const FLAT: &[u64] = &[10_000, 10_000, 11_000, 12_500];
 
 #[test]
-fn a_line_a_step_and_target_with_asked_and_achieved() {
+fn pressure_table_has_rows_per_step_and_target() {
     let points = staircase(&[NAND, FLAT], Some(390));
     let tables = point_tables(&run(2), &points, Lang::En);
     assert_eq!(tables.len(), 1);
@@ -158,7 +158,7 @@ fn a_line_a_step_and_target_with_asked_and_achieved() {
 }
 
 #[test]
-fn the_comparison_is_at_the_highest_step_that_all_followed() {
+fn comparison_uses_highest_step_of_all_targets() {
     let points = staircase(&[NAND, FLAT], Some(390));
     let text = sentences(&points, 2, "mean=200us");
     assert!(text.contains("At 300 MiB/s of writes"), "{text}");
@@ -171,7 +171,7 @@ fn the_comparison_is_at_the_highest_step_that_all_followed() {
 }
 
 #[test]
-fn with_intervals_the_least_quotient_is_said_too() {
+fn ratio_with_intervals_has_a_lower_bound() {
     let mut points = staircase(&[NAND, FLAT], None);
     scatter(&mut points);
     let text = sentences(&points, 2, "mean=200us");
@@ -181,7 +181,7 @@ fn with_intervals_the_least_quotient_is_said_too() {
 }
 
 #[test]
-fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
+fn invalid_step_is_struck_and_not_drawn() {
     let mut points = staircase(&[NAND, FLAT], None);
     points[7].findings.push(Finding::invalid(Code::IoErrors));
     let text = sentences(&points, 2, "mean=900us");
@@ -200,7 +200,7 @@ fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
 }
 
 #[test]
-fn the_section_has_its_diagrams_and_every_percentile_its_count() {
+fn pressure_section_has_diagrams_and_percentile_counts() {
     let document = document(&staircase(&[NAND, FLAT], Some(390)));
     let section = section(&document, "write-pressure");
     assert_eq!(section.title, "Responsiveness under write pressure");
@@ -232,7 +232,7 @@ fn the_section_has_its_diagrams_and_every_percentile_its_count() {
 }
 
 #[test]
-fn what_a_writer_may_do_beside_a_reader_is_recommended() {
+fn recommendation_limits_writes_next_to_a_reader() {
     let at_once: &[u64] = &[100_000, 300_000, 400_000, 1_000_000];
     let recommended = |means: &[u64]| {
         let document = document(&staircase(&[means, FLAT], None));
@@ -254,7 +254,7 @@ fn what_a_writer_may_do_beside_a_reader_is_recommended() {
 }
 
 #[test]
-fn the_knee_is_where_the_latency_doubles_for_good() {
+fn knee_is_a_lasting_doubling_of_latency() {
     let knee = |means: &[u64]| {
         let points = staircase(&[means], None);
         let document = compose(&run(1), &points, Lang::En);
@@ -273,7 +273,7 @@ fn the_knee_is_where_the_latency_doubles_for_good() {
 
 /// Reads in step with an exact schedule made the curve of an emulated drive zigzag.
 #[test]
-fn a_shorter_wait_under_more_writes_is_said_with_its_cause() {
+fn falling_latency_under_pressure_is_explained() {
     let falls = |points: &[PointRecord]| {
         let document = document(points);
         let blocks = &section(&document, "write-pressure").blocks;
@@ -292,7 +292,7 @@ fn a_shorter_wait_under_more_writes_is_said_with_its_cause() {
 }
 
 #[test]
-fn loads_that_are_no_write_pressure_are_told_one_by_one() {
+fn steps_without_write_pressure_are_listed_by_load() {
     let mut points = staircase(&[&[100_000, 200_000]], None);
     for point in &mut points {
         point.read_share = 0.5;
@@ -316,7 +316,7 @@ fn number_before(text: &str, word: &str) -> Option<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn a_sentence_never_contradicts_its_data(
+    fn pressure_sentences_agree_with_their_data(
         first in prop::collection::vec(10_000u64..2_000_000, 2..5),
         second in prop::collection::vec(10_000u64..2_000_000, 2..5),
         short in prop::option::of(1u64..100),

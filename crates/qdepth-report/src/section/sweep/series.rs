@@ -191,7 +191,7 @@ mod tests {
     use crate::words::Lang;
 
     #[test]
-    fn every_load_has_its_sentences_in_both_languages() {
+    fn every_load_has_sentences_in_both_languages() {
         for lang in Lang::ALL {
             for targets in [1, 2] {
                 let (run, points) =

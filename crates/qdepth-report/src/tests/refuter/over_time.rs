@@ -62,7 +62,7 @@ fn check_each(plan: &str, counts: &[Vec<u64>], check: impl Fn(&View<'_>, &str)) 
 }
 
 #[test]
-fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
+fn no_sentence_of_random_series_is_refuted() {
     let config = Config { cases: SETS, failure_persistence: None, ..Config::default() };
     let held = std::cell::Cell::new(0);
     let ran = TestRunner::new(config).run(&count_series(), |counts| {
@@ -103,7 +103,7 @@ fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
 
 /// The checker does not accept everything.
 #[test]
-fn a_last_value_that_was_never_seen_is_refuted() {
+fn refuter_detects_wrong_series_values() {
     let counts = vec![vec![1_000, 1_100, 900], vec![500, 400, 450]];
     let words = crate::words::words(Lang::En).timeline.course;
     let rate = |count: f64| format!("{:.2}", count * 8192.0 / MIB * 10.0);

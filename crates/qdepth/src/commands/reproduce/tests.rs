@@ -27,7 +27,7 @@ fn compared(reference: &Reference) -> Comparison {
 }
 
 #[test]
-fn a_wrong_medium_is_found() {
+fn wrong_device_model_increases_errors() {
     let right = compared(&calibrated());
     let mut wrong = calibrated();
     wrong.plans.clear();
@@ -43,14 +43,14 @@ fn a_wrong_medium_is_found() {
 }
 
 #[test]
-fn the_same_reference_gives_the_same_figures() {
+fn same_reference_gives_same_figures() {
     let mut reference = calibrated();
     reference.published.truncate(6);
     assert_eq!(compared(&reference), compared(&reference));
 }
 
 #[test]
-fn what_cannot_be_emulated_says_why() {
+fn unknown_device_model_fails_with_a_reason() {
     let mut reference = calibrated();
     reference.plans.clear();
     for target in &mut reference.targets {
@@ -68,7 +68,7 @@ fn what_cannot_be_emulated_says_why() {
 }
 
 #[test]
-fn an_interruption_leaves_nothing_half_done() {
+fn interrupted_emulation_returns_only_errors() {
     let reference = calibrated();
     let emulation = emulate(&reference, &read_words, &AtomicBool::new(true)).unwrap();
     assert!(emulation.values().all(Result::is_err));
@@ -79,7 +79,7 @@ fn point(target: &str, load: &str, intensity: u32) -> PointName {
 }
 
 #[test]
-fn every_plan_of_the_reference_has_points_and_every_column_a_plan() {
+fn every_reference_plan_has_points_for_its_columns() {
     let reference = Reference::shipped().unwrap();
     let wanted = reference.points();
     let mut columns = BTreeSet::new();
@@ -95,7 +95,7 @@ fn every_plan_of_the_reference_has_points_and_every_column_a_plan() {
 
 /// The plan of a section and the expression in `targets.toml` define the same load.
 #[test]
-fn a_plan_measures_what_its_columns_spell() {
+fn plan_measures_the_same_as_its_column_expressions() {
     let mut reference = Reference::shipped().unwrap();
     let wanted = BTreeSet::from([
         point("p3700", "database", 32),

@@ -184,7 +184,7 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
 }
 
 #[test]
-fn the_reference_of_options_is_what_the_program_takes() {
+fn options_reference_matches_the_program() {
     let mut root = with_examples();
     root.build();
     let mut page =
@@ -201,7 +201,7 @@ fn the_reference_of_options_is_what_the_program_takes() {
 }
 
 #[test]
-fn the_reference_of_findings_is_what_reports_say() {
+fn findings_reference_matches_the_reports() {
     let mut page = "# Findings\n\nqdepth detects these problems. Each entry has a code, whose \
                     meaning never changes, the title that reports print, the condition, the names \
                     of its values in [JSON](../json.md), and a remedy. A finding is about a point \
@@ -257,7 +257,7 @@ fn of_values(names: &[&str]) -> String {
 }
 
 #[test]
-fn the_reference_of_reasons_is_what_is_told() {
+fn reasons_reference_matches_the_codes() {
     let mut page =
         "# Reasons for unknown facts\n\n`unknown_because` in [JSON](../json.md) and in the \
                     [logbook](../schema.md) is one of these codes, with values by name. The \
@@ -271,7 +271,7 @@ fn the_reference_of_reasons_is_what_is_told() {
 }
 
 #[test]
-fn the_reference_of_remarks_is_what_is_told() {
+fn remarks_reference_matches_the_codes() {
     let mut page =
         "# Differences from other programs\n\nIf qdepth handles an option of fio or IOR \
                     differently, the run gets the finding `not-literal`, with one of these codes \
@@ -299,7 +299,7 @@ const LATENCIES: [&[&str]; 3] = [
 ];
 
 #[test]
-fn the_reference_of_csv_is_what_is_exported() {
+fn csv_reference_matches_the_export() {
     let [time, direction, figure] = LATENCIES.map(|words| format!("{{{}}}", words.join(", ")));
     let mut page = format!(
         "# CSV columns\n\n`qdepth export --csv` prints one row for each point. A cell is empty \
@@ -406,7 +406,7 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
 }
 
 #[test]
-fn the_reference_of_plan_files_is_what_is_read() {
+fn plan_file_reference_matches_the_schema() {
     let schema: Value = serde_json::from_str(&plan_schema()).expect("a JSON Schema");
     let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
                     Schema for editors, `qdepth plans standard` a plan to start from. \

@@ -91,7 +91,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn claims_hold_wherever_in_its_interval_a_value_lies(
+    fn claims_hold_for_any_value_in_the_intervals(
         points in prop_oneof![lines(), saturating()],
         shares in prop::collection::vec(0.0f64..=1.0, 10),
     ) {
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn comparisons_hold_likewise(
+    fn comparisons_hold_for_any_value_in_the_intervals(
         first in saturating(), second in saturating(),
         near in 0.9f64..1.1, alike in any::<bool>(),
         shares in prop::collection::vec(0.0f64..=1.0, 20),
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn words_for_a_number_do_not_contradict_it(
+    fn rounded_value_agrees_with_its_interval(
         value in 1e-3f64..1e9,
         half in 0.0f64..0.2,
         known in any::<bool>(),
@@ -156,7 +156,7 @@ proptest! {
 }
 
 #[test]
-fn a_saturating_line_is_told_as_a_person_would() {
+fn saturating_curve_is_described_correctly() {
     let at = |queue_depth, value: f64| CurvePoint {
         queue_depth,
         value,
