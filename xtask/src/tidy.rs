@@ -8,6 +8,7 @@ mod plain;
 mod raised;
 mod security;
 mod sizes;
+mod test_names;
 #[cfg(test)]
 mod testing;
 mod tuples;
@@ -44,6 +45,7 @@ pub fn tidy() -> Result<()> {
             words.check(&name, &text, &mut broken);
             widths::check(&name, &text, &mut broken)?;
             plain::comments(&name, &text, &mut broken);
+            test_names::check(&name, &text, &mut broken);
             let parsed = syn::parse_file(&text);
             let mut parsed = parsed.with_context(|| format!("{name} cannot be parsed"))?;
             let tests = sizes::without_tests(&mut parsed.items);

@@ -38,8 +38,9 @@ const CATALOGUE: &str = "crates/qdepth-words/text/en.toml";
 /// titles.
 const NOT_YET: [&str; 2] = ["docs/design/", "docs/SUMMARY.md"];
 
-/// Words with which a doc comment must not open: it defines a thing by a noun or a verb.
-const OPENINGS: [&str; 12] = [
+/// Words with which a doc comment or the name of a test must not open: it starts with a noun or a
+/// verb.
+pub(super) const OPENINGS: [&str; 12] = [
     "What", "Whether", "How", "Where", "When", "As", "Who", "Whoever", "Whose", "Which", "That",
     "Of",
 ];
