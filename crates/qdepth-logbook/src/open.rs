@@ -282,13 +282,14 @@ type Object = (String, bool, String);
 
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     let query = "SELECT name, type <> 'table' OR sql LIKE 'CREATE VIRTUAL%' AS is_active, sql
-                 FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger') ORDER BY is_active";
+                 FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger')
+                 ORDER BY is_active";
     let mut query = connection.prepare(query)?;
     query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
 }
 
-/// Tables, views and triggers as the migrations up to this version create them. Those of the newest version
-/// are kept, because creating them takes a millisecond.
+/// Tables, views and triggers as the migrations up to this version create them. Those of the newest
+/// version are kept, because creating them takes a millisecond.
 fn expected(version: i64) -> rusqlite::Result<Cow<'static, [Object]>> {
     static NEWEST: OnceLock<Vec<Object>> = OnceLock::new();
     if version == SCHEMA_VERSION

@@ -55,7 +55,7 @@ mod published {
         let mut text = shipped_profile_text(load).unwrap().to_owned();
         if aligned && !text.contains("alignment") {
             let size = text.lines().find_map(|l| l.strip_prefix("block_size = ")).unwrap();
-            text = text.replacen("block_size", &format!("alignment = {size}\nrequest_size"), 1);
+            text = text.replacen("block_size", &format!("alignment = {size}\nblock_size"), 1);
         }
         let body: Vec<&str> = text.lines().filter(|l| !l.starts_with('#')).collect();
         let plan = format!(

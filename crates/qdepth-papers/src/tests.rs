@@ -94,7 +94,7 @@ fn invalid_relations_and_targets_are_refused_with_reasons() {
     let error = whole::<Diagrams>("diagrams.toml", diagram).expect_err("speed").to_string();
     assert!(error.contains("line 5") && error.contains("`throughput_gb`"), "{error}");
     let shaded =
-        "arrangement,load,format,outstanding,class,emulated,reference\nsingle,x,f,1,pink,1,1\n";
+        "arrangement,load,format,queue_depth,class,emulated,reference\nsingle,x,f,1,pink,1,1\n";
     let error = rows::<Shaded>("shading.csv", shaded).expect_err("pink").to_string();
     assert!(error.contains("`pink`") && error.contains("`white`"), "{error}");
 }

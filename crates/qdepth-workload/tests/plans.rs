@@ -460,16 +460,6 @@ fn only_simultaneous_targets_share_a_group() {
 }
 
 #[test]
-fn old_key_names_give_the_same_plan() {
-    let new = "name=\"t\"\nqueue_depth=[4]\n[[profile]]\nname=\"p\"\nrandom=100\nread=100\n\
-               block_size=\"4KiB\"\n[[step]]\ntitle=\"s\"\nload=[{profile=\"p\",queue_depth=2}]";
-    let old = new.replace("queue_depth", "outstanding").replace("block_size", "request_size");
-    let [new, old] = [new, &old].map(|text| plan(text).map(|plan| plan.hash()));
-    assert!(new.is_ok(), "{new:?}");
-    assert_eq!(new, old);
-}
-
-#[test]
 fn invalid_steps_are_refused_with_a_remedy() {
     let stairs = |from: &str, to: &str, by: &str, profile: &str| {
         plan(&format!(

@@ -332,7 +332,7 @@ preconditioned() {
     ends 0 qdepth plan $words $DESTROY --overwrite-signature data || { cat /tmp/out; return 1; }
     ends_well qdepth run $words --no-report --logbook /tmp/w.db --json $DESTROY \
         --overwrite-signature data || return 1
-    says 'passes load=sequential request_size=128KiB area_bytes=1071644672 passes=2 ' /tmp/out || return 1
+    says 'passes load=sequential block_size=128KiB area_bytes=1071644672 passes=2 ' /tmp/out || return 1
     all=$((($(written $C) - before) / 2048))
     [ $all -ge 2044 ] && [ $all -le 2050 ] || { echo "$all MiB were written"; return 1; }
 }
@@ -414,7 +414,7 @@ fitted() { # what is exported
     { printf 'name = "few"\noutstanding = [1, 4, 16, 32]\nduration = "1s"\nwarm_up = "500ms"\n'
     for load in "read 100 4" "read 100 64" "read 0 64" "read 0 4" "write 100 4" "write 100 64" "write 0 64" "write 0 4"; do
         set -- $load
-        printf '[[profile]]\nname = "%s-%s-%s"\nread = %s\nrandom = %s\nrequest_size = "%sKiB"\n' \
+        printf '[[profile]]\nname = "%s-%s-%s"\nread = %s\nrandom = %s\nblock_size = "%sKiB"\n' \
             $1 $2 $3 $([ $1 = read ] && echo 100 || echo 0) $2 $3
     done; } >few.toml
     # Merged requests would count as one.

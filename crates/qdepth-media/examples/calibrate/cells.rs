@@ -138,7 +138,7 @@ fn point(load: &str, queue_depth: u32, shape: TargetShape, aligned: bool) -> Ans
     let mut text = text;
     if aligned && !text.contains("alignment") {
         let size = text.lines().find_map(|l| l.strip_prefix("block_size = ")).unwrap_or("\"4KiB\"");
-        text = text.replacen("block_size", &format!("alignment = {size}\nrequest_size"), 1);
+        text = text.replacen("block_size", &format!("alignment = {size}\nblock_size"), 1);
     }
     let body = text.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
     let file: PlanFile = toml::from_str(&format!(

@@ -114,8 +114,8 @@ macro_rules! rows {
         shown u32 = |shown| shown.point.interim_checks,;
     io_per_s "IOPS: completed reads, writes and trims per second."
         shown f64 = |shown| shown.summary.io_per_s.value,;
-    confidence_interval "95 % confidence interval of `io_per_s`, low and high; null if it cannot be \
-              determined."
+    confidence_interval "95 % confidence interval of `io_per_s`, low and high; null if it cannot \
+        be determined."
         shown Option<[f64; 2]> =
             |shown| shown.summary.io_per_s.interval.map(|(low, high)| [low, high]),;
     io_per_s_low "Low end of the 95 % confidence interval of `io_per_s`; null if it cannot be \
