@@ -10,7 +10,7 @@ use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
 use crate::series::{Interval, slice};
 use crate::shard::{Shard, StopGroup};
-use crate::target::{Absence, Completion, CpuTime, Slot, Target, TargetFailure};
+use crate::target::{Absence, CALL_MAX, Completion, CpuTime, Slot, Target, TargetFailure};
 
 /// Time limit for requests in flight after the window and after an interruption: a hung device must
 /// not block the program (docs/method/thresholds.md).
@@ -233,7 +233,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         let issued = in_flight.issued;
         let intended = if RESPONSE { self.intended[slot.0 as usize] } else { issued };
         let stamps = Stamps { intended, issued, completed: completion.at };
-        if completion.result == in_flight.left as i32 {
+        if i64::from(completion.result) == i64::from(in_flight.left) {
             in_flight.left = FREE;
             self.ledger.completed(direction, u64::from(size), stamps);
         } else if completion.result > 0 {
@@ -255,7 +255,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     fn submit_rest(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
         let in_flight = &mut self.slots[slot.0 as usize];
         let size = in_flight.request.size;
-        if in_flight.left == size {
+        if in_flight.left == size && size <= CALL_MAX {
             self.ledger.short(in_flight.request.direction);
         }
         in_flight.left -= bytes;

@@ -29,5 +29,6 @@ pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};
 pub use target::{
-    Absence, Cause, Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure,
+    Absence, CALL_MAX, Cause, Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure,
+    moved,
 };

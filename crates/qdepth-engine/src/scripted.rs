@@ -9,7 +9,7 @@ use qdepth_workload::{Direction, Request};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::target::{Completion, Completions, Slot, Target, TargetFailure};
+use crate::target::{Completion, Completions, Slot, Target, TargetFailure, moved};
 
 /// Service time of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,7 +111,7 @@ impl ScriptedTarget {
     }
 
     fn result(&self, request: &Request) -> Option<i32> {
-        let whole = if request.direction == Direction::Sync { 0 } else { request.size as i32 };
+        let whole = if request.direction == Direction::Sync { 0 } else { moved(request.size) };
         match self.fault {
             Some(Fault::Error { every, errno }) if self.submitted.is_multiple_of(every) => {
                 Some(-errno)

@@ -9,6 +9,19 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
+/// Most bytes that the kernel reads or writes in one call. The rest of a larger request is left to
+/// the caller.
+pub const CALL_MAX: u32 = 0x7fff_f000;
+/// Piece of a request whose size does not fit in a result.
+const PIECE: i32 = 1 << 30;
+
+/// Result of a request that moved all of its bytes, or as many as a result can express: the loop
+/// submits the rest.
+#[inline]
+pub fn moved(size: u32) -> i32 {
+    i32::try_from(size).unwrap_or(PIECE)
+}
+
 /// Result of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {

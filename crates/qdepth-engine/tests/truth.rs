@@ -251,6 +251,21 @@ fn failed_ios_are_counted_but_not_in_rates() {
 }
 
 #[test]
+fn a_request_over_two_gib_is_completed_in_pieces_and_not_short() {
+    let service = Service::Fixed(Nanos::from_micros(50));
+    let size = 3 << 30;
+    let point = Point {
+        block_size: SizeMix::fixed(size),
+        area: Extent { offset_bytes: 0, length_bytes: 16 << 30 },
+        ..point(2, Arrivals::Closed, Nanos::from_millis(50))
+    };
+    let outcome = run(&mut ScriptedTarget::new(4, service, 1), &point);
+    assert!(outcome.completed() > 100, "{}", outcome.completed());
+    assert_eq!(outcome.bytes(), outcome.completed() * u64::from(size));
+    assert!(outcome.directions.iter().all(|d| d.short == 0 && d.errors.total() == 0));
+}
+
+#[test]
 fn short_transfers_are_continued_and_counted() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Short { every: 100 });

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
+use qdepth_engine::moved;
 use qdepth_workload::{Direction, Request};
 use rustix::fs::{FallocateFlags, FileType, fallocate, fstat};
 use rustix::io::Errno;
@@ -83,6 +84,7 @@ impl Discard {
     /// Fills a submission entry, except for its slot and its file.
     pub(crate) fn enter(self, entry: &mut io_uring_sqe, request: Request, flags: IoringSqeFlags) {
         let Request { offset, size, .. } = request;
+        let size = moved(size).unsigned_abs();
         entry.flags = flags;
         entry.ioprio.ioprio = 0;
         entry.op_flags.rw_flags = ReadWriteFlags::empty();
@@ -107,6 +109,8 @@ impl Discard {
     #[cold]
     pub(crate) fn now(self, file: RawFd, request: Request) -> i32 {
         let Request { offset, size, .. } = request;
+        let result = moved(size);
+        let size = result.unsigned_abs();
         let range = [offset, u64::from(size)];
         let at = (&raw const range).expose_provenance();
         let (number, arguments) = match self {
@@ -119,7 +123,7 @@ impl Discard {
         // SAFETY: the call reads the range before it returns; the target keeps the file open while
         // requests are in flight.
         let answer = unsafe { call(number, arguments) };
-        if answer == 0 { size as i32 } else { answer as i32 }
+        if answer == 0 { result } else { answer as i32 }
     }
 }
 
@@ -143,7 +147,7 @@ impl Sizes {
     /// Converts the kernel's result of a slot's request: bytes, or a negative error number.
     pub(crate) fn result(&mut self, slot: u32, result: i32) -> i32 {
         match self.0.get_mut(slot as usize).map(std::mem::take) {
-            Some(size) if result == 0 && size > 0 => size as i32,
+            Some(size) if result == 0 && size > 0 => moved(size),
             _ => result,
         }
     }

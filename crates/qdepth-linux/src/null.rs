@@ -7,6 +7,7 @@ use std::thread::Builder;
 
 use qdepth_engine::{
     Completion, Completions, CpuTime, Interval, Outcome, Slot, Target, TargetFailure, measure,
+    moved,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Fsync, Operation, Point, Request, SizeMix, Stop};
@@ -34,7 +35,8 @@ impl Target for NullTarget {
     fn submit(&mut self, slot: Slot, request: Request) {
         let entry = self.ring.next();
         entry.opcode = IoringOp::Nop;
-        let user_data = u64::from(slot.0) << 32 | u64::from(request.size);
+        let bytes = moved(request.size).unsigned_abs();
+        let user_data = u64::from(slot.0) << 32 | u64::from(bytes);
         entry.user_data = io_uring_user_data { u64_: user_data };
         self.ring.queue();
     }

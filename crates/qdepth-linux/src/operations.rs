@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, RawFd};
 
+use qdepth_engine::moved;
 use qdepth_workload::{Direction, Operation, Request};
 use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, fallocate, fsync, ftruncate, mkdirat, openat, statat,
@@ -94,7 +95,7 @@ impl Perform for Operations {
             true => self.on_entry(file, request.offset),
             false => self.on_file(file, request),
         };
-        done.map_or_else(|why| -why.raw_os_error(), |()| request.size as i32)
+        done.map_or_else(|why| -why.raw_os_error(), |()| moved(request.size))
     }
 }
 

@@ -58,6 +58,19 @@ fn trimmed_range_reads_zeros_and_keeps_file_length() {
 }
 
 #[test]
+fn a_trim_of_more_than_a_result_can_express_is_done_in_pieces() {
+    for engine in [Engine::IoUring, Engine::Threads, Engine::Sync] {
+        let file = tempfile::tempfile().expect("a temporary file");
+        file.set_len(5 << 30).expect("a sparse file");
+        let mut target = open(engine, &file).unwrap_or_else(|why| panic!("{engine:?}: {why}"));
+        let trim = Request { direction: Direction::Trim, offset: 0, size: 3 << 30 };
+        assert_eq!(result(&mut target, trim), 1 << 30, "{engine:?}");
+        let trim = Request { size: i32::MAX as u32, ..trim };
+        assert_eq!(result(&mut target, trim), i32::MAX, "{engine:?}");
+    }
+}
+
+#[test]
 fn engines_without_trim_support_are_refused() {
     let file = tempfile::tempfile().expect("a temporary file");
     for engine in [Engine::LinuxAio, Engine::IoUringPolled] {

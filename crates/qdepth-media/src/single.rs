@@ -1,6 +1,6 @@
 //! Fast path for one device of a known type under one stream, the most frequent emulated load.
 
-use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
+use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure, moved};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
 
@@ -71,7 +71,7 @@ impl<M: Medium> Target for Single<'_, M> {
         let issued = self.host.process(ticks(now), 0, io, further);
         let at = self.host.share(issued, further);
         let end = instant(self.medium.submit(at, slot.0, io));
-        self.pending.push(end.0.max(now.0), slot.0, io.size as i32);
+        self.pending.push(end.0.max(now.0), slot.0, moved(io.size));
     }
 
     #[inline(always)]

@@ -308,6 +308,10 @@ impl Point {
     pub fn write_share(&self) -> f64 {
         (1.0 - self.read_share - self.trim_share).max(0.0)
     }
+    /// Bytes of the buffer of a request. Trims need no more than a block.
+    pub fn buffer_bytes(&self) -> u32 {
+        self.block_size.max().min(if self.trim_share >= 1.0 { 4096 } else { u32::MAX })
+    }
     /// Bytes that its streams move, all together; 0: no limit.
     pub fn bytes_of_streams(&self) -> u64 {
         self.stop.bytes_per_stream * u64::from(self.streams)

@@ -502,7 +502,7 @@ fn open(
     let seed = point.seed ^ u64::from(shard.streams.start);
     let options = OpenOptions {
         slots: shard.slots(),
-        size_max: point.block_size.max(),
+        size_max: point.buffer_bytes(),
         payload: point.payload,
         seed,
         engine,

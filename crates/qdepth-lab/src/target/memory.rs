@@ -55,7 +55,7 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
 /// Bytes of the buffers of a point's requests.
 fn in_flight(point: &Point) -> u64 {
     let slots = u64::from(point.streams).saturating_mul(u64::from(point.queue_depth));
-    slots.saturating_mul(u64::from(point.block_size.max()).next_multiple_of(4096))
+    slots.saturating_mul(u64::from(point.buffer_bytes()).next_multiple_of(4096))
 }
 
 /// Available bytes, and whose limit that is; `None` if unknown.

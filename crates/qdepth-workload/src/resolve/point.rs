@@ -9,7 +9,7 @@ use super::choices::Choices;
 use super::error::ResolveError;
 use super::fsync::fsync;
 use super::load::Load;
-use super::sizes::{chosen_sizes, sizes};
+use super::sizes::{SIZE_MAX, chosen_sizes, sizes};
 use super::ways::Destination;
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
@@ -26,7 +26,7 @@ use crate::trace::Trace;
 
 /// Maximum number of requests in flight over all streams of a point, for each part of its target:
 /// the capacity of one ring.
-const IN_FLIGHT_MAX: u32 = 4096;
+const IN_FLIGHT_MAX: u32 = 16384;
 /// Minimum measured time of a point that ends by its precision: a slow change widens the confidence
 /// interval only after some time.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
@@ -169,7 +169,8 @@ fn own_writes(
         );
     }
     let alignment_bytes = profile.write_alignment.map_or(alignment, |alignment| alignment.0);
-    if alignment_bytes == 0 || alignment_bytes > 1 << 30 || !alignment_bytes.is_multiple_of(block) {
+    if alignment_bytes == 0 || alignment_bytes > SIZE_MAX || !alignment_bytes.is_multiple_of(block)
+    {
         return Err(format!(
             "write_alignment {}: use a multiple of {block} B",
             Bytes(alignment_bytes)
@@ -519,9 +520,9 @@ fn alignment(
     // The alignment of a profile belongs to its own block size, which another one may replace.
     let least = if choices.block_size.is_some() { block } else { 0 };
     let alignment = profile.alignment.map_or(standard.max(block), |a| a.0.max(least));
-    if alignment == 0 || alignment > 1 << 30 || !alignment.is_multiple_of(block) {
+    if alignment == 0 || alignment > SIZE_MAX || !alignment.is_multiple_of(block) {
         return Err(format!(
-            "alignment {}: must be a multiple of {} on this target, and at most 1GiB",
+            "alignment {}: must be a multiple of {} on this target, and less than 4GiB",
             Bytes(alignment),
             Bytes(block)
         ));

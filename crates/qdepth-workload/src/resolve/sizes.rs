@@ -6,8 +6,8 @@ use super::choices::Choices;
 use crate::profile::{Profile, SizeSpec};
 use crate::size::SizeMix;
 
-/// Largest request.
-const SIZE_MAX: u64 = 1 << 30;
+/// Largest request: its bytes are counted in 32 bits, in which one value means none.
+pub(super) const SIZE_MAX: u64 = u32::MAX as u64 - 1;
 
 /// The request sizes of the profile, or the one that is chosen over it.
 pub(super) fn chosen_sizes(
@@ -47,11 +47,11 @@ fn unsupported(list: &[(Bytes, u32)], block: u64) -> Option<(String, Bytes)> {
     let decimal = size.0 > 0 && size.0.is_multiple_of(1000);
     let hint = if decimal { "; 1 KB is 1,000 bytes, 1 KiB is 1,024" } else { "" };
     let why = format!(
-        "block size {size}: must be a multiple of {} on this target, and at most {}{hint}",
-        Bytes(block),
-        Bytes(SIZE_MAX)
+        "block size {size}: must be a multiple of {} on this target, and less than 4GiB{hint}",
+        Bytes(block)
     );
-    Some((why, Bytes(size.0.clamp(1, SIZE_MAX).div_ceil(block) * block)))
+    let most = SIZE_MAX / block * block;
+    Some((why, Bytes(size.0.clamp(1, most).div_ceil(block) * block)))
 }
 
 pub(super) fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
