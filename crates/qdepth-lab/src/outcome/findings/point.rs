@@ -5,7 +5,7 @@ use qdepth_host::target::Kind;
 use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, Nanos, Severity, label};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
-use qdepth_workload::Point;
+use qdepth_workload::{Arrivals, Point};
 
 use crate::outcome::measured::Measured;
 use crate::request::worker_result::WorkerResult;
@@ -68,7 +68,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
             .value("waited_ns", outcome.longest_gap.0 as f64),
     );
     found(
-        outcome.backlog_max > u64::from(point.queue_depth),
+        outcome.backlog_max > u64::from(point.queue_depth) && !only_bursts(point, outcome),
         Finding::invalid(Code::Saturated)
             .value("backlog_max", outcome.backlog_max as f64)
             .value("limit", f64::from(point.queue_depth)),
@@ -99,6 +99,14 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     more.into_iter().flatten().for_each(|finding| found(true, finding));
     busy_generator(measured).into_iter().for_each(|finding| found(true, finding));
     findings
+}
+
+/// True if the backlog comes from random arrivals alone: less than half of the queue depth was used
+/// on average, so the queue is stable and empties again.
+fn only_bursts(point: &Point, outcome: &Outcome) -> bool {
+    let depth = f64::from(point.queue_depth) * f64::from(point.streams);
+    let used = outcome.in_flight_integral / (outcome.duration.0.max(1) as f64 * depth.max(1.0));
+    matches!(point.arrivals, Arrivals::Poisson { .. }) && used < 0.5
 }
 
 fn short_transfers(outcome: &Outcome) -> Option<Finding> {
