@@ -75,7 +75,7 @@ impl MeasurementFile {
 
     fn unlink(&mut self) -> io::Result<()> {
         let Some(directory) = self.directory.take() else { return Ok(()) };
-        entry::remove(&directory, NAME, self.inode, AtFlags::empty())
+        entry::remove(&directory, name_in(&self.path), self.inode, AtFlags::empty())
     }
 }
 
@@ -152,7 +152,7 @@ impl Cleared {
         let held = match (self.held, &self.directory) {
             (Some(held), _) => held,
             (None, Some(directory)) => {
-                let file = open_in(directory, OFlags::CREATE | OFlags::EXCL)
+                let file = open_in(directory, &self.path, OFlags::CREATE | OFlags::EXCL)
                     .map_err(|error| cannot_make(&self.path, error))?;
                 Existing::hold(&self.system, File::from(file), &self.path, None)?
             }
@@ -184,6 +184,20 @@ pub fn clear(
     wanted: &Wanted<'_>,
     promised_bytes: u64,
 ) -> Result<Cleared, Problem> {
+    clear_named(system, target, NAME, wanted, promised_bytes)
+}
+
+/// Like [`clear`], with another name for the file in a directory.
+///
+/// # Errors
+/// Those of [`clear`].
+pub fn clear_named(
+    system: &System,
+    target: &Inspected,
+    name: &str,
+    wanted: &Wanted<'_>,
+    promised_bytes: u64,
+) -> Result<Cleared, Problem> {
     let size_bytes = wanted.size_bytes / LABEL_BYTES * LABEL_BYTES;
     let Kind::Directory(file_system) = &target.kind else {
         guard::check_unused(system, target)?;
@@ -194,10 +208,10 @@ pub fn clear(
         return Ok(Cleared { system: system.clone(), path, directory: None, held, size_bytes });
     };
     guard::check_location(&target.path, file_system)?;
-    let path = target.path.join(NAME);
+    let path = target.path.join(name);
     let directory = target.handle().try_clone_to_owned();
     let directory = directory.map_err(|error| failure("open", &target.path, error))?;
-    let held = match rustix::fs::statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW) {
+    let held = match rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => {
             may_make(&directory).map_err(|error| cannot_make(&path, error))?;
             check_room(target, size_bytes, 0, promised_bytes)?;
@@ -208,7 +222,7 @@ pub fn clear(
             let existing = target::inspect(system, &path)?;
             guard::check_unused(system, &existing)?;
             check_room(target, size_bytes, existing.allocated_bytes(), promised_bytes)?;
-            let open = open_in(&directory, OFlags::empty());
+            let open = open_in(&directory, &path, OFlags::empty());
             let open = open.map_err(|error| cannot_make(&path, error))?;
             Some(Existing::hold(system, File::from(open), &path, Some(&existing))?)
         }
@@ -249,8 +263,13 @@ pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     }
 }
 
-fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    entry::open(directory, NAME, flags | OFlags::RDWR | OFlags::NONBLOCK)
+/// Name of a measurement file in its directory.
+fn name_in(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or(NAME)
+}
+
+fn open_in(directory: &OwnedFd, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    entry::open(directory, name_in(path), flags | OFlags::RDWR | OFlags::NONBLOCK)
 }
 
 fn changed(path: &Path) -> Refusal {
