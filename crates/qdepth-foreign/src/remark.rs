@@ -54,6 +54,8 @@ remarks! {
     OneTrimAtATime = "one-trim-at-a-time";
     TrimsAtIodepth = "trims-at-iodepth";
     ThinkTimeSlept = "think-time-slept";
+    PausesLimitRate = "pauses-limit-rate";
+    RateWithoutPauses = "rate-without-pauses";
     FlowWithinStep = "flow-within-step";
     DepthsDoubled = "depths-doubled";
     // Offsets.
@@ -62,10 +64,13 @@ remarks! {
     PlacesDrawnIndependently = "places-drawn-independently";
     NormalInZones = "normal-in-zones";
     PopularPlacesScattered = "popular-places-scattered";
+    RestOfValueIgnored = "rest-of-value-ignored";
+    SizesOfWholeUnits = "sizes-of-whole-units";
     SizesOfReadsAndWrites = "sizes-of-reads-and-writes";
     OffsetShareOfNothing = "offset-share-of-nothing";
     EachFileReplayedAlone = "each-file-replayed-alone";
     // Files and directories.
+    FilesLaidOut = "files-laid-out";
     FileWrittenInFull = "file-written-in-full";
     FilesInMeasurementFile = "files-in-measurement-file";
     FileSystemNotFilled = "file-system-not-filled";
@@ -81,6 +86,8 @@ remarks! {
     EntriesMadeBefore = "entries-made-before";
     GuardsDecide = "guards-decide";
     // Payload, syncs and verification.
+    NoLifetimeHint = "no-lifetime-hint";
+    PagesStayCached = "pages-stay-cached";
     PayloadDrawnOnce = "payload-drawn-once";
     CompressibleInEachBlock = "compressible-in-each-block";
     CompressibleWithoutPattern = "compressible-without-pattern";

@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 
 #[cfg(test)]
+mod fio_accepted;
+#[cfg(test)]
 mod fio_fuzz;
 #[cfg(test)]
 mod fio_jobs;

@@ -412,7 +412,11 @@ fn program_named_fio_prints_and_exits_like_fio() {
     let name = jobs(&workspace, "text.fio", text);
     let ours = as_fio(&workspace, &name);
     assert_eq!(ours.status.code(), Some(0), "{}", String::from_utf8_lossy(&ours.stderr));
-    assert_eq!(String::from_utf8_lossy(&ours.stderr), "", "nothing on the standard error");
+    let findings = String::from_utf8_lossy(&ours.stderr).into_owned();
+    assert!(findings.lines().all(|line| line.starts_with("qdepth: grade ")), "{findings}");
+    assert!(findings.contains("qdepth: grade B (buffered): "), "{findings}");
+    let quiet = as_fio(&workspace, &format!("--qdepth-quiet {name}"));
+    assert_eq!(String::from_utf8_lossy(&quiet.stderr), "", "nothing on the standard error");
     let theirs = sh(&format!("cd {} && fio {name}", workspace.path().display())).unwrap();
     let key = |line: &str| {
         let line = form(line.trim_start()).replace("/syncfs", "");

@@ -153,7 +153,8 @@ fn parse_only_accepts_absent_targets_with_a_warning() {
     }
     let consented = "--name=a --size=1m --direct=1 --rw=write --directory=.";
     let nothing = workspace.run(&format!("fio --parse-only {consented}")).expect(0);
-    assert_eq!(nothing.err, "");
+    assert_eq!(nothing.err.lines().count(), 1, "{}", nothing.err);
+    assert!(nothing.err.contains("always filled before"), "{}", nothing.err);
     let none = workspace.run("fio --parse-only --rw=read").expect(0);
     assert!(none.err.contains("there is no job"), "{}", none.err);
 }

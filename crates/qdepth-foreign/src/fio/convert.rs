@@ -1,6 +1,7 @@
 //! Conversion of jobs to a plan: each clone of a job becomes a load, and the jobs between two
 //! stonewalls become a step.
 
+mod created;
 mod loads;
 mod others;
 
@@ -9,7 +10,7 @@ use qdepth_workload::PlanFile;
 use super::JobSet;
 use super::job::Job;
 use super::job_parts::ExitScope;
-use super::load::{Load, Origin};
+use super::load::{Load, NewFile, Origin};
 use super::plan::plan;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::values::{Amount, Engine, Trims};
@@ -43,6 +44,10 @@ pub struct Converted {
     pub targets: Vec<String>,
     /// Origin of each point.
     pub origins: Vec<Origin>,
+    /// Clones that only lay out their files.
+    pub idle: Vec<Origin>,
+    /// Files that they lay out.
+    pub created: Vec<NewFile>,
     /// The engine that all jobs agree on; `None` if they ask for several or leave it open.
     pub engine: Option<Engine>,
     /// CPU list of all workers in the kernel's format, and true if each worker gets a CPU of its
@@ -83,11 +88,18 @@ impl JobSet {
         for (number, job) in self.jobs.iter().enumerate() {
             let waits = self.waits(job, steps.last().map_or(&[], Vec::as_slice));
             let waits = refused.keep(waits).unwrap_or(true);
+            if job.creates_only {
+                refused.keep(made.lay_out_only(number, job, whole));
+                continue;
+            }
             if job.stonewall || waits || steps.is_empty() {
                 steps.push(Vec::new());
             }
-            let Some(loads) = refused.keep(made.loads(number, job, whole)) else { continue };
-            if job.reads_back {
+            let Some(mut loads) = refused.keep(made.loads(number, job, whole)) else { continue };
+            if job.verifies_only {
+                refused.keep(self.must_be_written(job, &loads, &steps));
+                loads = loads.iter().map(read_back).collect();
+            } else if job.reads_back {
                 back.extend(loads.iter().map(read_back));
             }
             let next = self.jobs.get(number + 1);
@@ -125,6 +137,8 @@ impl JobSet {
         refused.or(Converted {
             plan: plan(name, seed, &self.jobs, &steps, file_bytes),
             origins,
+            idle: made.idle,
+            created: made.created,
             engine: self.engine(),
             cpus: self.cpus(),
             remarks: self.remarks().into_iter().chain(made.remarks).collect(),
@@ -281,6 +295,8 @@ struct PlanBuilder {
     group: u32,
     absent: MissingFile,
     remarks: Vec<FioRemark>,
+    idle: Vec<Origin>,
+    created: Vec<NewFile>,
 }
 
 impl PlanBuilder {
@@ -331,13 +347,9 @@ impl PlanBuilder {
         job: &Job,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Vec<Load>, FioRefusal> {
-        if (job.stonewall || job.new_group) && self.threads > 0 {
-            self.group += 1;
-        }
         let mut loads = Vec::new();
-        for clone in 0..job.clones {
-            self.threads += 1;
-            let origin = Origin { job: number, clone, thread: self.threads, group: self.group };
+        for origin in self.clones(number, job) {
+            let clone = origin.clone;
             let of_clone = match &job.replay {
                 _ if job.operation.is_of_entries() => vec![self.entries(job, origin)?],
                 Some(replay) => self.replayed(job, origin, replay, whole)?,
@@ -351,6 +363,17 @@ impl PlanBuilder {
             }));
         }
         Ok(loads)
+    }
+
+    /// Clones of a job, numbered.
+    fn clones(&mut self, number: usize, job: &Job) -> Vec<Origin> {
+        if (job.stonewall || job.new_group) && self.threads > 0 {
+            self.group += 1;
+        }
+        let (first, group) = (self.threads + 1, self.group);
+        self.threads += job.clones;
+        let origin = |clone: u32| Origin { job: number, clone, thread: first + clone, group };
+        (0..job.clones).map(origin).collect()
     }
 
     /// Loads of a clone, one per file.
@@ -398,11 +421,12 @@ impl PlanBuilder {
         let step = step.ok_or_else(|| unknown("offset_increment"))?;
         let length = existing.or(made.map(|_| 0)).or(any);
         let offset = job.span.offset.bytes(length).ok_or_else(|| unknown("offset"))?;
-        let offset = match job.span.offset {
-            Amount::Bytes(_) => offset,
-            Amount::Share(_) => offset.next_multiple_of(job.span.offset_align.max(1)),
-        };
-        Ok(offset.saturating_add(step.saturating_mul(u64::from(clone))))
+        let offset = offset.saturating_add(step.saturating_mul(u64::from(clone)));
+        // As in fio, what depends on a length is rounded up.
+        let spans = [job.span.offset, job.span.offset_increment];
+        let is_rounded = spans.iter().any(|amount| matches!(amount, Amount::Share(_)));
+        let unit = if is_rounded { job.span.offset_align.max(1) } else { 1 };
+        Ok(offset.checked_next_multiple_of(unit).unwrap_or(offset))
     }
 
     fn load(
@@ -425,10 +449,26 @@ impl PlanBuilder {
             Amount::Share(share) if share < 100.0 && self.absent == MissingFile::AnyLength => {
                 job.span.size.bytes(existing).or(Some(0))
             }
-            Amount::Share(_) => job.span.size.bytes(existing),
+            // As in fio, a share below all is rounded down to whole blocks.
+            Amount::Share(percent) => job.span.size.bytes(existing).map(|bytes| match percent {
+                percent if percent < 100.0 => bytes - bytes % job.sizes.smallest(),
+                _ => bytes,
+            }),
         };
+        let asked = asked.or_else(|| self.created_bytes(path).map(|bytes| bytes / share));
         let is_device = folder.is_none() && path.starts_with("/dev/");
+        if let (true, Some(all), false) = (job.appends && job.writes(), existing, is_device) {
+            let why = format!(
+                "file_append: refused: {path} already has {all} B, and qdepth does not extend \
+                 files of others: name a new file"
+            );
+            return Err(refuse(job, why));
+        }
         let made = asked.filter(|bytes| *bytes > 0 && existing.is_none() && !is_device);
+        if made.is_some() && job.read <= 0.0 && job.trims == Trims::None {
+            // fio writes into a file without blocks.
+            self.remark(job, path, Remark::FileWrittenInFull);
+        }
         let offset = self.begin(job, origin.clone, path, existing, made)?;
         // A missing device: one pass over all of it, whatever its length.
         let may_be_absent =

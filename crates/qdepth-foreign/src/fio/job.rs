@@ -109,6 +109,12 @@ pub struct Job {
     pub verify: bool,
     /// True if written data is read back afterwards.
     pub reads_back: bool,
+    /// True if it only lays out its files.
+    pub creates_only: bool,
+    /// True if it verifies data that an earlier job wrote.
+    pub verifies_only: bool,
+    /// True if its writes begin at the end of its file.
+    pub appends: bool,
     /// Paths of files and devices.
     pub filenames: Vec<String>,
     /// Directories of files; clones use them round-robin.
@@ -173,6 +179,7 @@ impl Job {
         }
         let (rate, rated) = opts.rate(&access, &sizes)?;
         let engine = opts.engine(trims);
+        let (rate, think) = opts.rate_or_think(rate, &mut remarks)?;
         remarks.extend(opts.notes(engine));
         let (distribution, once) = drawn(opts, random, &sizes, &mut remarks);
         Ok(Self {
@@ -188,7 +195,7 @@ impl Job {
             new_group: opts.switch("new_group", false),
             group_reporting: opts.switch("group_reporting", false),
             rate,
-            think: opts.think(rate)?,
+            think,
             settling: opts.settling()?,
             least: opts.least(&access)?,
             flow: opts.flow(),
@@ -220,7 +227,10 @@ impl Job {
             duplicates: opts.duplicates()?,
             verify: opts.verifies()?,
             reads_back: rated < 100.0 && opts.verifies()? && opts.switch("do_verify", true),
-            filenames: opts.value("filename", Vec::new(), |text| Ok(texts(text))),
+            creates_only: opts.switch("create_only", false),
+            verifies_only: opts.verifies()? && opts.switch("verify_only", false),
+            appends: opts.switch("file_append", false),
+            filenames: opts.filenames(),
             directories: opts.value("directory", Vec::new(), |text| Ok(texts(text))),
             file_format: opts.file_format(),
             ends_all: opts.ends_all(),

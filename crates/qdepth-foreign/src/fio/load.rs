@@ -17,6 +17,15 @@ pub struct Origin {
     pub group: u32,
 }
 
+/// File that a job lays out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// Path.
+    pub path: String,
+    /// Length, bytes.
+    pub bytes: u64,
+}
+
 /// One clone of one job on one target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Load {

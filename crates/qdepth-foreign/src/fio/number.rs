@@ -84,10 +84,23 @@ pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
     whole(number * ns)
 }
 
+/// Number and unit. As in fio, text after a sign that follows them is ignored.
 fn split(text: &str) -> Result<(f64, &str), String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?;
-    Ok((number, text[end..].trim()))
+    let rest = text[end..].trim();
+    Ok((number, rest.find(is_sign).map_or(rest, |end| rest[..end].trim_end())))
+}
+
+fn is_sign(letter: char) -> bool {
+    matches!(letter, '+' | '-' | '*' | '/' | '%' | '^' | ',' | ':' | ';')
+}
+
+/// True if fio reads only the number at the start of the text, because a sign follows it.
+pub(super) fn is_cut(text: &str) -> bool {
+    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let rest = digits.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).trim_start();
+    digits.len() < text.len() && rest.starts_with(is_sign)
 }
 
 fn whole(value: f64) -> Result<u64, String> {
@@ -227,6 +240,22 @@ mod tests {
             assert_eq!(size(text, decimal), Ok(bytes), "{text}");
         }
         assert!(size("4q", usual).is_err());
+    }
+
+    #[test]
+    fn a_number_ends_at_a_sign_as_in_fio() {
+        for (text, value) in [("128*1", 128), ("4k*2", 4096), ("8m+4m", 8 << 20), ("4k+", 4096)] {
+            assert_eq!(size(text, Base::default()), Ok(value), "{text}");
+            assert!(is_cut(text), "{text}");
+        }
+        assert_eq!(time_ns("40+20"), Ok(40_000_000_000));
+        assert_eq!(time_ns("30s*2"), Ok(30_000_000_000));
+        for whole in ["4k", "(2*4)", "30s", "", "k*2", "+4"] {
+            assert!(!is_cut(whole), "{whole}");
+        }
+        for bad in ["*2", "4q*2", "-4"] {
+            assert!(size(bad, Base::default()).is_err(), "{bad}");
+        }
     }
 
     #[test]

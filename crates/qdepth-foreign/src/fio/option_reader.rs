@@ -13,16 +13,20 @@ use qdepth_workload::FlowSpec;
 use super::access::Access;
 use super::job_parts::{Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
-use super::refusal::{FioRefusal, FioRefusals};
+use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::{Section, Setting, each_once};
 use super::values::{
     Amount, SizePart, Sizes, Trims, by_direction, number, percentage, sizes, texts,
 };
+use crate::remark::Remark;
 
 /// fio's default percentiles.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
 /// Maximum time of a job, ns: a week.
 const RUNTIME_MAX_NS: u64 = 7 * 86_400_000_000_000;
+/// Think time, ns, and the number of requests between two pauses.
+type Pauses = (u64, u32);
+
 /// Reader of a section's options.
 pub(super) struct OptionReader<'a> {
     pub(super) section: &'a Section,
@@ -150,21 +154,47 @@ impl OptionReader<'_> {
             None => size_of(text, self.base),
             Some((low, high)) => Ok(size_of(low, self.base)?.midpoint(size_of(high, self.base)?)),
         });
-        let named = self.value("filename", 0, |text| Ok(texts(text).len() as u64));
+        let named = self.filenames().len() as u64;
         let files = if named > 0 { named } else { self.whole("nrfiles", 1).max(1) };
         (Amount::Bytes(each.saturating_mul(files)), io_size.or(size))
     }
 
+    /// Names of the job's files. As in fio, the option adds to those given before, also by global
+    /// sections.
+    pub(super) fn filenames(&self) -> Vec<String> {
+        let given = self.section.settings.iter().filter(|setting| setting.name == "filename");
+        let mut names: Vec<String> = Vec::new();
+        for name in given.filter_map(|setting| setting.value.as_deref()).flat_map(texts) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The rate, or the think time: if a job has both, the one that allows fewer requests. fio
+    /// makes up for pauses that are shorter than its schedule.
+    pub(super) fn rate_or_think(
+        &self,
+        rate: Option<f64>,
+        remarks: &mut Vec<FioRemark>,
+    ) -> Result<(Option<f64>, Option<Pauses>), FioRefusal> {
+        let think = self.think()?;
+        let (Some(wanted), Some((time_ns, requests))) = (rate, think) else {
+            return Ok((rate, think));
+        };
+        let is_slower = f64::from(requests) / (time_ns as f64 / 1e9) < wanted;
+        let what = if is_slower { Remark::PausesLimitRate } else { Remark::RateWithoutPauses };
+        let setting = self.get("thinktime");
+        remarks.extend(setting.map(|setting| setting.remark(&self.section.name, what)));
+        Ok(if is_slower { (None, think) } else { (rate, None) })
+    }
+
     /// Think time (microseconds without a unit), and the number of requests between two pauses.
-    pub(super) fn think(&self, rate: Option<f64>) -> Result<Option<(u64, u32)>, FioRefusal> {
+    fn think(&self) -> Result<Option<Pauses>, FioRefusal> {
         let time = self.value("thinktime", 0, |text| time_with(text, 1e3));
         if time == 0 {
             return Ok(None);
-        }
-        if rate.is_some() {
-            return Err(
-                self.refuse("thinktime", "refused: a rate and think time cannot be combined")
-            );
         }
         let blocks = self.whole("thinktime_blocks", 1);
         match u32::try_from(blocks) {

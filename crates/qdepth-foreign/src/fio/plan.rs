@@ -114,7 +114,7 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         verify: job.verify.then_some(true),
         // As in fio, a job that only reads reports data that was not written for verification as an
         // error.
-        verify_unwritten: job.verify.then_some(job.read >= 100.0),
+        verify_unwritten: job.verify.then_some(job.read >= 100.0 && !job.verifies_only),
         durability: durability.filter(|_| read < 100.0),
         alignment: Some(Bytes(job.sizes.alignment)),
         write_size: writes.map(|(parts, _)| sizes(parts)),

@@ -6,6 +6,8 @@ use super::number::{Base, size};
 
 /// Maximum number of sizes in a mix.
 const SIZES_MAX: usize = 64;
+/// Largest block, bytes.
+const BLOCK_MAX: u64 = u32::MAX as u64 - 1;
 /// Maximum number of sizes in a range.
 const RANGE_MAX: u64 = 4096;
 
@@ -24,10 +26,11 @@ impl Amount {
             None => size(text, base).map(Self::Bytes),
             Some(share) => {
                 let share = number(share.trim_end_matches('%'))?;
-                if (0.0..=100.0).contains(&share) {
-                    Ok(Self::Share(share))
+                // As in fio, there is no more than all of a file or device.
+                if share >= 0.0 {
+                    Ok(Self::Share(share.min(100.0)))
                 } else {
-                    Err("must be between 0% and 100%".to_owned())
+                    Err("must not be negative".to_owned())
                 }
             }
         }
@@ -331,8 +334,8 @@ pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePar
         _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
     };
     let all = [parts(reads)?, parts(writes)?, parts(trims)?];
-    if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 1 << 30) {
-        return Err("the block size must be between 1 byte and 1 GiB".to_owned());
+    if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > BLOCK_MAX) {
+        return Err("the block size must be at least 1 byte and less than 4 GiB".to_owned());
     }
     Ok(all)
 }
@@ -349,35 +352,42 @@ fn range(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
     Ok((1..=count).map(|times| SizePart { bytes: low * times, weight: 1 }).collect())
 }
 
-/// Parses `4k/50:8k/50`; sizes without a share split the rest equally.
+/// Parses `4k/50:8k/50`; sizes without a share split the rest equally. As in fio, shares are cut at
+/// 100 in all, and the last size gets the share that is missing.
 fn split(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
     let mut list = Vec::new();
-    for part in text.split(':') {
+    for part in text.split(':').map(str::trim).filter(|part| !part.is_empty()) {
         let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
-        let share = match share.trim() {
-            "" => None,
-            text => Some(text.parse::<u32>().map_err(|_| format!("`{text}` is not a percentage"))?),
-        };
-        list.push((size(bytes, base)?, share));
+        list.push((size(bytes, base)?, share_of(share)?));
         if list.len() > SIZES_MAX {
             return Err(format!("at most {SIZES_MAX} sizes are allowed"));
         }
     }
-    let stated: u64 = list.iter().filter_map(|(_, share)| *share).map(u64::from).sum();
-    let open = list.iter().filter(|(_, share)| share.is_none()).count() as u64;
-    if stated > 100 || (open == 0 && stated != 100) {
-        return Err(format!("the shares add up to {stated}, but must add up to 100"));
+    let mut left = 100;
+    for (_, share) in &mut list {
+        *share = share.map(|share| share.min(left));
+        left -= share.unwrap_or(0);
+    }
+    let open = list.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    if let (0, Some((_, Some(last)))) = (open, list.last_mut()) {
+        *last += left;
     }
     // Weights in 1/100 % divided by the number of sizes without a share, so that equal shares stay
     // equal.
-    let scale = open.max(1);
-    let weight = |share: Option<u32>| match share {
-        Some(share) => u64::from(share) * scale,
-        None => 100 - stated,
-    };
-    let parts = list.iter().map(|(bytes, share)| (*bytes, weight(*share)));
-    Ok(parts
-        .filter(|(_, weight)| *weight > 0)
-        .map(|(bytes, weight)| SizePart { bytes, weight: weight as u32 })
-        .collect())
+    let weight = |share: Option<u32>| share.map_or(left, |share| share * open.max(1));
+    let parts =
+        list.iter().map(|(bytes, share)| SizePart { bytes: *bytes, weight: weight(*share) });
+    Ok(parts.filter(|part| part.weight > 0).collect())
+}
+
+/// Share of a size, per cent: as in fio, the number at the start of the text, `None` if there is
+/// none.
+fn share_of(text: &str) -> Result<Option<u32>, String> {
+    let text = text.trim();
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    match text[..end].parse() {
+        _ if end == 0 => Ok(None),
+        Ok(share @ 0..=100) => Ok(Some(share)),
+        _ => Err(format!("`{text}`: a share must be between 0 and 100")),
+    }
 }

@@ -1,6 +1,7 @@
 //! `qdepth fio`: measures a fio job file with the load generator of `qdepth run`, and prints the
 //! result in fio's formats if asked.
 
+mod created;
 mod disks;
 mod output;
 
@@ -31,7 +32,7 @@ use crate::terminal::{print_line, print_raw};
 use disks::Watcher;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::provision::Provision;
-use qdepth_lab::request::{FinishedRun, Pinning, PlanRequest, RunRequest};
+use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
 use qdepth_lab::target::prepare::{find, previewed};
 use qdepth_lab::target::would_refuse::would_refuse;
 
@@ -94,6 +95,9 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         (false, false) => MissingFile::Refused,
     };
     let converted = set.convert(name, fresh, &usable_bytes, absent).map_err(refused)?;
+    if converted.plan.steps.is_empty() {
+        return lay_out(&line, &set, &converted, &run);
+    }
     check(&converted)?;
     if run.convert {
         print_raw(&plan_text(&converted)?)?;
@@ -118,18 +122,14 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
-        print_invalid(ran, called);
+        if !run.qdepth_quiet {
+            output::findings(ran).iter().for_each(|line| print_line(line));
+        }
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
             return print_raw(&export_json(&ran.run, &ran.points));
         }
-        let usual = [OutputFormat::Normal];
-        let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
-        let text = output::text(formats, &set, &converted, ran, &watcher.counters());
-        match &results.document {
-            Some(file) => file.write(text + "\n"),
-            None => print_raw(&text),
-        }
+        results.print(&output::text(formats(&line), &set, &converted, ran, &watcher.counters()))
     })?;
     // An invalid point is a finding for qdepth, but an ordinary result for fio.
     Ok(match status {
@@ -138,12 +138,30 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     })
 }
 
-/// Prints why points have grade C. Callers of `fio` may treat any output on standard error as a
-/// failure, so it stays silent for them.
-fn print_invalid(ran: &FinishedRun, called: Called) {
-    if called != Called::Fio {
-        output::invalid(ran).iter().for_each(|line| print_line(line));
+/// Jobs that measure nothing: lays out their files, and prints fio's output without I/Os.
+fn lay_out(
+    line: &CommandLine,
+    set: &JobSet,
+    converted: &Converted,
+    run: &FioRun,
+) -> Result<Status> {
+    if run.convert {
+        let why = "create_only: these jobs measure nothing, so there is no plan: run them";
+        return Err(Usage(why.to_owned()).into());
     }
+    if line.parse_only {
+        converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
+        return Ok(Status::Valid);
+    }
+    let results = Results::open(line, set, converted, run)?;
+    created::lay_out(converted)?;
+    results.print(&output::text_without_points(formats(line), set, converted))?;
+    Ok(Status::Valid)
+}
+
+/// Formats of the output.
+fn formats(line: &CommandLine) -> &[OutputFormat] {
+    if line.formats.is_empty() { &[OutputFormat::Normal] } else { &line.formats }
 }
 
 /// Prints the reasons why a run would be refused now. The jobs themselves are valid: refusals
@@ -316,6 +334,14 @@ impl Results {
         let path = line.output.as_ref().filter(|_| !run.json);
         let document = path.map(|path| ResultFile::at(path, Privacy::Private)).transpose()?;
         Ok(Self { document, logs: output::Logs::open(set, converted)? })
+    }
+
+    /// Prints the text, or writes it into the output file.
+    fn print(&self, text: &str) -> Result<()> {
+        match &self.document {
+            Some(file) => file.write(format!("{text}\n")),
+            None => print_raw(text),
+        }
     }
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct FioRun {
     /// Replace files that qdepth did not write or that changed since
     #[arg(long)]
     pub(crate) replace: bool,
+    /// Print no findings on standard error
+    #[arg(long)]
+    pub(crate) qdepth_quiet: bool,
     /// Print findings, and exit 1 if a point is invalid
     #[arg(long)]
     pub(crate) strict: bool,

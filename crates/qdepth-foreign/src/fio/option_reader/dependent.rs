@@ -5,12 +5,28 @@ use qdepth_workload::{Durability, Operation};
 use super::OptionReader;
 use crate::fio::access::Access;
 use crate::fio::job_parts::{Duplicates, ExitScope, LatencyGoal, Unified};
-use crate::fio::number::{size, time_ns, time_with};
+use crate::fio::number::{is_cut, size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
 use crate::fio::values::{Engine, Sizes, Trims, number, operation, percentage};
 use crate::remark::Remark;
 
+/// Options whose value is a number, of which fio ignores the rest.
+const NUMBERS: &[&str] = &[
+    "iodepth",
+    "numjobs",
+    "size",
+    "io_size",
+    "offset",
+    "runtime",
+    "ramp_time",
+    "startdelay",
+    "loops",
+    "thinktime",
+    "number_ios",
+    "fsync",
+    "fdatasync",
+];
 /// Shortest measurement of a depth, ns: the minimum length of a point.
 const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
 
@@ -271,6 +287,7 @@ impl OptionReader<'_> {
             notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
         };
         self.engine_notes(engine, &mut note);
+        self.hint_notes(&mut note);
         if self.value("verify", false, |text| Ok(text != "0" && text != "null")) {
             note(
                 "verify",
@@ -309,7 +326,28 @@ impl OptionReader<'_> {
             note(name, Remark::PrioritiesReportedTogether);
         }
         note("latency_target", Remark::DepthsDoubled);
+        let cut = |name: &&&str| self.text(name).is_some_and(is_cut);
+        let numbers = NUMBERS.iter().filter(cut).filter_map(|name| self.get(name));
+        let cut =
+            |setting: &Setting| setting.remark(&self.section.name, Remark::RestOfValueIgnored);
+        notes.extend(numbers.map(cut));
         notes
+    }
+
+    /// Differences in the handling of single requests.
+    fn hint_notes(&self, note: &mut impl FnMut(&str, Remark)) {
+        if self.switch("uncached", false) {
+            note("uncached", Remark::PagesStayCached);
+        }
+        if self.switch("bs_unaligned", false) {
+            note("bs_unaligned", Remark::SizesOfWholeUnits);
+        }
+        if self.text("write_hint").is_some_and(|hint| !matches!(hint, "none" | "not-set")) {
+            note("write_hint", Remark::NoLifetimeHint);
+        }
+        if self.switch("create_only", false) {
+            note("create_only", Remark::FilesLaidOut);
+        }
     }
 
     fn engine_notes(&self, engine: Engine, note: &mut impl FnMut(&str, Remark)) {

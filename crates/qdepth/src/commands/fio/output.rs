@@ -32,39 +32,68 @@ pub(super) fn text(
 ) -> String {
     let FinishedRun { run, points, .. } = ran;
     let ended = run.ended_at.as_deref().unwrap_or(&run.started_at);
-    let moment = ended.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
-    let moment = FioMoment {
-        unix_ms: moment.as_millisecond(),
-        text: moment.to_zoned(TimeZone::system()).strftime("%a %b %e %H:%M:%S %Y").to_string(),
-    };
+    let ended = ended.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
     let emulated = if run.emulated { ", EMULATED" } else { "" };
     let version = format!("{VERSION} (made by qdepth {}{emulated})", run.qdepth_version);
     let mut entries = entries(set, converted, points);
     entries.iter_mut().for_each(|entry| count(entry, ran));
-    let is_told = set.jobs.iter().any(|job| job.report.disks);
-    let wanted = is_told.then_some(disks);
-    let disks = wanted.unwrap_or_default();
-    let mut texts = Vec::new();
-    if formats.contains(&OutputFormat::Normal) {
-        texts.push(
-            export_fio_heads(&version, &jobs_with_groups(set, converted)).trim_end().to_owned(),
-        );
+    let results = EntryResults { version, ended, entries, points, disks };
+    results.text(formats, set, converted)
+}
+
+/// Like [`text`], for jobs that measured nothing.
+pub(super) fn text_without_points(
+    formats: &[OutputFormat],
+    set: &JobSet,
+    converted: &Converted,
+) -> String {
+    let version = format!("{VERSION} (made by qdepth {})", env!("CARGO_PKG_VERSION"));
+    let entries = entries(set, converted, &[]);
+    let ended = Timestamp::now();
+    EntryResults { version, ended, entries, points: &[], disks: &[] }.text(formats, set, converted)
+}
+
+/// Results of all entries.
+struct EntryResults<'a> {
+    version: String,
+    ended: Timestamp,
+    entries: Vec<FioEntry>,
+    points: &'a [PointRecord],
+    disks: &'a [FioDisk],
+}
+
+impl EntryResults<'_> {
+    fn text(&self, formats: &[OutputFormat], set: &JobSet, converted: &Converted) -> String {
+        let Self { version, ended, entries, points, disks } = self;
+        let moment = FioMoment {
+            unix_ms: ended.as_millisecond(),
+            text: ended.to_zoned(TimeZone::system()).strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        };
+        let has_disks = set.jobs.iter().any(|job| job.report.disks);
+        let wanted = has_disks.then_some(*disks);
+        let disks = wanted.unwrap_or_default();
+        let mut texts = Vec::new();
+        if formats.contains(&OutputFormat::Normal) {
+            texts.push(
+                export_fio_heads(version, &jobs_with_groups(set, converted)).trim_end().to_owned(),
+            );
+        }
+        for format in formats {
+            texts.push(match format {
+                OutputFormat::Terse(number) => {
+                    export_fio_terse(*number, version, &moment, entries, points, disks)
+                }
+                OutputFormat::Json | OutputFormat::JsonPlus => {
+                    let plus = *format == OutputFormat::JsonPlus;
+                    export_fio_json(version, &moment, &set.globals, entries, points, wanted, plus)
+                }
+                OutputFormat::Normal => {
+                    export_fio_normal(&moment, entries, points, disks).trim_end().to_owned()
+                }
+            });
+        }
+        texts.join("\n")
     }
-    for format in formats {
-        texts.push(match format {
-            OutputFormat::Terse(number) => {
-                export_fio_terse(*number, &version, &moment, &entries, points, disks)
-            }
-            OutputFormat::Json | OutputFormat::JsonPlus => {
-                let plus = *format == OutputFormat::JsonPlus;
-                export_fio_json(&version, &moment, &set.globals, &entries, points, wanted, plus)
-            }
-            OutputFormat::Normal => {
-                export_fio_normal(&moment, &entries, points, disks).trim_end().to_owned()
-            }
-        });
-    }
-    texts.join("\n")
 }
 
 /// Adds the workers' context switches and page faults to the entry.
@@ -95,15 +124,20 @@ pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecor
     points.iter().filter_map(message).collect()
 }
 
-/// Why points are of grade C, each reason once: fio's text has no place for it.
-pub(super) fn invalid(ran: &FinishedRun) -> Vec<String> {
+/// Findings that lower a grade, each code once: fio's text has no place for them. Options that are
+/// handled differently are listed by `--parse-only`.
+pub(super) fn findings(ran: &FinishedRun) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let points = ran.points.iter().flat_map(|point| &point.findings);
     for finding in points.chain(&ran.run.findings) {
-        if finding.severity != Severity::Invalid || finding.code == Code::RateNotKept {
+        if matches!(finding.code, Code::RateNotKept | Code::NotLiteral) {
             continue;
         }
-        let start = format!("qdepth: grade C, invalid ({}): ", finding.code);
+        let grade = match finding.severity {
+            Severity::Invalid => "grade C, invalid",
+            Severity::Remark => "grade B",
+        };
+        let start = format!("qdepth: {grade} ({}): ", finding.code);
         if !lines.iter().any(|line| line.starts_with(&start)) {
             lines.push(start + &finding_text(finding, Lang::En).explanation);
         }
@@ -113,14 +147,15 @@ pub(super) fn invalid(ran: &FinishedRun) -> Vec<String> {
 
 /// Each job with its group id.
 fn jobs_with_groups<'a>(set: &'a JobSet, converted: &Converted) -> Vec<(&'a Job, u32)> {
-    let group = |job: usize| converted.origins.iter().find(|origin| origin.job == job);
+    let origins = || converted.origins.iter().chain(&converted.idle);
+    let group = |job: usize| origins().find(|origin| origin.job == job);
     let jobs = set.jobs.iter().enumerate();
     jobs.map(|(number, job)| (job, group(number).map_or(0, |origin| origin.group))).collect()
 }
 
 /// Clones of all jobs, in the order in which fio reports them.
 fn clones(converted: &Converted) -> Vec<Origin> {
-    let mut list = converted.origins.clone();
+    let mut list = [converted.origins.as_slice(), &converted.idle].concat();
     list.sort_by_key(|origin| origin.thread);
     list.dedup();
     list

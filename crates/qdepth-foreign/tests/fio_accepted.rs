@@ -1,0 +1,165 @@
+//! Values that fio accepts although its documentation does not mention them.
+
+use qdepth_foreign::fio::{CommandLine, Converted, JobSet, MissingFile};
+use qdepth_workload::{Arrivals, Choices, Extent, TargetShape, resolve};
+
+use crate::fio_jobs::{around, no_file};
+
+const GIB: u64 = 1 << 30;
+
+/// Jobs on `/dev/sdx` with 64 GiB, and on missing files.
+fn convert(text: &str) -> Converted {
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let jobs = JobSet::read(&CommandLine::default(), &files, &around(&no_file));
+    let whole = |path: &str| path.starts_with("/dev/").then_some(64 * GIB);
+    jobs.and_then(|set| set.convert("jobs", 7, &whole, MissingFile::Refused)).expect(text)
+}
+
+fn remarks(converted: &Converted) -> String {
+    let lines: Vec<String> = converted.remarks.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+/// Sizes and weights of the only load, as the plan runs them.
+fn sizes(bssplit: &str) -> Vec<(u32, u32)> {
+    let text = format!("[a]\nfilename=/dev/sdx\nrw=randread\nnorandommap\nbssplit={bssplit}\n");
+    let length_bytes = 64 * GIB;
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, 512);
+    let plan = resolve(&convert(&text).plan, &Choices::default(), &[shape]).expect("a plan");
+    plan.points[0].block_size.sizes.clone()
+}
+
+#[test]
+fn shares_of_sizes_need_not_add_up_as_in_fio() {
+    let (small, large) = (4096, 8192);
+    for (text, expected) in [
+        ("4k/50:8k/48", vec![(small, 50), (large, 50)]),
+        ("8k/10:4k/40", vec![(large, 10), (small, 90)]),
+        ("4k/60:8k/60", vec![(small, 60), (large, 40)]),
+        ("4k/50:8k/50:", vec![(small, 50), (large, 50)]),
+        ("4k/50%:8k/50%", vec![(small, 50), (large, 50)]),
+        ("20k-30k/4:4k/96", vec![(20480, 4), (small, 96)]),
+        ("4k/30,8k/70", vec![(small, 1)]),
+        ("4k/90:8k:16k", vec![(small, 180), (large, 10), (16384, 10)]),
+    ] {
+        assert_eq!(sizes(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn blocks_reach_four_gib_for_reads_writes_and_trims() {
+    for (kind, size, bytes) in
+        [("read", "2g", 2 * GIB), ("write", "2300m", 2300 << 20), ("trim", "3g", 3 * GIB)]
+    {
+        let converted = convert(&format!("[a]\nfilename=/dev/sdx\nrw={kind}\nbs={size}\n"));
+        let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 64 * GIB }, 512);
+        let plan = resolve(&converted.plan, &Choices::default(), &[shape]).expect("a plan");
+        assert_eq!(u64::from(plan.points[0].block_size.max()), bytes);
+        let buffer = if kind == "trim" { 4096 } else { bytes };
+        assert_eq!(u64::from(plan.points[0].buffer_bytes()), buffer, "{kind}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_number_after_a_sign_is_ignored_with_a_remark() {
+    let converted = convert(
+        "[a]\nfilename=/dev/sdx\nrw=randread\nioengine=libaio\niodepth=128*1\nruntime=40+20\n\
+         time_based\n",
+    );
+    let load = &converted.plan.steps[0].loads[0];
+    assert_eq!((load.queue_depth, load.duration.map(|ns| ns.0)), (128, Some(40_000_000_000)));
+    assert_eq!(remarks(&converted).matches("only the number before the sign counts").count(), 2);
+}
+
+#[test]
+fn shares_of_a_target_are_rounded_to_blocks_as_in_fio() {
+    // 33 % of 20 MiB + 1,000 B is 6,920,931 B.
+    let whole = |_: &str| Some((20 << 20) + 1000);
+    let convert = |text: &str| {
+        let files = [("jobs.fio".to_owned(), text.to_owned())];
+        let jobs = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).expect("jobs");
+        jobs.convert("jobs", 7, &whole, MissingFile::Refused).expect("a plan")
+    };
+    let all = "filename=/dev/sdx\nrw=read\nbs=64k\n";
+    let three = convert(&format!("[a]\n{all}numjobs=3\nsize=33%\noffset_increment=33%\n"));
+    let areas: Vec<(u64, String)> = three
+        .plan
+        .own_profiles
+        .iter()
+        .map(|profile| {
+            let offset = profile.area.offset.map_or(0, |bytes| bytes.0);
+            (offset, profile.area.size.clone().unwrap_or_default())
+        })
+        .collect();
+    let size = (105 * 65536).to_string();
+    let bytes = |text: &str| text.parse::<qdepth_measure::Bytes>().map(|bytes| bytes.0.to_string());
+    assert_eq!(
+        areas.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(),
+        [0, 6_946_816, 13_893_632]
+    );
+    assert!(areas.iter().all(|(_, length)| bytes(length) == Ok(size.clone())), "{areas:?}");
+    let twice = convert(&format!("[a]\n{all}size=200%\n"));
+    assert_eq!(twice.plan.own_profiles[0].area.size.as_deref(), Some("full"));
+}
+
+#[test]
+fn jobs_that_only_create_files_measure_nothing_and_give_later_jobs_their_size() {
+    let text = "[lay]\ncreate_only=1\nnumjobs=2\nfilename=/x/f\nsize=8m\n\
+                [read]\nstonewall\nrw=read\nfilename=/x/f\n";
+    let made = convert(text);
+    assert_eq!(made.plan.steps.len(), 1);
+    assert_eq!(made.plan.own_profiles[0].area.size.as_deref(), Some("8MiB"));
+    assert_eq!(made.idle.iter().map(|origin| origin.thread).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(made.origins[0].thread, 3);
+    assert!(remarks(&made).contains("create_only=1: nothing is measured"));
+    let alone = convert("[lay]\ncreate_only=1\nfilename=/x/f\nsize=8m\n");
+    assert!(alone.plan.steps.is_empty());
+    assert_eq!((alone.created[0].path.as_str(), alone.created[0].bytes), ("/x/f", 8 << 20));
+    let device = convert("[lay]\ncreate_only=1\nfilename=/dev/sdx\n");
+    assert!(device.created.is_empty());
+}
+
+#[test]
+fn a_rate_and_pauses_become_the_slower_of_both() {
+    let arrivals = |rate: u32| {
+        let text = format!(
+            "[a]\nfilename=/dev/sdx\nrw=randread\nrate_iops={rate}\nthinktime=1ms\n\
+             thinktime_blocks=4\n"
+        );
+        let converted = convert(&text);
+        (converted.plan.own_profiles[0].arrivals, remarks(&converted))
+    };
+    // Pauses allow 4,000 I/Os per second.
+    let (fast, note) = arrivals(5000);
+    assert_eq!(fast, Some(Arrivals::ThinkTime { time_ns: 1_000_000, requests: 4 }));
+    assert!(note.contains("than the rate, which has no effect"), "{note}");
+    let (slow, note) = arrivals(1000);
+    assert_eq!(slow, Some(Arrivals::Fixed { rate: 1000.0 }));
+    assert!(note.contains("than the pauses, which have no effect"), "{note}");
+}
+
+#[test]
+fn names_of_files_accumulate_and_verify_only_reads_what_the_run_wrote() {
+    let two = convert(
+        "[global]\nfilename=/dev/sdx\n[a]\nrw=read\niodepth=2\nioengine=libaio\n\
+                       filename=/dev/sdy\nfilename=/dev/sdx\n",
+    );
+    assert_eq!(two.targets, ["/dev/sdx", "/dev/sdy"]);
+    let text = "[global]\nfilename=/x/f\nsize=1m\nverify=md5\n[w]\nrw=write\ndo_verify=0\n\
+                [v]\nstonewall\nrw=write\nverify_only\n";
+    let made = convert(text);
+    let reads: Vec<f64> = made.plan.own_profiles.iter().map(|profile| profile.read).collect();
+    assert_eq!(reads, [0.0, 100.0]);
+    let appended = convert("[a]\nfilename=/x/f\nsize=1m\nrw=write\nfile_append=1\n");
+    assert!(remarks(&appended).contains("filled before the measurement"));
+}
+
+#[test]
+fn appending_to_a_file_of_others_is_refused() {
+    let text = "[a]\nfilename=/there\nrw=write\nsize=1m\nfile_append=1\n";
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).expect("jobs");
+    let refused = set.convert("jobs", 7, &|_| Some(1 << 20), MissingFile::Refused);
+    let why = refused.expect_err("a file of others").to_string();
+    assert!(why.contains("file_append: refused: /there already has 1048576 B"), "{why}");
+}
