@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 
 use super::examples::{self, ECHO_LOOP, ONE_EMULATED, ONE_POINT};
-use super::media;
 use crate::command::{output, output_and_errors, there_is};
 
 /// Budgets of the loop, instructions per I/O by queue depth: generating the I/O, recording it,
@@ -108,10 +107,17 @@ fn per_io(program: &str, words: impl Fn(u32) -> Vec<String>, ms: u32) -> Result<
         let words = words(ms);
         let (instructions, text) =
             counted(program, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
-        anyhow::Ok((instructions, media::read(&text)?.issued))
+        anyhow::Ok((instructions, issued(&text)?))
     };
     let (short, long) = (run(ms)?, run(4 * ms)?);
     Ok((long.0 - short.0) / (long.1 - short.1))
+}
+
+/// Parses the number of I/Os that the program prints.
+fn issued(text: &str) -> Result<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("issued ")).context("no figures")?;
+    let (issued, _) = line.split_once(" cpu_s ").context("no CPU time")?;
+    Ok(issued.parse()?)
 }
 
 /// Instructions of a run, and its output.
@@ -126,6 +132,13 @@ fn counted(program: &str, words: &[&str]) -> Result<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn number_of_ios_is_read_from_among_other_lines() {
+        let text = "==1== Callgrind\nissued 5000 cpu_s 0.25\n==1== done\n";
+        assert_eq!(issued(text).unwrap(), 5000.0);
+        assert!(issued("issued 5000\n").is_err());
+    }
 
     #[test]
     fn system_calls_are_counted_per_loop() {
