@@ -8,9 +8,11 @@ mod attached;
 pub mod document;
 mod export;
 pub mod figure;
+pub mod grouped;
 mod html;
 mod markdown;
 pub mod number;
+pub mod rows;
 mod typst;
 
 pub use export::{figures_csv, figures_json, figures_schema, pretty, table_csv};

@@ -3,30 +3,29 @@
 use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 
 use crate::compose::{fact, literal};
-use crate::document::{Block, Cell, Cover, Document, Row, Section, Table, text};
+use crate::document::{Block, Cell, Cover, Document, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
+use crate::rows::Rows;
 use crate::section::date;
 use crate::words::{self, CertificateWords, Lang, entry, fill_in, reason_text, words};
 
 /// Table of the proofs, one row each.
 pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
     let words = words(lang).certificate;
-    let row = |proof: &ProofRecord| {
-        let outcome = outcome(words, proof.outcome);
-        let outcome = match proof.outcome {
-            ProofOutcome::Failed => Cell::alarm(outcome),
-            _ => Cell::plain(outcome),
-        };
-        let [what, found, bar] = proof_cells(lang, proof);
-        let cells = vec![outcome, Cell::head(what), Cell::plain(found), Cell::plain(bar)];
-        Row { cells, ..Row::default() }
-    };
-    Table {
-        caption: words.caption.to_owned(),
-        columns: words.heads.iter().map(|head| text(head)).collect(),
-        rows: certificate.proofs.iter().map(row).collect(),
-        note: String::new(),
-    }
+    let [outcome_head, test, result, threshold] = words.heads.map(text);
+    let proofs = certificate.proofs.iter().map(|proof| (proof, proof_cells(lang, proof)));
+    Rows::from_items(proofs)
+        .column(outcome_head, |(proof, _)| {
+            let outcome = outcome(words, proof.outcome);
+            match proof.outcome {
+                ProofOutcome::Failed => Cell::alarm(outcome),
+                _ => Cell::plain(outcome),
+            }
+        })
+        .column(test, |(_, [test, ..])| Cell::head(&**test))
+        .column(result, |(_, [_, result, _])| Cell::plain(&**result))
+        .column(threshold, |(_, [.., threshold])| Cell::plain(&**threshold))
+        .table(words.caption)
 }
 
 fn outcome(words: &CertificateWords, outcome: ProofOutcome) -> &'static str {
@@ -127,14 +126,12 @@ pub fn compose_certificate(certificate: &CertificateRecord, lang: Lang) -> Docum
         cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
         title,
         subtitle,
-        mark: String::new(),
-        banners: Vec::new(),
-        question: String::new(),
         summary: vec![certificate_sentence(certificate, lang)],
         answer: vec![Block::Table(certificate_table(certificate, lang))],
         facts: facts.chain([id]).collect(),
         sections: vec![section],
         footer: words::words(lang).footer.to_owned(),
+        ..Document::default()
     }
 }
 

@@ -15,7 +15,6 @@ mod compare;
 mod compared;
 mod compose;
 mod first;
-mod grouped;
 mod names;
 mod number;
 mod on_screen;
@@ -53,18 +52,19 @@ pub use presentation::{Measured, Presentation};
 pub use published::{PublishedDrive, PublishedQuantity, PublishedValue};
 pub use qdepth_document::document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Drawing, Fact, FindingCase, FindingGroup,
-    Logo, LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table,
+    Logo, LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table, number_in, text,
 };
 pub use qdepth_document::figure::{
     Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
     RightAxis, Scale, Series, Stroke,
 };
 pub use qdepth_document::number::count;
+pub use qdepth_document::rows::Rows;
 pub use qdepth_document::{
     ReportError, aids_words, figures_csv, figures_json, figures_schema, html, html_part,
     html_table, markdown, reading_aids, style_sheet, table_markdown, typst, without_hidden,
 };
-pub(crate) use qdepth_document::{document, figure};
+pub(crate) use qdepth_document::{document, figure, grouped};
 pub use section::machine::host_tables;
 pub use section::over_time::longest_tail;
 pub use words::{

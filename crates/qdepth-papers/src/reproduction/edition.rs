@@ -54,11 +54,10 @@ pub fn compose_edition(
         mark: words.reproduction.emulated[0].to_owned(),
         banners: banners(&view),
         summary: opening(&view),
-        question: String::new(),
-        answer: Vec::new(),
         facts: facts(&view, version, command),
         sections,
         footer: words.footer.to_owned(),
+        ..Document::default()
     }
 }
 

@@ -10,7 +10,7 @@ mod view;
 pub use edition::compose_edition;
 
 use crate::{Comparison, Document as Source, GoalResult, ShareResult};
-use qdepth_document::document::{Banner, Block, Cover, Document, Fact, Section, Table};
+use qdepth_document::document::{Banner, Block, Document, Fact, Section, Table};
 use qdepth_document::number;
 use qdepth_words::{Lang, fill_in, words};
 
@@ -31,17 +31,15 @@ pub fn compose_reproduction(
     let subtitle = fill_in(words.subtitle, &[("documents", ids), ("version", version.to_owned())]);
     Document {
         lang,
-        cover: Cover::default(),
         title: words.title.to_owned(),
         subtitle,
         mark: words.emulated[0].to_owned(),
         banners: banners(&view),
         summary: summary(&view),
-        question: String::new(),
-        answer: Vec::new(),
         facts: facts(&view, version, command),
         sections: sections(&view),
         footer: qdepth_words::words(lang).footer.to_owned(),
+        ..Document::default()
     }
 }
 

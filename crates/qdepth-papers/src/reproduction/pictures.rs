@@ -7,6 +7,7 @@ use qdepth_document::figure::{
 };
 use qdepth_document::number;
 use qdepth_document::number::MIB_PER_S;
+use qdepth_document::rows::Rows;
 use qdepth_words::{fill_in, in_brackets, words};
 
 use crate::phrases::translated;
@@ -59,15 +60,11 @@ pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
             id: format!("bars-{}", index + 1),
             title: table.caption.clone(),
             description: fill_in(words.comparison.bars_description, &values),
-            figure: Figure {
-                x_label: String::new(),
-                x_axis: Horizontal::Groups(groups),
-                y_label: words.pictures.rate_y.to_owned(),
-                y_scale: Scale::FromZero,
-                series: series.collect(),
-                right: None,
-                panels: Vec::new(),
-            },
+            figure: Figure::new(
+                ("", Horizontal::Groups(groups)),
+                (words.pictures.rate_y, Scale::FromZero),
+                series,
+            ),
             data: table,
             origin: Origin { emulated: true, ..Origin::default() },
         };
@@ -170,15 +167,12 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
     };
     let threads = diagram.quantity == Quantity::ThroughputGb;
     let (names, series): (Vec<String>, Vec<Series>) = drawn(view, diagram).into_iter().unzip();
-    let figure = Figure {
-        x_label: if threads { view.words.threads } else { words.x }.to_owned(),
-        y_label: axis,
-        y_scale: Scale::FromZero,
-        x_axis: Horizontal::Intensities(diagram.intensities.clone()),
+    let x_label = if threads { view.words.threads } else { words.x };
+    let figure = Figure::new(
+        (x_label, Horizontal::Intensities(diagram.intensities.clone())),
+        (axis, Scale::FromZero),
         series,
-        right: None,
-        panels: Vec::new(),
-    };
+    );
     let lines = diagram.lines.iter().map(|line| translated(view.lang, &line.name));
     let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);
     Picture {
@@ -206,23 +200,20 @@ fn largest(figure: &Figure) -> f64 {
 
 fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -> Table {
     let unit = diagram.quantity.unit();
-    let mut columns = vec![number_in(&figure.x_label, "")];
-    columns.extend(names.iter().map(|name| number_in(name, unit)));
-    let rows = diagram.intensities.iter().enumerate().map(|(index, intensity)| {
-        let mut cells = vec![Cell::head(number::count(u64::from(*intensity)))];
-        cells.extend(figure.series.iter().map(|series| {
-            Cell::or_dash(match series.marks.get(index).map(|mark| mark.value) {
-                Some(MarkValue::Known(known, _)) => Some(value(known)),
-                _ => None,
-            })
-        }));
-        Row { cells, opens_group: false }
-    });
     let caption = words(view.lang).tables.data_caption;
-    Table {
-        caption: format!("{caption}{}", in_brackets(view.lang, view.words.emulated[0])),
-        columns,
-        rows: rows.collect(),
-        note: String::new(),
-    }
+    Rows::from_items(diagram.intensities.iter().enumerate())
+        .column(number_in(&figure.x_label, ""), |(_, intensity)| {
+            Cell::head(number::count(u64::from(**intensity)))
+        })
+        .each(
+            names.iter().zip(&figure.series),
+            |(name, _)| number_in(name, unit),
+            |(index, _), (_, series)| {
+                Cell::or_dash(match series.marks.get(*index).map(|mark| mark.value) {
+                    Some(MarkValue::Known(known, _)) => Some(value(known)),
+                    _ => None,
+                })
+            },
+        )
+        .table(format!("{caption}{}", in_brackets(view.lang, view.words.emulated[0])))
 }

@@ -1,24 +1,18 @@
 //! Tables of the page.
 
 use crate::{
-    Class, ComparedFigure, ComparedRelation, Errors, Maxima, Named, Outcome, PointName, Precision,
-    Published, Quantity, RelationText, ShareResult, Use, Verdict,
+    Class, ComparedFigure, ComparedRelation, Maxima, Outcome, PointName, Precision, Published,
+    Quantity, Use, Verdict,
 };
-use qdepth_document::document::{Cell, Column, Mark, Row, Table, number_in, text};
+use qdepth_document::document::{Cell, Mark, Table, number_in, text};
+use qdepth_document::grouped::{grouped, unique};
 use qdepth_document::number::thousands;
+use qdepth_document::rows::Rows;
 use qdepth_words::{Lang, counted, fill_in, in_brackets, with_subject, words};
 
 use crate::phrases::{heading, translated};
 
-use super::view::{View, entry};
-
-fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
-    Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
-}
-
-fn row(cells: Vec<Cell>, opens_group: bool) -> Row {
-    Row { cells, opens_group }
-}
+use super::view::View;
 
 /// A share as a percentage with one decimal.
 fn percent(share: f64) -> String {
@@ -54,88 +48,74 @@ fn judged(text: String, passes: bool) -> Cell {
     if passes { Cell::plain(text) } else { Cell::alarm(text) }
 }
 
+/// Share as a percentage, in alarm if it does not pass; a dash for `None`.
+fn judged_or_dash(share: Option<f64>, passes: impl Fn(f64) -> bool) -> Cell {
+    share.map_or_else(|| Cell::or_dash(None), |share| judged(percent(share), passes(share)))
+}
+
 pub(super) fn goals(view: &View<'_>) -> Table {
     let words = view.words;
-    let columns = vec![
-        text(words.goal),
-        number_in(words.figures, "").ranked(1),
-        number_in(words.mean_error, "%"),
-        number_in(words.at_most, "%"),
-        number_in(words.worst_error, "%"),
-        number_in(words.at_most, "%"),
-        text(words.at).ranked(2),
-        number_in(words.noise, "%").ranked(3),
-        text(words.study).ranked(4),
-        text(words.reached),
-    ];
-    let mut rows: Vec<Row> = Vec::new();
-    for result in &view.comparison.goals {
-        let (goal, errors) = (&result.goal, &result.errors);
-        let mean = errors.mean.map(|mean| judged(percent(mean), mean * 100.0 <= goal.mean));
-        let worst = errors
-            .worst
-            .map(|worst| judged(percent(worst), goal.worst.is_none_or(|bar| worst * 100.0 <= bar)));
-        let cells = vec![
-            Cell::head(translated(view.lang, &goal.title)),
-            Cell::plain(errors.count.to_string()),
-            mean.unwrap_or_else(|| Cell::unknown("–")),
-            Cell::plain(thousands(goal.mean, 0)),
-            worst.unwrap_or_else(|| Cell::unknown("–")),
-            Cell::or_dash(goal.worst.map(|bar| thousands(bar, 0))),
-            Cell::or_dash(errors.worst_at.clone()),
-            percent_or_dash(errors.noise),
-            Cell::plain(translated(view.lang, &goal.study)),
-            yes_or_no(view, result.reached),
-        ];
-        rows.push(row(cells, false));
-    }
-    table(words.captions[0], columns, rows, words.notes[0])
+    Rows::from_items(&view.comparison.goals)
+        .column(text(words.goal), |result| Cell::head(translated(view.lang, &result.goal.title)))
+        .column(number_in(words.figures, "").ranked(1), |result| {
+            Cell::plain(result.errors.count.to_string())
+        })
+        .column(number_in(words.mean_error, "%"), |result| {
+            judged_or_dash(result.errors.mean, |mean| mean * 100.0 <= result.goal.mean)
+        })
+        .column(number_in(words.at_most, "%"), |result| Cell::plain(thousands(result.goal.mean, 0)))
+        .column(number_in(words.worst_error, "%"), |result| {
+            let bar = result.goal.worst;
+            judged_or_dash(result.errors.worst, |worst| bar.is_none_or(|bar| worst * 100.0 <= bar))
+        })
+        .column(number_in(words.at_most, "%"), |result| {
+            Cell::or_dash(result.goal.worst.map(|bar| thousands(bar, 0)))
+        })
+        .column(text(words.at).ranked(2), |result| Cell::or_dash(result.errors.worst_at.clone()))
+        .column(number_in(words.noise, "%").ranked(3), |result| {
+            percent_or_dash(result.errors.noise)
+        })
+        .column(text(words.study).ranked(4), |result| {
+            Cell::plain(translated(view.lang, &result.goal.study))
+        })
+        .column(text(words.reached), |result| yes_or_no(view, result.reached))
+        .table(words.captions[0])
+        .with_note(words.notes[0])
 }
 
 /// Shares of cases that must hold.
 pub(super) fn shares(view: &View<'_>) -> Table {
     let words = view.words;
-    let columns = vec![
-        text(words.goal),
-        number_in(words.cases, ""),
-        number_in(words.holding, ""),
-        number_in(words.share, "%"),
-        number_in(words.at_least, "%"),
-        text(words.reached),
-    ];
     let results = [view.comparison.relations_held, view.comparison.shading_held];
     let named = words.held.into_iter().zip(results);
-    let rows = named.filter_map(|(name, result)| share_row(view, name, result)).collect();
-    table(words.captions[6], columns, rows, "")
-}
-
-fn share_row(view: &View<'_>, name: &str, result: ShareResult) -> Option<Row> {
-    let share = result.share()?;
-    let cells = vec![
-        Cell::head(name),
-        Cell::plain(result.of.to_string()),
-        Cell::plain(result.holding.to_string()),
-        judged(percent(share), result.reached),
-        Cell::plain(thousands(result.needed * 100.0, 0)),
-        yes_or_no(view, result.reached),
-    ];
-    Some(row(cells, false))
+    let shares = named.filter_map(|(name, result)| Some((name, result, result.share()?)));
+    Rows::from_items(shares)
+        .column(text(words.goal), |(name, ..)| Cell::head(*name))
+        .column(number_in(words.cases, ""), |(_, result, _)| Cell::plain(result.of.to_string()))
+        .column(number_in(words.holding, ""), |(_, result, _)| {
+            Cell::plain(result.holding.to_string())
+        })
+        .column(number_in(words.share, "%"), |(_, result, share)| {
+            judged(percent(*share), result.reached)
+        })
+        .column(number_in(words.at_least, "%"), |(_, result, _)| {
+            Cell::plain(thousands(result.needed * 100.0, 0))
+        })
+        .column(text(words.reached), |(_, result, _)| yes_or_no(view, result.reached))
+        .table(words.captions[6])
 }
 
 /// Commands that print each section's comparison.
 pub(super) fn plans(view: &View<'_>) -> Table {
     let [caption, note, columns] = view.words.plans;
-    let heads = vec![text(view.words.section), text(view.words.command), text(columns)];
-    let rows = view.comparison.plans.iter().map(|plan| {
-        let section = with_subject(view.lang, &plan.document, &heading(view.lang, &plan.section));
-        let cells = vec![
-            Cell::head(section),
-            Cell::plain(plan.command()),
-            Cell::plain(plan.columns.join(", ")),
-        ];
-        row(cells, false)
-    });
-    table(caption, heads, rows.collect(), note)
+    Rows::from_items(&view.comparison.plans)
+        .column(text(view.words.section), |plan| {
+            Cell::head(with_subject(view.lang, &plan.document, &heading(view.lang, &plan.section)))
+        })
+        .column(text(view.words.command), |plan| Cell::plain(plan.command()))
+        .column(text(columns), |plan| Cell::plain(plan.columns.join(", ")))
+        .table(caption)
+        .with_note(note)
 }
 
 /// Tables of the bar diagrams' values, by section.
@@ -145,67 +125,60 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
         rates.collect::<Option<Vec<f64>>>().map(|rates| rates.into_iter().fold(0.0, f64::max))
     };
     let tabled = |maxima: &Maxima| {
-        let column = |target: &Named| number_in(&translated(view.lang, &target.name), "IOPS");
-        let mut columns = vec![text(view.words.load)];
-        columns.extend(maxima.targets.iter().map(column));
-        let rows = maxima.loads.iter().map(|load| {
-            let cell = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
-            let mut cells = vec![Cell::head(translated(view.lang, &load.name))];
-            cells.extend(maxima.targets.iter().map(cell));
-            row(cells, false)
-        });
         let caption =
             translated(view.lang, &maxima.title) + &in_brackets(view.lang, view.words.emulated[0]);
         let section = format!("{}: {}", maxima.document, maxima.section);
-        (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
+        let table = Rows::from_items(&maxima.loads)
+            .column(text(view.words.load), |load| Cell::head(translated(view.lang, &load.name)))
+            .each(
+                &maxima.targets,
+                |target| number_in(&translated(view.lang, &target.name), "IOPS"),
+                |load, target| Cell::or_dash(largest(maxima.points(load, target)).map(value)),
+            )
+            .table(caption)
+            .with_note(view.words.notes[4]);
+        (section, table)
     };
     view.comparison.maxima.iter().map(tabled).collect()
 }
 
 pub(super) fn sections(view: &View<'_>) -> Table {
     let words = view.words;
-    let columns = vec![
-        text(words.section),
-        text(words.used),
-        number_in(words.figures, "").ranked(1),
-        number_in(words.missing_count, "").ranked(3),
-        number_in(words.mean_error, "%"),
-        number_in(words.worst_error, "%"),
-        text(words.at).ranked(2),
-        number_in(words.noise, "%").ranked(4),
-    ];
-    let mut last = String::new();
-    let rows = view.comparison.sections.iter().map(|summary| {
-        let Errors { count, missing, mean, worst, worst_at, noise } = &summary.errors;
-        let opens = summary.document != last;
-        last.clone_from(&summary.document);
-        let cells = vec![
-            Cell::head(with_subject(
-                view.lang,
-                &summary.document,
-                &heading(view.lang, &summary.section),
-            )),
-            Cell::plain(view.use_name(summary.used)),
-            Cell::plain(count.to_string()),
-            if *missing > 0 { Cell::alarm(missing.to_string()) } else { Cell::unknown("–") },
-            percent_or_dash(*mean),
-            percent_or_dash(*worst),
-            Cell::or_dash(worst_at.clone()),
-            percent_or_dash(*noise),
-        ];
-        row(cells, opens)
-    });
-    table(words.captions[1], columns, rows.collect(), words.notes[0])
+    let mut last = "";
+    Rows::from_items(&view.comparison.sections)
+        .groups(|summary| std::mem::replace(&mut last, &summary.document) != summary.document)
+        .column(text(words.section), |summary| {
+            let section = heading(view.lang, &summary.section);
+            Cell::head(with_subject(view.lang, &summary.document, &section))
+        })
+        .column(text(words.used), |summary| Cell::plain(view.use_name(summary.used)))
+        .column(number_in(words.figures, "").ranked(1), |summary| {
+            Cell::plain(summary.errors.count.to_string())
+        })
+        .column(number_in(words.missing_count, "").ranked(3), |summary| {
+            match summary.errors.missing {
+                0 => Cell::or_dash(None),
+                missing => Cell::alarm(missing.to_string()),
+            }
+        })
+        .column(number_in(words.mean_error, "%"), |summary| percent_or_dash(summary.errors.mean))
+        .column(number_in(words.worst_error, "%"), |summary| percent_or_dash(summary.errors.worst))
+        .column(text(words.at).ranked(2), |summary| Cell::or_dash(summary.errors.worst_at.clone()))
+        .column(number_in(words.noise, "%").ranked(4), |summary| {
+            percent_or_dash(summary.errors.noise)
+        })
+        .table(words.captions[1])
+        .with_note(words.notes[0])
 }
 
 /// Reasons why points could not be emulated; no rows if all could.
 pub(super) fn missing(view: &View<'_>) -> Table {
-    let columns = vec![text(view.words.remark), text(view.words.points)];
-    let failures = view.comparison.failures();
-    let rows = failures.into_iter().map(|(why, points)| {
-        row(vec![Cell::plain(why), Cell::plain(counted(view.words.missing_row, points))], false)
-    });
-    table(view.words.captions[5], columns, rows.collect(), "")
+    Rows::from_items(view.comparison.failures())
+        .column(text(view.words.remark), |(why, _)| Cell::plain(*why))
+        .column(text(view.words.points), |(_, points)| {
+            Cell::plain(counted(view.words.missing_row, *points))
+        })
+        .table(view.words.captions[5])
 }
 
 fn as_worded(published: &Published) -> String {
@@ -241,131 +214,99 @@ fn at(lang: Lang, published: &Published) -> String {
     }
 }
 
-fn figure_table(view: &View<'_>, rows: Vec<Row>) -> Table {
+/// Table of figures, each with its printed storage; begins a group of rows with each storage if
+/// `by_storage`.
+fn figure_table<'c>(
+    view: &View<'_>,
+    figures: impl IntoIterator<Item = (String, &'c ComparedFigure)>,
+    by_storage: bool,
+) -> Table {
     let words = view.words;
-    let columns = vec![
-        text(words.id),
-        text(words.storage),
-        text(words.load),
-        text(words.quantity).ranked(2),
-        number_in(words.published, ""),
-        number_in(words.emulated_value, ""),
-        text(words.unit).ranked(1),
-        number_in(words.error, "%"),
-        text(words.used).ranked(3),
-    ];
-    table(words.captions[4], columns, rows, words.notes[3])
+    Rows::from_items(figures)
+        .groups(|(storage, _)| by_storage && !storage.is_empty())
+        .column(text(words.id), |(_, figure)| Cell::head(&*figure.published.id))
+        .column(text(words.storage), |(storage, _)| Cell::plain(&**storage))
+        .column(text(words.load), |(_, figure)| Cell::plain(load(view.lang, &figure.published)))
+        .column(text(words.quantity).ranked(2), |(_, figure)| {
+            Cell::plain(translated(view.lang, &figure.published.quantity))
+        })
+        .column(number_in(words.published, ""), |(_, figure)| {
+            Cell::plain(as_worded(&figure.published))
+        })
+        .column(number_in(words.emulated_value, ""), |(_, figure)| {
+            Cell::or_dash(figure.emulated.map(value))
+        })
+        .column(text(words.unit).ranked(1), |(_, figure)| {
+            Cell::plain(translated(view.lang, &figure.published.unit))
+        })
+        .column(number_in(words.error, "%"), |(_, figure)| {
+            match (figure.error.map(signed), figure.passes()) {
+                (Some(error), Some(false)) => Cell::alarm(error),
+                (Some(error), _) => Cell::plain(error),
+                (None, Some(false)) => Cell::alarm("–"),
+                (None, _) => Cell::unknown("–"),
+            }
+        })
+        .column(text(words.used).ranked(3), |(_, figure)| {
+            Cell::plain(view.use_name(figure.published.used))
+        })
+        .table(words.captions[4])
+        .with_note(words.notes[3])
 }
 
 /// Storage of a figure: device, format, arrangement.
-fn storage(published: &Published) -> String {
+fn storage(lang: Lang, published: &Published) -> String {
     let parts = [&published.medium, &published.format, &published.arrangement];
     let named: Vec<&str> =
         parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    named.join(", ")
+    translated(lang, &named.join(", "))
 }
 
-fn figure_row(view: &View<'_>, figure: &ComparedFigure) -> Row {
-    let published = &figure.published;
-    let storage = storage(published);
-    let error = match (figure.error.map(signed), figure.passes()) {
-        (Some(error), Some(false)) => Cell::alarm(error),
-        (Some(error), _) => Cell::plain(error),
-        (None, Some(false)) => Cell::alarm("–"),
-        (None, _) => Cell::unknown("–"),
-    };
-    let cells = vec![
-        Cell::head(&*published.id),
-        Cell::plain(translated(view.lang, &storage)),
-        Cell::plain(load(view.lang, published)),
-        Cell::plain(translated(view.lang, &published.quantity)),
-        Cell::plain(as_worded(published)),
-        Cell::or_dash(figure.emulated.map(value)),
-        Cell::plain(translated(view.lang, &published.unit)),
-        error,
-        Cell::plain(view.use_name(published.used)),
-    ];
-    row(cells, false)
+/// Document and section of a figure.
+fn section(published: &Published) -> String {
+    format!("{}: {}", published.document, published.section)
 }
 
-/// Tables of compared figures, by document and section.
+/// Tables of compared figures, by document and section. The storage is printed once for each group
+/// of rows: in every row it would take three lines each, and eight pages for a table.
 pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
-    let mut all: Vec<(String, Vec<Row>)> = Vec::new();
-    for figure in view.comparison.figures.iter().filter(|f| f.published.used != Use::Given) {
-        let title = format!("{}: {}", figure.published.document, figure.published.section);
-        entry(&mut all, title).push(figure_row(view, figure));
-    }
-    let tabled = |(title, mut rows): (String, Vec<Row>)| {
-        by_storage(&mut rows);
-        (title, figure_table(view, rows))
+    let compared = view.comparison.figures.iter().filter(|f| f.published.used != Use::Given);
+    let all = grouped(compared.map(|figure| (section(&figure.published), figure)));
+    let tabled = |(title, figures): (String, Vec<&ComparedFigure>)| {
+        let stored = figures.into_iter().map(|f| (storage(view.lang, &f.published), f));
+        let rows = grouped(stored).into_iter().flat_map(|(storage, figures)| {
+            std::iter::once(storage).chain(std::iter::repeat(String::new())).zip(figures)
+        });
+        (title, figure_table(view, rows, true))
     };
     all.into_iter().map(tabled).collect()
-}
-
-/// Groups rows by storage, which is printed once for each group: in every row it would take three
-/// lines each, and eight pages for a table.
-fn by_storage(rows: &mut [Row]) {
-    const STORAGE: usize = 1;
-    let mut order: Vec<String> = Vec::new();
-    for row in &*rows {
-        if !order.contains(&row.cells[STORAGE].text) {
-            order.push(row.cells[STORAGE].text.clone());
-        }
-    }
-    rows.sort_by_key(|row| order.iter().position(|known| *known == row.cells[STORAGE].text));
-    let mut last = String::new();
-    for row in rows {
-        let own = std::mem::take(&mut row.cells[STORAGE].text);
-        row.opens_group = own != last;
-        if row.opens_group {
-            row.cells[STORAGE].text.clone_from(&own);
-        }
-        last = own;
-    }
 }
 
 /// Tables of statements that are not compared, by section: data of devices, machine and
-/// measurement.
+/// measurement. Columns that are empty in every row are left out.
 pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
-    let mut all: Vec<(String, Vec<Row>)> = Vec::new();
     let given = view.comparison.figures.iter().map(|figure| &figure.published);
-    for published in given.filter(|published| published.used == Use::Given) {
-        let cells = vec![
-            Cell::head(translated(view.lang, &storage(published))),
-            Cell::plain(load(view.lang, published)),
-            Cell::plain(translated(view.lang, &published.quantity)),
-            Cell::plain(as_worded(published)),
-            Cell::plain(translated(view.lang, &published.unit)),
-        ];
-        let title = format!("{}: {}", published.document, published.section);
-        entry(&mut all, title).push(row(cells, false));
-    }
-    let words = view.words;
+    let given = given.filter(|published| published.used == Use::Given);
+    let (words, lang) = (view.words, view.lang);
     let [caption, note] = words.edition.stated;
-    let tabled = |(title, rows)| {
-        let columns = vec![
-            text(words.storage),
-            text(words.load),
-            text(words.quantity),
-            number_in(words.published, ""),
-            text(words.unit),
-        ];
-        (title, without_empty_columns(table(caption, columns, rows, note)))
+    let tabled = |(title, figures): (String, Vec<&Published>)| {
+        let mut table = Rows::from_items(figures)
+            .column(text(words.storage), |published| Cell::head(storage(lang, published)))
+            .column(text(words.load), |published| Cell::plain(load(lang, published)))
+            .column(text(words.quantity), |p| Cell::plain(translated(lang, &p.quantity)))
+            .column(number_in(words.published, ""), |published| Cell::plain(as_worded(published)))
+            .column(text(words.unit), |published| Cell::plain(translated(lang, &published.unit)))
+            .table(caption)
+            .with_note(note);
+        let is_filled = |at: usize| table.rows.iter().any(|row| !row.cells[at].text.is_empty());
+        let filled: Vec<bool> = (0..table.columns.len()).map(is_filled).collect();
+        table.retain_columns(|at, _| filled[at]);
+        (title, table)
     };
-    all.into_iter().map(tabled).collect()
-}
-
-/// Removes columns that are empty in every row.
-fn without_empty_columns(mut table: Table) -> Table {
-    let says = |at: usize| table.rows.iter().any(|row| !row.cells[at].text.is_empty());
-    let kept: Vec<bool> = (0..table.columns.len()).map(says).collect();
-    let mut of_columns = kept.iter();
-    table.columns.retain(|_| of_columns.next().copied().unwrap_or(true));
-    for row in &mut table.rows {
-        let mut of_cells = kept.iter();
-        row.cells.retain(|_| of_cells.next().copied().unwrap_or(true));
-    }
-    table
+    grouped(given.map(|published| (section(published), published)))
+        .into_iter()
+        .map(tabled)
+        .collect()
 }
 
 /// Table of all figures, or only of those beyond their thresholds.
@@ -373,8 +314,8 @@ pub(super) fn figures_of_all(view: &View<'_>, all: bool) -> Table {
     let wanted = |f: &&ComparedFigure| {
         if all { f.published.used != Use::Given } else { f.passes() == Some(false) }
     };
-    let rows = view.comparison.figures.iter().filter(wanted);
-    figure_table(view, rows.map(|figure| figure_row(view, figure)).collect())
+    let figures = view.comparison.figures.iter().filter(wanted);
+    figure_table(view, figures.map(|f| (storage(view.lang, &f.published), f)), false)
 }
 
 fn relation_table<'c>(
@@ -382,30 +323,26 @@ fn relation_table<'c>(
     relations: impl Iterator<Item = &'c ComparedRelation>,
 ) -> Table {
     let words = view.words;
-    let columns = [words.id, words.says, words.place, words.expected, words.verdict].map(text);
-    let rows = relations.map(|relation| relation_row(view, relation)).collect();
-    table(words.captions[3], columns.into(), rows, words.notes[2])
+    let texts = relations.map(|compared| (compared, compared.relation.text_in(view.lang.tag())));
+    Rows::from_items(texts)
+        .column(text(words.id), |(compared, _)| Cell::head(&*compared.relation.id))
+        .column(text(words.says), |(_, text)| Cell::plain(text.says))
+        .column(text(words.place), |(_, text)| Cell::plain(text.circumstances))
+        .column(text(words.expected), |(_, text)| Cell::plain(text.expected))
+        .column(text(words.verdict), |(compared, text)| verdict(view, compared, text.why))
+        .table(words.captions[3])
+        .with_note(words.notes[2])
 }
 
-fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
-    let relation = &compared.relation;
-    let RelationText { says, circumstances, expected, why } = relation.text_in(view.lang.tag());
+fn verdict(view: &View<'_>, compared: &ComparedRelation, why: &str) -> Cell {
     let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
-    let verdict = match compared.verdict {
+    match compared.verdict {
         Verdict::Holds => Cell::plain(with_subject(view.lang, holds, &sides(view, compared))),
         Verdict::Fails => Cell::alarm(with_subject(view.lang, fails, &sides(view, compared))),
         Verdict::Missing => Cell::alarm(missing),
         Verdict::Inconsistent => Cell::unknown(with_subject(view.lang, inconsistent, why)),
         Verdict::Given => Cell::unknown(with_subject(view.lang, given, why)),
-    };
-    let cells = vec![
-        Cell::head(&*relation.id),
-        Cell::plain(says),
-        Cell::plain(circumstances),
-        Cell::plain(expected),
-        verdict,
-    ];
-    row(cells, false)
+    }
 }
 
 /// Values of the comparison that decides a relation.
@@ -452,50 +389,36 @@ fn shade(class: Class) -> Mark {
 /// The shaded table: a row for each arrangement and load, a column for each format and intensity.
 pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     let words = view.words;
-    let cells = &view.comparison.shaded;
-    let mut columns = vec![text(words.arrangement), text(words.load)];
-    let mut heads: Vec<(&str, u32)> = Vec::new();
-    let mut locations: Vec<(&str, &str)> = Vec::new();
-    for cell in cells {
-        let head = (cell.shaded.format.as_str(), cell.shaded.queue_depth);
-        let location = (cell.shaded.arrangement.as_str(), cell.shaded.load.as_str());
-        if !heads.contains(&head) {
-            heads.push(head);
-        }
-        if !locations.contains(&location) {
-            locations.push(location);
-        }
-    }
-    for (format, queue_depth) in &heads {
-        let values = [("format", (*format).to_owned()), ("n", queue_depth.to_string())];
-        columns.push(number_in(&fill_in(words.format_at, &values), "%"));
-    }
-    let mut last = "";
-    let rows = locations.into_iter().map(|(arrangement, load)| {
-        let mut out = vec![
-            Cell::head(translated(view.lang, arrangement)),
-            Cell::plain(translated(view.lang, load)),
-        ];
-        for (format, queue_depth) in &heads {
-            let cell = cells.iter().find(|cell| {
-                let s = &cell.shaded;
-                (s.arrangement.as_str(), s.load.as_str()) == (arrangement, load)
-                    && (s.format.as_str(), s.queue_depth) == (*format, *queue_depth)
-            });
-            let Some(cell) = cell else {
-                out.push(Cell::unknown("–"));
-                continue;
-            };
-            let shown = cell.increase.map_or_else(|| "–".to_owned(), |i| thousands(i * 100.0, 0));
-            let same = cell.class == Some(cell.shaded.class);
-            // The sign `≠` marks a cell whose emulated class differs.
-            let shown = if same { shown } else { format!("{shown} ≠") };
-            out.push(Cell { text: shown, mark: shade(cell.shaded.class) });
-        }
-        let opens = arrangement != last;
-        last = arrangement;
-        row(out, opens)
+    let cells = view.comparison.shaded.iter().map(|cell| {
+        let shaded = &cell.shaded;
+        let location = (shaded.arrangement.as_str(), shaded.load.as_str());
+        (location, (shaded.format.as_str(), shaded.queue_depth), cell)
     });
-    let rows: Vec<Row> = rows.collect();
-    (!rows.is_empty()).then(|| table(words.captions[2], columns, rows, words.notes[1]))
+    let shade_cell = |location: &(&str, &str), head: &(&str, u32)| {
+        let mut known = cells.clone().filter(|cell| (&cell.0, &cell.1) == (location, head));
+        let Some((.., cell)) = known.next() else { return Cell::or_dash(None) };
+        let shown = cell.increase.map_or_else(|| "–".to_owned(), |i| thousands(i * 100.0, 0));
+        let same = cell.class == Some(cell.shaded.class);
+        // The sign `≠` marks a cell whose emulated class differs.
+        let shown = if same { shown } else { format!("{shown} ≠") };
+        Cell { text: shown, mark: shade(cell.shaded.class) }
+    };
+    let mut last = "";
+    let table = Rows::from_items(unique(cells.clone().map(|(location, ..)| location)))
+        .groups(|(arrangement, _)| std::mem::replace(&mut last, arrangement) != *arrangement)
+        .column(text(words.arrangement), |(arrangement, _)| {
+            Cell::head(translated(view.lang, arrangement))
+        })
+        .column(text(words.load), |(_, load)| Cell::plain(translated(view.lang, load)))
+        .each(
+            unique(cells.clone().map(|(_, head, _)| head)),
+            |(format, queue_depth)| {
+                let values = [("format", (*format).to_owned()), ("n", queue_depth.to_string())];
+                number_in(&fill_in(words.format_at, &values), "%")
+            },
+            shade_cell,
+        )
+        .table(words.captions[2])
+        .with_note(words.notes[1]);
+    (!table.rows.is_empty()).then_some(table)
 }

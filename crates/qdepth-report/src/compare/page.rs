@@ -9,6 +9,7 @@ use crate::document::{
     Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::grouped::{grouped, unique};
 use crate::number::percent;
 use crate::rows::Rows;
 use crate::words::{self, CompareWords, Lang, fact_value, fill_in, in_brackets, words};
@@ -64,30 +65,18 @@ impl Page<'_> {
             subtitle: fill_in(words.subtitle, &all),
             mark: mark.to_owned(),
             banners: versus.emulated.then(banner).into_iter().collect(),
-            question: String::new(),
             summary: answer(versus, self.lang),
             answer: answered.into_iter().chain([drawn]).flatten().collect(),
-            facts: Vec::new(),
             sections: self.sections(pictures),
             footer: words::words(self.lang).footer.to_owned(),
+            ..Document::default()
         }
     }
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
-        let mut all: Vec<OfLoad<'_>> = Vec::new();
-        for row in &self.versus.rows {
-            let same = |rows: &&mut OfLoad<'_>| {
-                rows.first().is_some_and(|first| {
-                    (&first.profile, &first.step, first.target, first.streams)
-                        == (&row.profile, &row.step, row.target, row.streams)
-                })
-            };
-            match all.iter_mut().find(same) {
-                Some(rows) => rows.push(row),
-                None => all.push(vec![row]),
-            }
-        }
-        all
+        let rows = self.versus.rows.iter();
+        let loads = rows.map(|row| ((&row.profile, &row.step, row.target, row.streams), row));
+        grouped(loads).into_iter().map(|(_, rows)| rows).collect()
     }
 
     fn sections(&self, pictures: Vec<Picture>) -> Vec<Section> {
@@ -153,12 +142,7 @@ impl Page<'_> {
         let mut at: Vec<u32> = rows.iter().map(|row| row.queue_depth).collect();
         at.sort_unstable();
         at.dedup();
-        let mut names: Vec<&'static str> = Vec::new();
-        for row in rows {
-            if !names.contains(&row.figure) {
-                names.push(row.figure);
-            }
-        }
+        let names = unique(rows.iter().map(|row| row.figure));
         let threshold = percent(self.versus.threshold);
         let line = |(colour, name): (usize, &&'static str)| {
             let marks = at.iter().map(|at| quotient(rows, name, *at));

@@ -11,6 +11,7 @@ use crate::document::{
     Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::grouped::grouped;
 use crate::rows::Rows;
 use crate::words::{self, CompareWords, Lang, counted, fill_in, in_brackets, words};
 
@@ -50,20 +51,16 @@ impl Page<'_> {
         let subtitle: Vec<_> = named.iter().cloned().chain(count).collect();
         Document {
             lang: self.lang,
-            cover: Cover {
-                kind: words::words(self.lang).compare.kind.to_owned(),
-                ..Cover::default()
-            },
+            cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
             title: self.marked(fill_in(words.trend_question, &named)),
             subtitle: fill_in(words.trend, &subtitle),
             mark: mark.to_owned(),
             banners: trend.emulated.then(banner).into_iter().collect(),
-            question: String::new(),
             summary: self.summary(),
             answer: self.answer(),
-            facts: Vec::new(),
             sections: self.sections(),
             footer: words::words(self.lang).footer.to_owned(),
+            ..Document::default()
         }
     }
 
@@ -139,17 +136,10 @@ impl Page<'_> {
     }
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
-        let mut all: Vec<OfLoad<'_>> = Vec::new();
         let key = |row: &TrendRow| (load(self.lang, row), row.target, row.figure);
-        for row in &self.trend.rows {
-            match all.iter_mut().find(|known| known.first().is_some_and(|k| key(k) == key(row))) {
-                Some(known) => known.push(row),
-                None => all.push(vec![row]),
-            }
-        }
-        for rows in &mut all {
-            rows.sort_by_key(|row| row.queue_depth);
-        }
+        let loads = grouped(self.trend.rows.iter().map(|row| (key(row), row))).into_iter();
+        let mut all: Vec<OfLoad<'_>> = loads.map(|(_, rows)| rows).collect();
+        all.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.queue_depth));
         all
     }
 
@@ -216,14 +206,13 @@ impl Page<'_> {
             title: self.marked(fill_in(words.trend_title, &values)),
             description: fill_in(words.trend_told[usize::from(is_relative)], &values),
             figure: Figure {
-                x_label: words.trend_run.to_owned(),
-                // Extends beyond the last run, so that its marker is completely visible.
-                x_axis: Horizontal::UpTo(trend.runs.len() as f64 + 1.0),
-                y_label: if is_relative { words.trend_relative } else { name }.to_owned(),
-                y_scale,
-                series,
-                right: None,
                 panels,
+                ..Figure::new(
+                    // Extends beyond the last run, so that its marker is completely visible.
+                    (words.trend_run, Horizontal::UpTo(trend.runs.len() as f64 + 1.0)),
+                    (if is_relative { words.trend_relative } else { name }, y_scale),
+                    series,
+                )
             },
             data: self.data(rows),
             origin: Origin { run: String::new(), emulated: trend.emulated },

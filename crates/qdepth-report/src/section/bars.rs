@@ -5,7 +5,7 @@ use qdepth_measure::Estimate;
 use crate::document::{Cell, Picture, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::rounded;
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::view::View;
 use crate::words::fill_in;
 

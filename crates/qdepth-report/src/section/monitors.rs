@@ -4,7 +4,7 @@ use qdepth_record::PointRecord;
 
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::{thousands, three_digits};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::view::{LoadPoint, Point, View};
 
 /// The table; `None` if nothing was monitored (imported and emulated runs).

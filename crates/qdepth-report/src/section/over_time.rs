@@ -9,7 +9,7 @@ use qdepth_record::PointRecord;
 use crate::document::{Block, Cell, Picture, Section, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::view::View;
 use crate::words::fill_in;
 

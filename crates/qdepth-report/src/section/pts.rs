@@ -4,7 +4,7 @@ use qdepth_record::{Observation, PointRecord, TargetRecord};
 
 use crate::document::{Block, Cell, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::grid::{Grid, by_size, reads};
 use crate::section::machine::value as known;
 use crate::section::sum_box::of_chapter;

@@ -10,7 +10,7 @@ use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
 use crate::number::{MIB, thousands, three_digits};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::pressure::slice_ns;
 use crate::section::pts::goes_over_time;
 use crate::section::sum_box::of_chapter;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use http::StatusCode;
 use qdepth_media::{Description, parameters};
-use qdepth_report::{Align, Cell, Column, Row, Table, html_table};
+use qdepth_report::{Cell, Rows, html_table, number_in, text};
 
 use crate::answer::html;
 use crate::pages::{Frame, PageError, PageRequest, PageResult};
@@ -58,36 +58,29 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> PageResult {
     let values = description.numbers(name, None, &BTreeMap::new()).map_err(bug)?;
     let of_format = description.default_format.as_ref();
     let of_format = of_format.and_then(|format| description.formats.get(format));
-    let row = |parameter: qdepth_media::Parameter| {
+    let origin = |parameter: &qdepth_media::Parameter| {
         let own = of_format.and_then(|format| format.parameters.get(parameter.name));
         let sourced = own.or_else(|| description.parameters.get(parameter.name));
-        let cells = [
-            Cell::head(parameter.name),
-            Cell::plain(values.get(parameter.name).to_string()),
-            Cell::plain(parameter.unit),
-            Cell::plain(parameter.meaning),
-            Cell::plain(sourced.map_or("default", |sourced| sourced.from.as_str())),
-        ];
-        Row { cells: cells.into(), opens_group: false }
+        sourced.map_or("default", |sourced| sourced.from.as_str())
     };
-    let rows = parameters(&description.kind).unwrap_or_default().into_iter().map(row).collect();
-    let heads =
-        [words.parameter, words.value, words.unit, words.meaning, words.from].map(str::to_owned);
-    let mut tables = vec![table(words.parameter, &heads, rows)];
-    let promise = |(name, promise, unit): (&str, &qdepth_media::Sourced, &str)| {
-        let cells = [
-            Cell::head(name),
-            Cell::plain(promise.value.to_string()),
-            Cell::plain(unit),
-            Cell::plain(promise.from.clone()),
-        ];
-        Row { cells: cells.into(), opens_group: false }
-    };
-    let promises: Vec<Row> = description.data_sheet.promises().map(promise).collect();
-    if !promises.is_empty() {
-        let heads = [words.parameter, words.value, words.unit, words.from].map(str::to_owned);
-        tables.push(table(words.data_sheet, &heads, promises));
-    }
+    let own = Rows::from_items(parameters(&description.kind).unwrap_or_default())
+        .column(text(words.parameter), |parameter| Cell::head(parameter.name))
+        .column(number_in(words.value, ""), |parameter| {
+            Cell::plain(values.get(parameter.name).to_string())
+        })
+        .column(text(words.unit), |parameter| Cell::plain(parameter.unit))
+        .column(text(words.meaning), |parameter| Cell::plain(parameter.meaning))
+        .column(text(words.from), |parameter| Cell::plain(origin(parameter)))
+        .table(emulated(words.parameter));
+    let promises = Rows::from_items(description.data_sheet.promises())
+        .column(text(words.parameter), |(name, ..)| Cell::head(*name))
+        .column(number_in(words.value, ""), |(_, promise, _)| {
+            Cell::plain(promise.value.to_string())
+        })
+        .column(text(words.unit), |(.., unit)| Cell::plain(*unit))
+        .column(text(words.from), |(_, promise, _)| Cell::plain(promise.from.clone()))
+        .table(emulated(words.data_sheet));
+    let tables = std::iter::once(own).chain((!promises.rows.is_empty()).then_some(promises));
     let formats: Vec<String> = description
         .formats
         .iter()
@@ -106,25 +99,13 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> PageResult {
         name: name.to_owned(),
         sections: sections.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
         divergences: description.divergences.clone(),
-        tables: tables.iter().map(html_table).collect::<Result<_, _>>()?,
+        tables: tables.map(|table| html_table(&table)).collect::<Result<_, _>>()?,
     };
     Ok(html(StatusCode::OK, page.render()?))
 }
 
-/// Table with names in the first column and numbers in the second.
-fn table(caption: &str, heads: &[String], rows: Vec<Row>) -> Table {
-    let column = |(index, heading): (usize, &String)| Column {
-        heading: heading.clone(),
-        unit: String::new(),
-        align: if index == 1 { Align::Number } else { Align::Text },
-        rank: 0,
-    };
-    Table {
-        caption: format!("{caption} (EMULATED)"),
-        columns: heads.iter().enumerate().map(column).collect(),
-        rows,
-        note: String::new(),
-    }
+fn emulated(caption: &str) -> String {
+    format!("{caption} (EMULATED)")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use qdepth_record::PointRecord;
 
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::rounded;
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::view::{Point, View};
 use crate::words::fill_in;
 

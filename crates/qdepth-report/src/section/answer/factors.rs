@@ -4,7 +4,7 @@ use qdepth_measure::Estimate;
 
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{self, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::bars::{Bar, Bars};
 use crate::section::columns::{self, ComparedColumn};
 use crate::section::grid::Grid;

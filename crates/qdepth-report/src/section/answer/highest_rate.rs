@@ -5,7 +5,7 @@ use qdepth_record::AnswerEntry;
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, Scale, Series};
 use crate::number::{self, TimeUnit};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::trace;
 use crate::view::{Point, View, percentile_ns, profile_title};
 use crate::words::fill_in;

@@ -5,7 +5,7 @@ use qdepth_measure::Estimate;
 
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{TimeUnit, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::bars::{Bar, Bars};
 use crate::section::grid::{Grid, by_size};
 use crate::section::sweep::tables::{rate, throughput};

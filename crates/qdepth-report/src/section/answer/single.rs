@@ -3,7 +3,7 @@
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::naming::list;
 use crate::section::sweep::pictures;
 use crate::section::sweep::statements::{enough, line};

@@ -5,6 +5,7 @@ use super::tables;
 use crate::document::Picture;
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::three_digits;
+use crate::rows::RunColumns as _;
 use crate::view::View;
 use crate::words::fill_in;
 

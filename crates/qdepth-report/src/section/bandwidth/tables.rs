@@ -5,7 +5,7 @@ use qdepth_measure::saturation;
 use super::rates::{Bandwidth, Rate};
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::{self, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::view::View;
 
 /// Unit of every rate here: 2^20 bytes.

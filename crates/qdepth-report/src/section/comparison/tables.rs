@@ -7,7 +7,7 @@ use crate::compared::Compared;
 use crate::document::{Cell, Mark, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::published::{PublishedDrive, PublishedQuantity};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::columns::divided;
 use crate::section::letters::{Letters, quotient_heading};
 use crate::section::published::{published_name, published_note};

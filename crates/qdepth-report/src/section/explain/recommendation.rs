@@ -7,7 +7,7 @@ use super::why::{Cause, cause};
 use super::{Curve, curves, knee, name};
 use crate::document::{Block, Cell, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::bandwidth::Bandwidth;
 use crate::section::naming::list;
 use crate::section::steps::Steps;

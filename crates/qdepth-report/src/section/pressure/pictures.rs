@@ -5,7 +5,7 @@ use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
 use crate::number::{self, TimeUnit, three_digits};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::pressure::tables::reader_unit;
 use crate::section::steps::{Step, Steps};
 use crate::view::View;

@@ -2,7 +2,7 @@
 
 use crate::document::{Cell, Table, centred, number_in, text};
 use crate::number::{self, TimeUnit};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::steps::{Step, Steps, offered};
 use crate::section::sweep::tables::{load_unit, rate, throughput};
 use crate::view::{View, percentile_ns};

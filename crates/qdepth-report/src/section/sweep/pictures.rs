@@ -7,7 +7,7 @@ use qdepth_measure::Statistic;
 use crate::document::{Cell, Picture, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, PALETTE, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::sweep::references;
 use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};

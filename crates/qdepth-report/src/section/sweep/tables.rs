@@ -6,7 +6,7 @@ use qdepth_record::{DirectionRecord, EndedBy, LatencySummary, PointRecord, Targe
 use crate::document::{Cell, Table, centred, number_in, text};
 use crate::grouped::unique;
 use crate::number::{self, TimeUnit, rounded};
-use crate::rows::Rows;
+use crate::rows::{Rows, RunColumns as _};
 use crate::section::columns::{ComparedColumn, base, divided, others, published};
 use crate::section::letters::{Letters, quotient_heading};
 use crate::section::published::published_note;

@@ -1,9 +1,7 @@
 //! Lists in the order of first appearance.
 
 /// Items by key.
-pub(crate) fn grouped<K: PartialEq, V>(
-    items: impl IntoIterator<Item = (K, V)>,
-) -> Vec<(K, Vec<V>)> {
+pub fn grouped<K: PartialEq, V>(items: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut all: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in items {
         match all.iter_mut().find(|(known, _)| *known == key) {
@@ -15,6 +13,6 @@ pub(crate) fn grouped<K: PartialEq, V>(
 }
 
 /// Each item once.
-pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     grouped(items.into_iter().map(|item| (item, ()))).into_iter().map(|(item, _)| item).collect()
 }

@@ -1,0 +1,67 @@
+//! Tables built column by column, so that each heading is next to its cells.
+
+use crate::document::{Cell, Column, Row, Table};
+
+/// Table with one row per item.
+pub struct Rows<T> {
+    items: Vec<T>,
+    table: Table,
+}
+
+impl<T> Rows<T> {
+    /// Table of these items, without columns.
+    pub fn from_items(items: impl IntoIterator<Item = T>) -> Self {
+        let items: Vec<T> = items.into_iter().collect();
+        let rows = vec![Row::default(); items.len()];
+        Self { items, table: Table { rows, ..Table::default() } }
+    }
+
+    /// Adds a column with a cell for each item; nothing for `None`.
+    pub fn column(
+        mut self,
+        column: impl Into<Option<Column>>,
+        cell: impl FnMut(&T) -> Cell,
+    ) -> Self {
+        if let Some(column) = column.into() {
+            self.table.columns.push(column);
+            let cells = self.items.iter().map(cell);
+            self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
+        }
+        self
+    }
+
+    /// Adds a column for each key.
+    pub fn each<K>(
+        self,
+        keys: impl IntoIterator<Item = K>,
+        column: impl Fn(&K) -> Column,
+        cell: impl Fn(&T, &K) -> Cell,
+    ) -> Self {
+        keys.into_iter().fold(self, |rows, key| rows.column(column(&key), |item| cell(item, &key)))
+    }
+
+    /// Adds columns of figures, which are struck through in rows of invalid items.
+    pub fn figures(self, is_valid: impl Fn(&T) -> bool, add: impl FnOnce(Self) -> Self) -> Self {
+        let from = self.table.columns.len();
+        let mut all = add(self);
+        for (row, item) in all.table.rows.iter_mut().zip(&all.items) {
+            for cell in &mut row.cells[from..] {
+                *cell = std::mem::take(cell).struck_if(!is_valid(item));
+            }
+        }
+        all
+    }
+
+    /// Begins a group of rows with each item that passes.
+    #[must_use]
+    pub fn groups(mut self, opens: impl FnMut(&T) -> bool) -> Self {
+        let opens = self.items.iter().map(opens);
+        self.table.rows.iter_mut().zip(opens).for_each(|(row, opens)| row.opens_group = opens);
+        self
+    }
+
+    /// The table, with this caption.
+    pub fn table(self, caption: impl Into<String>) -> Table {
+        Table { caption: caption.into(), ..self.table }
+    }
+}
