@@ -7,7 +7,7 @@ use crate::common::{point, run};
 use qdepth_logbook::{Logbook, SCHEMA_VERSION};
 use qdepth_record::{
     DirectionRecord, ExpectedRecord, IntervalRecord, MonitorRecord, PointRecord, Record, RunRecord,
-    TargetRecord, csv_columns, export_json, json_schema,
+    TargetRecord, csv_columns, export_json,
 };
 use serde_json::Value;
 
@@ -218,7 +218,7 @@ fn schema_page_names_every_column() {
 }
 
 fn schema() -> Value {
-    serde_json::from_str(&json_schema()).unwrap()
+    serde_json::from_str(include_str!("../../qdepth/schemas/run.json")).unwrap()
 }
 
 fn names(object: &Value) -> BTreeSet<String> {
@@ -240,7 +240,8 @@ fn json_page_outlines_the_document() {
 
 #[test]
 fn events_page_names_every_event_and_step() {
-    let schema: Value = serde_json::from_str(&qdepth_record::events_json_schema()).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../qdepth/schemas/events.json")).unwrap();
     let name = |event: &Value| event["properties"]["event"]["const"].as_str().unwrap().to_owned();
     let text = text_of("events.md");
     let events = schema["oneOf"].as_array().unwrap().iter();

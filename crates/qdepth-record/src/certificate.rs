@@ -84,8 +84,3 @@ impl CertificateRecord {
 pub fn export_certificate_json(certificate: &CertificateRecord) -> String {
     pretty(certificate)
 }
-
-/// The JSON Schema of [`export_certificate_json`]'s document.
-pub fn certificate_json_schema() -> String {
-    pretty(&schemars::schema_for!(CertificateRecord))
-}

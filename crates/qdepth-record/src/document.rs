@@ -102,11 +102,6 @@ pub fn export_json(run: &RunRecord, points: &[PointRecord]) -> String {
     pretty(&document(run, points))
 }
 
-/// The JSON Schema of [`export_json`]'s document.
-pub fn json_schema() -> String {
-    pretty(&schemars::schema_for!(Document))
-}
-
 pub(crate) fn pretty(value: &impl Serialize) -> String {
     // Structs, vectors and maps with string keys always serialise.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();

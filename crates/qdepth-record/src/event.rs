@@ -362,11 +362,6 @@ impl RunEvent {
     }
 }
 
-/// The JSON Schema of a line.
-pub fn events_json_schema() -> String {
-    crate::document::pretty(&schemars::schema_for!(RunEvent))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

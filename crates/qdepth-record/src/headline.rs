@@ -107,8 +107,3 @@ pub fn export_runs_json(runs: &[RunHeadline], whole: bool) -> String {
         runs: runs.iter().rev().cloned().collect(),
     })
 }
-
-/// The JSON Schema of [`export_runs_json`]'s document.
-pub fn runs_json_schema() -> String {
-    pretty(&schemars::schema_for!(RunsDocument))
-}

@@ -41,8 +41,3 @@ pub fn export_host_json(
         observations: facts.iter().map(observation).collect(),
     })
 }
-
-/// The JSON Schema of [`export_host_json`]'s document.
-pub fn host_json_schema() -> String {
-    pretty(&schemars::schema_for!(HostDocument))
-}

@@ -27,18 +27,16 @@ mod step;
 mod together;
 
 pub use answer::{AnswerEntry, answers, searched};
-pub use certificate::{
-    CertificateRecord, ProofOutcome, ProofRecord, certificate_json_schema, export_certificate_json,
-};
+pub use certificate::{CertificateRecord, ProofOutcome, ProofRecord, export_certificate_json};
 pub use compared::ComparedEntry;
 pub use csv_table::{csv_columns, csv_header, csv_rows, export_csv};
-pub use document::{Document, DocumentSchema, document, export_json, json_schema};
-pub use event::{RunEvent, events_json_schema};
+pub use document::{Document, DocumentSchema, document, export_json};
+pub use event::RunEvent;
 pub use field::{Field, Value};
 pub use fields::{Column, Record, Stored, Stores};
 pub use filter::RunFilter;
-pub use headline::{Best, RunHeadline, RunsDocument, STATES, export_runs_json, runs_json_schema};
-pub use host_document::{HostDocument, export_host_json, host_json_schema};
+pub use headline::{Best, RunHeadline, RunsDocument, STATES, export_runs_json};
+pub use host_document::{HostDocument, export_host_json};
 pub use phase_step::PhaseStep;
 pub use point::{
     ByDirection, CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, LatencySummary,

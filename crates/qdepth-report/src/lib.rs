@@ -36,10 +36,10 @@ pub use compare::{
     EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, Side, SniaWindow,
     SteadyPoint, SteadyReport, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
     VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend,
-    compose_versus, documents, repeated, repeated_json, repeated_schema, repeated_table,
-    rounds_sentences, steady_json, steady_report, steady_schema, steady_sentences, steady_table,
-    trend, trend_json, trend_of, trend_on_screen, trend_schema, versus, versus_answer, versus_json,
-    versus_notes, versus_on_screen, versus_schema, versus_sentences, versus_table,
+    compose_versus, documents, repeated, repeated_json, repeated_table, rounds_sentences,
+    steady_json, steady_report, steady_sentences, steady_table, trend, trend_json, trend_of,
+    trend_on_screen, versus, versus_answer, versus_json, versus_notes, versus_on_screen,
+    versus_sentences, versus_table,
 };
 pub use compose::compose;
 pub use first::{FirstWords, first_words};

@@ -50,7 +50,7 @@ pub use plan::{
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
     AreaSpec, DuplicatesSpec, FilesSpec, FsyncSpec, PlanFile, PlanTranslation, Profile,
-    ProfileTranslation, ReportedAs, SizeSpec, StridesSpec, TargetsSpec, WeightedSize, plan_schema,
+    ProfileTranslation, ReportedAs, SizeSpec, StridesSpec, TargetsSpec, WeightedSize,
 };
 pub use read::profiles;
 pub use request::{Direction, Request};

@@ -360,8 +360,3 @@ pub struct PlanFile {
     #[serde(default)]
     pub prepare: Vec<serde_json::Value>,
 }
-
-/// JSON Schema of plan files, for completion in editors.
-pub fn plan_schema() -> String {
-    serde_json::to_string_pretty(&schemars::schema_for!(PlanFile)).unwrap_or_default()
-}

@@ -28,16 +28,16 @@ pub use alike::{TrendRequest, trend_of};
 pub use matched::documents;
 pub use page::compose_versus;
 pub use repeated::{
-    Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_schema,
-    repeated_table, rounds_sentences,
+    Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_table,
+    rounds_sentences,
 };
 pub use run_figures::{RunFigures, TrendRun};
 pub use steady::{
-    SniaWindow, SteadyPoint, SteadyReport, steady_json, steady_report, steady_schema,
-    steady_sentences, steady_table,
+    SniaWindow, SteadyPoint, SteadyReport, steady_json, steady_report, steady_sentences,
+    steady_table,
 };
 pub use tables::{versus_answer, versus_notes, versus_on_screen, versus_sentences, versus_table};
-pub use trend::{Trend, TrendChange, TrendRow, trend, trend_json, trend_schema};
+pub use trend::{Trend, TrendChange, TrendRow, trend, trend_json};
 pub use trend_page::{compose_trend, trend_on_screen};
 
 /// Largest number of earlier runs that are used: more would not improve the estimate of their
@@ -466,9 +466,4 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
 /// The comparison as a JSON document with a final line break.
 pub fn versus_json(versus: &Versus) -> String {
     qdepth_document::pretty(versus)
-}
-
-/// The JSON Schema of [`versus_json`]'s document.
-pub fn versus_schema() -> String {
-    qdepth_document::pretty(&schemars::schema_for!(Versus))
 }

@@ -205,8 +205,3 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
 pub fn repeated_json(repeated: &Repeated) -> String {
     qdepth_document::pretty(repeated)
 }
-
-/// The JSON Schema of [`repeated_json`]'s document.
-pub fn repeated_schema() -> String {
-    qdepth_document::pretty(&schemars::schema_for!(Repeated))
-}

@@ -262,8 +262,3 @@ pub fn steady_sentences(report: &SteadyReport, lang: Lang) -> Vec<String> {
 pub fn steady_json(report: &SteadyReport) -> String {
     qdepth_document::pretty(report)
 }
-
-/// The JSON Schema of [`steady_json`]'s document.
-pub fn steady_schema() -> String {
-    qdepth_document::pretty(&schemars::schema_for!(SteadyReport))
-}

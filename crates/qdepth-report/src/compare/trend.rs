@@ -258,8 +258,3 @@ pub(super) fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
 pub fn trend_json(trend: &Trend) -> String {
     qdepth_document::pretty(trend)
 }
-
-/// The JSON Schema of [`trend_json`]'s document.
-pub fn trend_schema() -> String {
-    qdepth_document::pretty(&schemars::schema_for!(Trend))
-}

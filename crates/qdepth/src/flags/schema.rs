@@ -39,22 +39,34 @@ fn schemas() -> impl TypedValueParser<Value = &'static str> {
 mod tests {
     use std::path::Path;
 
+    use schemars::JsonSchema;
+
     use super::*;
+
+    /// Schema of a type.
+    fn schema<T: JsonSchema>() -> String {
+        serde_json::to_string_pretty(&schemars::schema_for!(T)).unwrap()
+    }
+
+    /// Schema of a type, with a final newline.
+    fn line<T: JsonSchema>() -> String {
+        schema::<T>() + "\n"
+    }
 
     fn derived(name: &str) -> String {
         match name {
-            "plan" => qdepth_workload::plan_schema(),
-            "run" => qdepth_record::json_schema(),
+            "plan" => schema::<qdepth_workload::PlanFile>(),
+            "run" => line::<qdepth_record::Document>(),
             "figures" => qdepth_report::figures_schema(),
-            "runs" => qdepth_record::runs_json_schema(),
-            "events" => qdepth_record::events_json_schema(),
+            "runs" => line::<qdepth_record::RunsDocument>(),
+            "events" => line::<qdepth_record::RunEvent>(),
             "reproduce" => qdepth_papers::json_schema(),
-            "host" => qdepth_record::host_json_schema(),
-            "compare" => qdepth_report::versus_schema(),
-            "repeat" => qdepth_report::repeated_schema(),
-            "steady" => qdepth_report::steady_schema(),
-            "trend" => qdepth_report::trend_schema(),
-            "certificate" => qdepth_record::certificate_json_schema(),
+            "host" => line::<qdepth_record::HostDocument>(),
+            "compare" => line::<qdepth_report::Versus>(),
+            "repeat" => line::<qdepth_report::Repeated>(),
+            "steady" => line::<qdepth_report::SteadyReport>(),
+            "trend" => line::<qdepth_report::Trend>(),
+            "certificate" => line::<qdepth_record::CertificateRecord>(),
             _ => panic!("{name} has no type"),
         }
     }

@@ -13,7 +13,6 @@ use qdepth_foreign::{Remark, Remarked};
 use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
 use qdepth_record::{Reason, Value as Cell, csv_columns};
 use qdepth_report::{Lang, finding_template};
-use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
 
 use crate::flags::with_examples;
@@ -407,7 +406,8 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
 
 #[test]
 fn plan_file_reference_matches_the_schema() {
-    let schema: Value = serde_json::from_str(&plan_schema()).expect("a JSON Schema");
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../schemas/plan.json")).expect("a JSON Schema");
     let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
                     Schema for editors, `qdepth plans standard` a plan to start from. \
                     Unknown keys are errors. Missing values are decided when the plan is \
