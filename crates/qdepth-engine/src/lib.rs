@@ -14,6 +14,7 @@ mod ledger;
 mod minimum_rate;
 mod outcome;
 mod pacing;
+mod recorder;
 mod series;
 mod shard;
 mod target;
@@ -26,6 +27,7 @@ pub use durable::DurableParts;
 pub use join::{append_segment, into_warm_up, join};
 pub use minimum_rate::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
+pub use recorder::{RecordedIo, measure_recorded};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};
 pub use target::{

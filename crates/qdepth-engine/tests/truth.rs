@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
 use qdepth_engine::{
-    Ended, Outcome, Shard, StopGroup, Target, conformance, join, measure, measure_shard,
-    measure_together,
+    Ended, Outcome, Shard, StopGroup, Target, conformance, join, measure, measure_recorded,
+    measure_shard, measure_together,
 };
 use qdepth_measure::{Code, Instant, Nanos, PointFacts, check_laws, series_mean};
 use qdepth_workload::{
@@ -273,6 +273,33 @@ fn short_transfers_are_continued_and_counted() {
     assert!(outcome.directions.iter().map(|d| d.short).sum::<u64>() > 100);
     assert_eq!(outcome.bytes(), outcome.completed() * 4096);
     assert_eq!(check_laws(&facts(&outcome, Some(8.0))), []);
+}
+
+#[test]
+fn recorded_ios_are_those_that_the_outcome_counts() {
+    let service = Service::Exponential(Nanos::from_micros(50));
+    let mut first = point(8, Arrivals::Closed, Nanos::from_millis(200));
+    first.warm_up_ns = 20_000_000;
+    let second = point(2, Arrivals::Fixed { rate: 1000.0 }, Nanos::from_millis(100));
+    let shards = [Shard::whole(&first), Shard::whole(&second)];
+    let target = || ScriptedTarget::new(4, service, 1).with_fault(Fault::Short { every: 100 });
+    let stop = AtomicBool::new(false);
+    let start = Instant(0);
+    let plain = measure_together(&mut target(), &shards, start, &stop, &mut |_, _| {});
+    let recorded = measure_recorded(&mut target(), &shards, start, &stop, &mut |_, _| {});
+    for ((outcome, ios), plain) in recorded.iter().zip(&plain) {
+        assert_eq!(outcome.completed(), plain.completed(), "recording changes no result");
+        assert_eq!(ios.len() as u64, outcome.completed());
+        for (kind, direction) in outcome.directions.iter().enumerate() {
+            let own = || ios.iter().filter(|io| io.request.direction as usize == kind);
+            let bytes: u64 = own().map(|io| u64::from(io.request.size)).sum();
+            assert_eq!(bytes, direction.bytes);
+            let latencies: u128 = own().map(|io| u128::from(io.latency.0)).sum();
+            assert_eq!(latencies, direction.latency.sum());
+        }
+        assert!(ios.is_sorted_by_key(|io| io.completed) && ios.len() > 50);
+        assert!(ios.iter().all(|io| io.completed <= outcome.duration));
+    }
 }
 
 #[test]
