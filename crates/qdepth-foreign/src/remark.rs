@@ -123,7 +123,6 @@ remarks! {
     SeriesOfHundredMs = "series-of-100-ms";
     EveryJobReported = "every-job-reported";
     LogRowsAreMeans = "log-rows-are-means";
-    LogRowsOfHundredMs = "log-rows-of-100-ms";
     LogRowsWithoutOffset = "log-rows-without-offset";
     LogRowsWithoutIssueTime = "log-rows-without-issue-time";
     LogRowsWithoutPriority = "log-rows-without-priority";

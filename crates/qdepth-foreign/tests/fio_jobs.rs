@@ -505,6 +505,63 @@ fn every_fio_option_is_known_by_each_name() {
 }
 
 #[test]
+fn random_zones_are_visited_in_order_and_each_block_once() {
+    let base = "[a]\nrw=randread\nbs=4k\nsize=256k\nzonemode=strided\nzonerange=64k\n";
+    let zones = |options: &str, count: usize| -> Vec<(u64, Vec<u64>)> {
+        let (plan, _) = plan(&format!("{base}{options}"));
+        let point = &plan.points[0];
+        let mut stream = RequestStream::new(point, 0);
+        let mut drawn: Vec<(u64, Vec<u64>)> = Vec::new();
+        for _ in 0..count {
+            let block = (stream.draw().offset - point.area.offset_bytes) >> 12;
+            match drawn.last_mut() {
+                Some((zone, blocks)) if *zone == block / 16 => blocks.push(block % 16),
+                _ => drawn.push((block / 16, vec![block % 16])),
+            }
+        }
+        drawn.iter_mut().for_each(|(_, blocks)| blocks.sort_unstable());
+        drawn
+    };
+    let all: Vec<u64> = (0..16).collect();
+    let whole = zones("zonesize=64k\n", 5 * 16);
+    assert_eq!(whole, [0, 1, 2, 3, 0].map(|zone| (zone, all.clone())));
+    let twice: Vec<u64> = (0..16).flat_map(|block| [block, block]).collect();
+    assert_eq!(zones("zonesize=128k\n", 32), [(0, twice)]);
+    for (zone, mut blocks) in zones("zonesize=32k\nzoneskip=64k\n", 16) {
+        assert!(zone % 2 == 0 && blocks.len() == 8, "zone {zone}");
+        blocks.dedup();
+        assert_eq!(blocks.len(), 8, "a block of zone {zone} was visited twice");
+    }
+}
+
+#[test]
+fn last_randrepeat_of_either_name_counts() {
+    for (text, seed) in [
+        ("allrandrepeat=0", 77),
+        ("randrepeat=0\nallrandrepeat=1", 1),
+        ("allrandrepeat=1\nrandrepeat=0", 77),
+    ] {
+        let (plan, _) = plan(&format!("[a]\nrw=randread\nsize=1m\n{text}\n"));
+        assert_eq!(plan.seed, seed, "{text}");
+    }
+}
+
+#[test]
+fn sequence_and_lfsr_are_read_as_fio_means_them() {
+    let distribution = |text: &str| {
+        let (plan, _) = plan(&format!("[a]\nrw=randread\nsize=48k\nbs=4k\n{text}\n"));
+        plan.points[0].distribution.clone()
+    };
+    let text = "random_distribution=sequence:2,0,1\nrandom_sequence_stride=1";
+    let sequence = Distribution::Sequence { places: vec![2, 0, 1], advances: true };
+    assert_eq!(distribution(text), sequence);
+    assert_eq!(distribution("norandommap"), Distribution::Uniform);
+    assert_eq!(distribution("norandommap\nrandom_generator=lfsr"), Distribution::EachOnce);
+    let said = refusal("[a]\nrw=randread\nsize=48k\nrandom_distribution=sequence:1,x\n");
+    assert!(said.contains("`x` is not the number of a place"), "{said}");
+}
+
+#[test]
 fn strided_zones_and_skips_match_fio() {
     let strided = "[a]\nrw=read\nbs=64k\nsize=64m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n";
     let (plan_of, _) = plan(strided);
@@ -529,7 +586,10 @@ fn strided_zones_and_skips_match_fio() {
     assert_eq!(offsets(&gaps.points[0], 3), [27, 24, 21], "three at a time, as fio does");
     for (text, says) in [
         ("rw=read:-64k\nbs=64k", "overlap"),
-        ("rw=randread\nzonemode=strided\nzonesize=1m", "accessed sequentially"),
+        (
+            "rw=randread\npercentage_random=50\nzonemode=strided\nzonesize=1m",
+            "either sequentially or at random",
+        ),
         ("rw=read\nzonemode=strided\nzonesize=2m\nzonerange=1m", "at most zonerange"),
         ("rw=read\nzonemode=zbd", "does not follow the write pointers"),
     ] {

@@ -94,6 +94,11 @@ impl AddressPattern {
         self.former = (position * self.alignment).wrapping_sub(self.size);
     }
 
+    /// Begins new passes of all distributions.
+    pub(crate) fn restart(&mut self, random: &mut impl Rng) {
+        self.placements.iter_mut().for_each(|(_, placement)| placement.restart(random));
+    }
+
     /// Start of the area.
     pub(crate) fn begin(&self) -> u64 {
         self.area.offset_bytes

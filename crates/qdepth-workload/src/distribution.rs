@@ -36,6 +36,13 @@ pub enum Distribution {
         /// Above 0 and below 1; 0.2 is the 80:20 rule.
         power: f64,
     },
+    /// These places in this order, again and again.
+    Sequence {
+        /// Numbers of the places, from 0.
+        places: Vec<u64>,
+        /// True if each repetition begins after the places of the previous one.
+        advances: bool,
+    },
     /// Consecutive zones from the beginning of the area, each with its share of the accesses,
     /// uniform within each.
     Zones {
@@ -44,6 +51,8 @@ pub enum Distribution {
     },
 }
 
+/// Maximum number of places in a sequence, as in fio.
+const SEQUENCE_MAX: usize = 64;
 /// Maximum number of zones, as in fio.
 const ZONES_MAX: usize = 256;
 
@@ -59,6 +68,9 @@ impl Distribution {
             }
             Self::Pareto { power } if !(*power > 0.0 && *power < 1.0) => {
                 Err(format!("pareto power {power}: must be above 0 and below 1"))
+            }
+            Self::Sequence { places, .. } if !(1..=SEQUENCE_MAX).contains(&places.len()) => {
+                Err(format!("a sequence of {} places: must be 1 to {SEQUENCE_MAX}", places.len()))
             }
             Self::Zones { zones } => check_zones(zones),
             _ => Ok(()),
@@ -133,10 +145,23 @@ impl Placement {
         Self { distribution, shuffle: Shuffle::new(positions, random), law, map, drawn: 0 }
     }
 
+    /// Begins a new pass over the places in another order.
+    pub(crate) fn restart(&mut self, random: &mut impl Rng) {
+        self.shuffle = Shuffle::new(self.shuffle.positions, random);
+        self.drawn = 0;
+    }
+
     pub(crate) fn draw(&mut self, random: &mut impl Rng) -> u64 {
         let positions = self.shuffle.positions;
         if let Some(map) = &self.map {
             return map.draw(random).min(positions - 1);
+        }
+        if let Distribution::Sequence { places, advances } = &self.distribution {
+            let length = places.len() as u64;
+            let (round, index) = (self.drawn / length, (self.drawn % length) as usize);
+            self.drawn += 1;
+            let first = if *advances { round * length } else { 0 };
+            return (first + places[index]) % positions;
         }
         let rank = match (&self.distribution, &self.law) {
             (Distribution::Zipf { .. }, Some(law)) => law.draw(random) as u64 - 1,
@@ -276,6 +301,19 @@ mod tests {
                 assert!(positions < 17 || !sorted_already);
             }
         }
+    }
+
+    #[test]
+    fn sequence_repeats_its_places_or_advances() {
+        let drawn = |advances| {
+            let sequence = Distribution::Sequence { places: vec![2, 0, 1], advances };
+            let mut placement = Placement::new(sequence, 12, &mut random());
+            (0..7).map(|_| placement.draw(&mut random())).collect::<Vec<_>>()
+        };
+        assert_eq!(drawn(false), [2, 0, 1, 2, 0, 1, 2]);
+        assert_eq!(drawn(true), [2, 0, 1, 5, 3, 4, 8]);
+        let none = Distribution::Sequence { places: Vec::new(), advances: true };
+        assert!(none.check(1).is_err());
     }
 
     #[test]

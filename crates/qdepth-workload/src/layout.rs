@@ -31,11 +31,18 @@ pub struct Strides {
     pub zone_bytes: u64,
     /// Bytes from the end of one zone to the start of the next.
     pub skip_bytes: u64,
+    /// Bytes from the start of a zone to its end, within which requests are random; `skip_bytes`
+    /// then counts from there. `None` if the zones are accessed sequentially.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_bytes: Option<u64>,
 }
 
 impl Strides {
     /// Bytes of the zones in an area of `area_bytes`.
     pub fn used(&self, area_bytes: u64) -> u64 {
+        if self.range_bytes.is_some() {
+            return area_bytes;
+        }
         let step = self.zone_bytes.saturating_add(self.skip_bytes).max(1);
         area_bytes / step * self.zone_bytes + (area_bytes % step).min(self.zone_bytes)
     }

@@ -73,6 +73,9 @@ pub struct StridesSpec {
     pub zone: Bytes,
     /// Bytes of the gap after each zone.
     pub skip: Bytes,
+    /// For random requests: length of a zone. `zone` is then the number of bytes that are accessed
+    /// in each; the next zone begins `skip` after its end.
+    pub range: Option<Bytes>,
 }
 
 /// Share of duplicates in the written data.

@@ -26,6 +26,8 @@ pub struct RequestStream {
     /// Addresses of writes with separate sizes; boxed, because most loads have none.
     writes: Option<Box<(AddressPattern, Sizes)>>,
     segments: Option<Segments>,
+    /// Zones with random requests.
+    zones: Option<RandomZones>,
     /// Recorded requests, instead of draws.
     replay: Option<Box<Replay>>,
     /// The only size, if a request is just a direction and one of equally likely positions. Most
@@ -85,6 +87,9 @@ impl Segments {
     fn new(point: &Point, number: u32) -> Option<Self> {
         let part = part(point, number);
         if let Some(strides) = point.strides {
+            if strides.range_bytes.is_some() {
+                return None;
+            }
             let (piece, first) = (strides.zone_bytes, part.offset_bytes);
             let stride = piece + strides.skip_bytes;
             return Some(Self { part: first, first, piece, stride });
@@ -105,12 +110,52 @@ impl Segments {
     }
 }
 
+/// Zones within which requests are random. The addresses are drawn for the first zone.
+#[derive(Clone, Copy, Debug)]
+struct RandomZones {
+    /// Bytes to access in each zone, and those accessed in the current one.
+    bytes: u64,
+    moved: u64,
+    /// Start of the current zone from the start of the area, and of the next one from this one.
+    start: u64,
+    stride: u64,
+    /// Largest start of a whole zone.
+    last: u64,
+}
+
+impl RandomZones {
+    fn new(point: &Point, area: Extent) -> Option<(Self, Extent)> {
+        let strides = point.strides?;
+        let range = strides.range_bytes?.min(area.length_bytes);
+        let stride = range.saturating_add(strides.skip_bytes);
+        let last = area.length_bytes - range;
+        let zones = Self { bytes: strides.zone_bytes, moved: 0, start: 0, stride, last };
+        Some((zones, Extent { length_bytes: range, ..area }))
+    }
+
+    /// Start of the zone of the next request of `size` bytes, and true if it is a new zone.
+    fn next(&mut self, size: u64) -> (u64, bool) {
+        let is_new = self.moved >= self.bytes;
+        if is_new {
+            self.moved = 0;
+            self.start += self.stride;
+            if self.start > self.last {
+                self.start = 0;
+            }
+        }
+        self.moved += size;
+        (self.start, is_new)
+    }
+}
+
 impl RequestStream {
     /// Stream `number` (from 0) of a point, on its equal part of the point's area.
     pub fn new(point: &Point, number: u32) -> Self {
         let seed = Seed(point.seed).derive("requests").derive(&number.to_string());
         let random = Xoshiro256PlusPlus::seed_from_u64(seed.0);
         let area = part(point, number);
+        let (zones, area) = RandomZones::new(point, area)
+            .map_or((None, area), |(zones, first)| (Some(zones), first));
         let pattern = |alignment: u64, sizes: &SizeMix, random_share: f64| {
             let sizes = sizes.sizes.iter().map(|(size, _)| u64::from(*size));
             let pattern = AddressPattern::new(area, alignment, random_share);
@@ -137,6 +182,7 @@ impl RequestStream {
         let segments = Segments::new(point, number);
         let bare = address.is_plain()
             && segments.is_none()
+            && zones.is_none()
             && point.trace.is_none()
             && point.fsync.every_writes == 0
             && !point.trims();
@@ -155,6 +201,7 @@ impl RequestStream {
             sizes: Sizes::new(sizes),
             writes,
             segments,
+            zones,
             replay: point.trace.clone().map(|trace| Box::new(Replay::new(trace))),
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
@@ -211,7 +258,15 @@ impl RequestStream {
             _ => (&mut self.address, &self.sizes),
         };
         let size = sizes.draw(&mut self.random);
-        let offset = address.next(draw >> 32, &mut self.random, u64::from(size));
+        let mut zone = 0;
+        if let Some(zones) = &mut self.zones {
+            let is_new;
+            (zone, is_new) = zones.next(u64::from(size));
+            if is_new {
+                address.restart(&mut self.random);
+            }
+        }
+        let offset = zone + address.next(draw >> 32, &mut self.random, u64::from(size));
         let offset = self.segments.map_or(offset, |segments| segments.offset_of(offset));
         self.writes_since_sync += u32::from(direction == Direction::Write);
         (offset, (size, direction))

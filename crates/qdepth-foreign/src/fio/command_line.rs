@@ -57,6 +57,8 @@ pub struct CommandLine {
     pub info: Option<InfoCommand>,
     /// Differences from fio.
     pub remarks: Vec<FioRemark>,
+    /// True if the seed of the random numbers is printed (`--debug=random`).
+    pub shows_seeds: bool,
 }
 
 impl CommandLine {
@@ -128,6 +130,7 @@ impl CommandLine {
             "enghelp" => self.info = Some(InfoCommand::Engines),
             "showcmd" => self.info = Some(InfoCommand::CommandLine),
             "status-interval" => self.remark(name, Remark::OneResultAtEnd),
+            "debug" if value.as_deref() == Some("random") => self.shows_seeds = true,
             "debug" => self.remark(name, Remark::NoSuchOutput),
             "idle-prof" => self.remark(name, Remark::IdleTimeNotReported),
             _ if option.ignored => {}

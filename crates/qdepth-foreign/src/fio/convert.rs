@@ -48,6 +48,8 @@ pub struct Converted {
     pub idle: Vec<Origin>,
     /// Files that they lay out.
     pub created: Vec<NewFile>,
+    /// First byte of each point's area in the file that its job names.
+    pub begins: Vec<u64>,
     /// The engine that all jobs agree on; `None` if they ask for several or leave it open.
     pub engine: Option<Engine>,
     /// CPU list of all workers in the kernel's format, and true if each worker gets a CPU of its
@@ -139,6 +141,7 @@ impl JobSet {
             origins,
             idle: made.idle,
             created: made.created,
+            begins: steps.iter().flatten().map(|load| load.begin).collect(),
             engine: self.engine(),
             cpus: self.cpus(),
             remarks: self.remarks().into_iter().chain(made.remarks).collect(),
@@ -313,6 +316,7 @@ impl PlanBuilder {
             *length = end.checked_next_multiple_of(1 << 20).unwrap_or(end);
         }
         for load in loads {
+            load.begin = load.offset;
             if let Some(area) = load.area_of {
                 load.offset = load.offset.saturating_add(starts[area]);
             }

@@ -51,6 +51,9 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         option("zonemode", "strided".to_owned());
         option("zonesize", strides.zone_bytes.to_string());
         option("zoneskip", strides.skip_bytes.to_string());
+        if let Some(range) = strides.range_bytes {
+            option("zonerange", range.to_string());
+        }
     }
     if point.trims() && !point.trims_first && point.trim_share < 1.0 {
         option("; not included: share of trims", point.trim_share.to_string());
@@ -215,6 +218,12 @@ fn distribution(point: &Point, text: &mut String) {
         }
         Distribution::Pareto { power } => {
             format!("norandommap\nrandom_distribution=pareto:{power}")
+        }
+        Distribution::Sequence { places, advances } => {
+            let places: Vec<String> = places.iter().map(u64::to_string).collect();
+            let stride = u8::from(*advances);
+            let places = places.join(",");
+            format!("random_distribution=sequence:{places}\nrandom_sequence_stride={stride}")
         }
         Distribution::Zones { zones } => {
             let zones = zones.iter().map(|zone| format!("{}/{}", zone.access, zone.area));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::Settling;
-use qdepth_workload::{Durability, FlowSpec, Operation, Priorities};
+use qdepth_workload::{Durability, FlowSpec, Operation, Priorities, StridesSpec};
 
 use super::access::Access;
 use super::getopt::SUGGESTIONS_MAX;
@@ -65,8 +65,8 @@ pub struct Job {
     pub gap: u64,
     /// True if sequential requests go backwards.
     pub backwards: bool,
-    /// Bytes accessed in each zone, and bytes skipped to the next zone.
-    pub zones: Option<(u64, u64)>,
+    /// Zones of a strided job.
+    pub zones: Option<StridesSpec>,
     /// Queue depth.
     pub depth: u32,
     /// I/O engine.
@@ -89,6 +89,8 @@ pub struct Job {
     pub poisson: bool,
     /// Distribution of random requests.
     pub distribution: Distribution,
+    /// True if each repetition of a sequence of places begins after the previous one.
+    pub sequence_advances: bool,
     /// True if each block is accessed once per pass (random map).
     pub once: bool,
     /// Random seed; `None` for a new one in each run.
@@ -217,6 +219,7 @@ impl Job {
             engine,
             direct: opts.direct(),
             distribution,
+            sequence_advances: opts.switch("random_sequence_stride", false),
             once,
             seed: opts.seed(),
             fsync_every: opts.flushes()?,
@@ -252,7 +255,9 @@ fn drawn(
 ) -> (Distribution, bool) {
     let uniform = Distribution::Uniform;
     let distribution = opts.value("random_distribution", uniform, Distribution::read);
-    let once = !opts.switch("norandommap", false);
+    // This generator never repeats a place within a pass.
+    let lfsr = opts.value("random_generator", false, |text| Ok(text == "lfsr"));
+    let once = lfsr || !opts.switch("norandommap", false);
     let is_plain = distribution == Distribution::Uniform;
     if once && random > 0.0 && sizes.single().is_none() && is_plain {
         remarks.extend(drawn_independently(opts.section));

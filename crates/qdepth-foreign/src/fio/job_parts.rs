@@ -92,6 +92,8 @@ pub struct Reporting {
     pub logs: [Option<String>; 3],
     /// Length of a log's windows, ms; 0 for one row per request.
     pub log_window_ms: u64,
+    /// True if a row of one request has its offset.
+    pub log_offsets: bool,
     /// True if each clone has its own logs.
     pub per_job_logs: bool,
     /// True if log times are Unix times instead of times since the start of the job.

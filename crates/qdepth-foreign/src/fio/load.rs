@@ -34,6 +34,8 @@ pub(super) struct Load {
     /// Name of its profile, unique in the plan.
     pub(super) profile: String,
     pub(super) offset: u64,
+    /// The same, in the file that the job names.
+    pub(super) begin: u64,
     /// Length, bytes; `None` for the whole target.
     pub(super) area: Option<u64>,
     /// End by bytes; `None` if it does not end by bytes.

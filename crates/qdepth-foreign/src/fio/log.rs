@@ -1,5 +1,5 @@
-//! Export of a point's series as a fio log: a row per window and direction, `time_ms, value,
-//! direction, 0, 0`; direction 0 reads, 1 writes, 2 trims.
+//! Export as a fio log: of a point's series, a row per window and direction, `time_ms, value,
+//! direction, 0, 0`; of single I/Os, a row each; direction 0 reads, 1 writes, 2 trims.
 
 use std::fmt::Write;
 
@@ -31,6 +31,43 @@ pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64, start_m
                 let _ = writeln!(text, "{end_ms}, {value}, {direction}, 0, 0");
             }
         }
+    }
+    text
+}
+
+/// I/O of a log with one row per I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FioIo {
+    /// Completion, in ns since the start of the job.
+    pub completed_ns: u64,
+    /// Latency, ns.
+    pub latency_ns: u64,
+    /// 0 for a read, 1 for a write, 2 for a trim.
+    pub direction: u8,
+    /// Offset in its file.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// Log with one row per I/O: `time_ms, value, direction, bytes, 0`, with the offset before the last
+/// column if `offsets`. As in fio, a value of the bandwidth log is in thousands of bytes per second,
+/// and a value of the IOPS log is 1.
+pub fn export_fio_ios(kind: FioLog, ios: &[FioIo], offsets: bool, start_ms: u64) -> String {
+    let mut text = String::with_capacity(ios.len() * 32);
+    for io in ios {
+        let value = match kind {
+            FioLog::Bandwidth => u64::from(io.size) * 1_000_000 / io.latency_ns.max(1),
+            FioLog::Iops => 1,
+            FioLog::Latency => io.latency_ns,
+        };
+        let ms = start_ms.saturating_add(io.completed_ns / 1_000_000);
+        // Writing to a String never fails.
+        let _ = write!(text, "{ms}, {value}, {}, {}", io.direction, io.size);
+        if offsets {
+            let _ = write!(text, ", {}", io.offset);
+        }
+        text.push_str(", 0\n");
     }
     text
 }
@@ -116,4 +153,26 @@ fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u
         FioLog::Iops => (ios as f64 / seconds).round() as u64,
         FioLog::Latency => latencies(window, direction)?.mean()?.round() as u64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_single_ios_have_the_columns_and_units_of_fio() {
+        // Rows of fio 3.42 for the same I/O.
+        let io = FioIo {
+            completed_ns: 2_500_000,
+            latency_ns: 20,
+            direction: 1,
+            offset: 8192,
+            size: 4096,
+        };
+        let row = |kind, offsets| export_fio_ios(kind, &[io], offsets, 0);
+        assert_eq!(row(FioLog::Bandwidth, true), "2, 204800000, 1, 4096, 8192, 0\n");
+        assert_eq!(row(FioLog::Iops, true), "2, 1, 1, 4096, 8192, 0\n");
+        assert_eq!(row(FioLog::Latency, false), "2, 20, 1, 4096, 0\n");
+        assert_eq!(export_fio_ios(FioLog::Iops, &[io], false, 1000), "1002, 1, 1, 4096, 0\n");
+    }
 }

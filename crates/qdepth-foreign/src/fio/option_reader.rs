@@ -228,6 +228,7 @@ impl OptionReader<'_> {
             ],
             logs: self.logs(),
             log_window_ms: self.whole("log_avg_msec", 0),
+            log_offsets: self.switch("log_offset", false),
             per_job_logs: self.switch("per_job_logs", true),
             logs_since_1970: self.switch("log_unix_epoch", false)
                 || self.switch("log_alternate_epoch", false),
@@ -336,8 +337,7 @@ impl OptionReader<'_> {
         if self.get("randseed").is_some() {
             return Some(self.whole("randseed", 1));
         }
-        let repeats = self.switch("randrepeat", true) || self.switch("allrandrepeat", false);
-        repeats.then_some(1)
+        self.switch("randrepeat", true).then_some(1)
     }
 
     /// Number of writes between two flushes, and true if they flush data only.

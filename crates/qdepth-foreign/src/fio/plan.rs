@@ -4,8 +4,7 @@
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
     AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FsyncSpec,
-    LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, StridesSpec, TargetsSpec,
-    Trace, Zone,
+    LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec, Trace, Zone,
 };
 
 use super::job::Job;
@@ -120,7 +119,7 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         write_size: writes.map(|(parts, _)| sizes(parts)),
         write_alignment: writes.map(|(_, alignment)| Bytes(*alignment)),
         write_random: job.random_writes.filter(|_| writes.is_some()),
-        strides: job.zones.map(|(zone, skip)| StridesSpec { zone: Bytes(zone), skip: Bytes(skip) }),
+        strides: job.zones,
         backwards: job.backwards.then_some(true),
         arrivals: arrivals(job, load),
         duplicates: duplicates.map(|duplicates| repeated(job, load, duplicates)),
@@ -195,6 +194,9 @@ fn distribution(job: &Job, load: &Load) -> Option<Distribution> {
         _ if job.random <= 0.0 => None,
         values::Distribution::Zipf(exponent) => Some(Distribution::Zipf { exponent: *exponent }),
         values::Distribution::Pareto(power) => Some(Distribution::Pareto { power: *power }),
+        values::Distribution::Sequence(places) => {
+            Some(Distribution::Sequence { places: places.clone(), advances: job.sequence_advances })
+        }
         values::Distribution::Zones(parts) => {
             Some(Distribution::Zones { zones: zones(parts, load.area) })
         }

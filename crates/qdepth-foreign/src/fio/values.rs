@@ -159,6 +159,8 @@ pub enum Distribution {
     Zipf(f64),
     /// Pareto distribution with this power.
     Pareto(f64),
+    /// Places in a fixed order.
+    Sequence(Vec<u64>),
     /// Share of the accesses, per cent, and the part of the area for them, in order.
     Zones(Vec<(f64, Amount)>),
 }
@@ -168,6 +170,17 @@ impl Distribution {
         let (kind, argument) = text.split_once(':').unwrap_or((text, ""));
         if matches!(kind, "zoned" | "zoned_abs") {
             return zones(argument, kind == "zoned_abs").map(Self::Zones);
+        }
+        if kind == "sequence" {
+            fn place(text: &str) -> Result<u64, &str> {
+                text.trim().parse().map_err(|_| text)
+            }
+            let places: Result<Vec<u64>, &str> = argument.split(',').map(place).collect();
+            return match places {
+                Ok(places) if places.len() <= 64 => Ok(Self::Sequence(places)),
+                Ok(_) => Err("a sequence has at most 64 places".to_owned()),
+                Err(text) => Err(format!("`{text}` is not the number of a place")),
+            };
         }
         let first = argument.split(':').next().unwrap_or("");
         match kind {
@@ -193,7 +206,9 @@ impl Distribution {
                 }
                 Ok(Self::Zones(normal(deviation)))
             }
-            _ => Err("must be random, zipf, pareto, normal, zoned or zoned_abs".to_owned()),
+            _ => {
+                Err("must be random, zipf, pareto, normal, sequence, zoned or zoned_abs".to_owned())
+            }
         }
     }
 }

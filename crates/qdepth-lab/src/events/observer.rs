@@ -1,9 +1,11 @@
 //! Observers of a run: terminal, output of another tool, a web page. Besides the record of the run,
 //! events are the only output of this crate.
 
+pub use qdepth_engine::RecordedIo;
 use qdepth_measure::{Instant, Nanos};
 use qdepth_record::PhaseStep;
 use qdepth_record::event::{Message, Phase, PhaseEnded, PhaseProgress, PhaseStarted, RunEvent};
+use qdepth_workload::Point;
 
 /// Interval between progress events.
 const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
@@ -14,6 +16,14 @@ pub trait Observer {
     fn event(&self, event: &RunEvent);
     /// Asks the user for a line of input; `None` if there is no user to answer.
     fn ask(&self, question: &str) -> Option<String>;
+    /// True if the observer receives each I/O, which costs memory and CPU time in the loop.
+    fn wants_ios(&self) -> bool {
+        false
+    }
+    /// Receives the I/Os of one worker of a point.
+    fn ios(&self, point: &Point, ios: Vec<RecordedIo>) {
+        let _ = (point, ios);
+    }
 }
 
 impl<'a> dyn Observer + 'a {

@@ -72,6 +72,6 @@ pub fn measure(
 ) -> Result<Vec<Outcome>> {
     let targets = media.iter().map(|medium| emulation("".into(), medium.clone()));
     let targets = targets.collect::<Result<Vec<Prepared>>>()?;
-    let measured = virtual_time::measure(&targets, points, None, stop, &mut |_| {})?;
+    let measured = virtual_time::measure(&targets, points, None, None, stop, &mut |_| {})?;
     Ok(measured.into_iter().map(|result| result.outcome).collect())
 }

@@ -19,7 +19,9 @@ use std::thread::{Builder, ScopedJoinHandle};
 
 use crate::ranks::{Loss, Lost};
 use anyhow::{Context, Result, anyhow, bail};
-use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, join};
+use qdepth_engine::{
+    Ended, Fault, Interval, Outcome, RecordedIo, Shard, StopGroup, Target, join, measure_recorded,
+};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
@@ -60,6 +62,8 @@ struct Common<'a> {
     stamp: u64,
     written: &'a Written,
     stop: &'a AtomicBool,
+    /// True if each I/O is recorded.
+    records: bool,
     ready: Gate,
     start: OnceLock<Instant>,
 }
@@ -98,7 +102,8 @@ pub(crate) fn execute(
     let target = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &target(point).storage) {
         Some(PreparedStorage::Emulated(_)) => {
-            virtual_time::measure(targets, group, options.all_ranks, stop, seen)
+            let MeasureOptions { all_ranks, observer, .. } = options;
+            virtual_time::measure(targets, group, all_ranks, Some(observer), stop, seen)
         }
         Some(PreparedStorage::Real(_)) => real(system, targets, group, options, stop, seen),
         None => Ok(Vec::new()),
@@ -269,7 +274,7 @@ fn ask_below(
 }
 
 /// Thread of a worker.
-type Worker<'scope> = ScopedJoinHandle<'scope, Result<(Outcome, Used)>>;
+type Worker<'scope> = ScopedJoinHandle<'scope, Result<(Outcome, Used, Vec<RecordedIo>)>>;
 
 /// Bytes that a load read and wrote, including those outside its window, which are split in the
 /// same proportion as those inside.
@@ -298,7 +303,9 @@ fn in_real_time(
     let ready = Gate::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
     let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
     let MeasureOptions { engine, stamp, written, .. } = options;
-    let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
+    let records = options.observer.wants_ios();
+    let start = OnceLock::new();
+    let common = Common { engine, stamp, written, stop, records, ready, start };
     let pulse = Pulse::start();
     std::thread::scope(|scope| {
         let (mut running, mut cpus) = (Vec::new(), cpus.iter());
@@ -335,7 +342,9 @@ fn in_real_time(
         watch(&shown, seen, &|| {
             options.all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop))
         });
-        let (mut results, used, waited) = joined(running)?;
+        let (mut results, used, waited) = joined(running, &mut |index, ios| {
+            options.observer.ios(&group[index], ios);
+        })?;
         drop(limit);
         let still = pulse.stop();
         let lost =
@@ -360,12 +369,16 @@ fn no_thread(why: &std::io::Error) -> anyhow::Error {
 /// Outcomes of the workers of each point; the engine, which a rank without a stream does not have;
 /// and for each point the largest share of time
 /// that a worker waited for a CPU.
-fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
+fn joined(
+    running: Vec<Vec<Worker<'_>>>,
+    recorded: &mut dyn FnMut(usize, Vec<RecordedIo>),
+) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
     let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
-    for of_point in running {
+    for (index, of_point) in running.into_iter().enumerate() {
         let (mut of_workers, mut waited_most) = (Vec::new(), 0.0_f64);
         for worker in of_point {
-            let (outcome, by) = worker.join().map_err(|_| bug())??;
+            let (outcome, by, ios) = worker.join().map_err(|_| bug())??;
+            recorded(index, ios);
             of_workers.push(outcome);
             waited_most = waited_most.max(by.waited);
             used = Some(by);
@@ -451,7 +464,7 @@ fn work(
     shard: &Shard<'_>,
     file: std::io::Result<(OwnedFd, Option<Namespace>)>,
     see: &mut impl FnMut(&Interval),
-) -> Result<(Outcome, Used)> {
+) -> Result<(Outcome, Used, Vec<RecordedIo>)> {
     let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
     let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
     let opened = open(shard, file, common.engine);
@@ -462,16 +475,27 @@ fn work(
     let mut target = opened?;
     let (began, before) = (qdepth_linux::now(), waited_for_cpu());
     let start = common.start.get().copied().unwrap_or_default();
+    let mut ios = Vec::new();
+    let mut run = |target: &mut dyn Target| match common.records {
+        false => run_any(target, shard, start, common.stop, see),
+        true => {
+            let outcome;
+            (outcome, ios) = recorded(target, shard, start, common.stop, see);
+            outcome
+        }
+    };
     let outcome = if let Some(writes) = writes.context("cannot get the status of the file")? {
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
         let unwritten = shard.point.verify_unwritten;
         let mut verifying = if unwritten { verifying } else { verifying.only_written() };
-        run_any(&mut verifying, shard, start, common.stop, see)
+        run(&mut verifying)
     } else if let Some(duplicates) = shard.point.payload.duplicates {
         let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
         let payload = shard.point.payload;
         let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
-        run_any(&mut repeating, shard, start, common.stop, see)
+        run(&mut repeating)
+    } else if common.records {
+        run(target.as_target())
     } else {
         target.measure_shard(shard, start, common.stop, see)
     };
@@ -481,7 +505,20 @@ fn work(
         clock: target.clock_check(),
         waited: share_waited(began, before, qdepth_linux::now()),
     };
-    Ok((outcome, used))
+    Ok((outcome, used, ios))
+}
+
+/// Measures like [`run_any`], and records each I/O.
+fn recorded(
+    target: &mut dyn Target,
+    shard: &Shard<'_>,
+    start: Instant,
+    stop: &AtomicBool,
+    see: &mut dyn FnMut(&Interval),
+) -> (Outcome, Vec<RecordedIo>) {
+    let shards = std::slice::from_ref(shard);
+    let measured = measure_recorded(target, shards, start, stop, &mut |_, interval| see(interval));
+    measured.into_iter().next().unwrap_or_default()
 }
 
 /// Share of the time since `began` in which this thread was ready and had no CPU. `before` is its

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
 use anyhow::Result;
-use qdepth_engine::{Interval, Outcome, Shard, StopGroup, Target};
+use qdepth_engine::{Interval, Outcome, Shard, StopGroup, Target, measure_recorded};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
+use crate::events::observer::Observer;
 use crate::failure::Usage;
 use crate::monitor::monitors::Seen;
 use crate::monitor::progress::ProgressEvent;
@@ -55,6 +56,7 @@ pub(crate) fn measure(
     targets: &[Prepared],
     group: &[Point],
     all_ranks: Option<&AllRanks>,
+    observer: Option<&dyn Observer>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
@@ -82,12 +84,13 @@ pub(crate) fn measure(
                 (*emulation, indices.iter().map(|index| &group[*index]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, all_ranks, stop, &mut |event| match event {
-            ProgressEvent::Slice(driver, slice) => {
-                seen(ProgressEvent::Slice(indices[driver], slice))
-            }
-            other => seen(other),
-        })?;
+        let outcomes =
+            in_virtual_time(&points, all_ranks, observer, stop, &mut |event| match event {
+                ProgressEvent::Slice(driver, slice) => {
+                    seen(ProgressEvent::Slice(indices[driver], slice))
+                }
+                other => seen(other),
+            })?;
         for (index, (outcome, seen)) in indices.into_iter().zip(outcomes) {
             let direct = group[index].direct;
             measured[index] = Some(Measured { seen, ..Measured::new(outcome, direct) });
@@ -138,6 +141,7 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
 fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
     all_ranks: Option<&AllRanks>,
+    observer: Option<&dyn Observer>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<(Outcome, Seen)>> {
@@ -152,6 +156,8 @@ fn in_virtual_time(
     let (first, options) = all.next().ok_or_else(bug)?;
     let mut target = first.open_together(options, &all.collect::<Vec<_>>())?;
     let points: Vec<&Point> = media.iter().flat_map(|(_, points)| points.clone()).collect();
+    let loads = points.clone();
+    let records = observer.is_some_and(|observer| observer.wants_ios());
     let (show, shown) = sync_channel(SCREEN_LAG);
     let (outcomes, wear, throttles) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -167,7 +173,13 @@ fn in_virtual_time(
                 // dropped.
                 let _ = show.send((driver, *interval));
             };
-            let outcomes = target.measure_together(&shards, start, stop, &mut see);
+            let outcomes = match records {
+                true => measure_recorded(&mut target, &shards, start, stop, &mut see),
+                false => {
+                    let outcomes = target.measure_together(&shards, start, stop, &mut see);
+                    outcomes.into_iter().map(|outcome| (outcome, Vec::new())).collect()
+                }
+            };
             (outcomes, target.wear(), target.throttles())
         });
         watch(&shown, seen, &|| all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop)));
@@ -176,5 +188,11 @@ fn in_virtual_time(
     for ((emulation, _), wear) in media.iter().zip(wear) {
         *emulation.wear.borrow_mut() = Some(wear);
     }
-    Ok(outcomes.into_iter().zip(heat(media, &throttles)).collect())
+    let received = outcomes.into_iter().zip(loads).map(|((outcome, ios), point)| {
+        if let Some(observer) = observer {
+            observer.ios(point, ios);
+        }
+        outcome
+    });
+    Ok(received.zip(heat(media, &throttles)).collect())
 }

@@ -55,10 +55,14 @@ pub(super) fn strides(
     sizes: &SizeMix,
 ) -> Result<Option<Strides>, String> {
     let Some(spec) = profile.strides else { return Ok(None) };
-    let strides = Strides { zone_bytes: spec.zone.0, skip_bytes: spec.skip.0 };
-    let whole = |size: u64| strides.zone_bytes.is_multiple_of(size);
+    let range_bytes = spec.range.map(|range| range.0);
+    let strides = Strides { zone_bytes: spec.zone.0, skip_bytes: spec.skip.0, range_bytes };
+    let shortest = range_bytes.map_or(spec.zone.0, |range| range.min(spec.zone.0));
+    let whole = |size: u64| {
+        strides.zone_bytes.is_multiple_of(size) && range_bytes.unwrap_or(0).is_multiple_of(size)
+    };
     let holds = sizes.sizes.iter().all(|(size, _)| whole(u64::from(*size))) && whole(alignment);
-    if strides.zone_bytes == 0 || !holds || !strides.skip_bytes.is_multiple_of(alignment) {
+    if shortest == 0 || !holds || !strides.skip_bytes.is_multiple_of(alignment) {
         return Err(format!(
             "strides: zones of {} after {} each: must be multiples of the block size and alignment",
             spec.zone, spec.skip

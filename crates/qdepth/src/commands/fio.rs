@@ -117,7 +117,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
     let _folders = CreatedFolders::make(&converted)?;
-    let watcher = Watcher::new(&screen, &converted.targets);
+    let watcher = Watcher::new(&screen, &converted.targets, output::logs_ios(&set));
     let status = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
@@ -125,17 +125,25 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         if !run.qdepth_quiet {
             output::findings(ran).iter().for_each(|line| print_line(line));
         }
-        results.logs.write(&set, &converted, &ran.points)?;
+        results.logs.write(&set, &converted, &ran.points, &watcher)?;
         if run.json {
             return print_raw(&export_json(&ran.run, &ran.points));
         }
-        results.print(&output::text(formats(&line), &set, &converted, ran, &watcher.counters()))
+        let text = output::text(formats(&line), &set, &converted, ran, &watcher.counters());
+        let text = line.shows_seeds.then(|| seeds(&converted)).unwrap_or_default() + &text;
+        results.print(&text)
     })?;
     // An invalid point is a finding for qdepth, but an ordinary result for fio.
     Ok(match status {
         Status::Invalid if !run.strict && !failed => Status::Valid,
         status => status,
     })
+}
+
+/// Lines of `--debug=random`: the seed from which those of all jobs are derived.
+fn seeds(converted: &Converted) -> String {
+    let (process, seed) = (std::process::id(), converted.plan.seed.unwrap_or(0));
+    format!("random   {process} FIO_RAND_NR_OFFS=1\nrandom   {process} rand_seeds[0]={seed}\n")
 }
 
 /// Jobs that measure nothing: lays out their files, and prints fio's output without I/Os.

@@ -1,6 +1,7 @@
 //! Options that depend on other options or on the machine, or that have several parts.
 
-use qdepth_workload::{Durability, Operation};
+use qdepth_measure::Bytes;
+use qdepth_workload::{Durability, Operation, StridesSpec};
 
 use super::OptionReader;
 use crate::fio::access::Access;
@@ -128,7 +129,7 @@ impl OptionReader<'_> {
         &self,
         access: &Access,
         sizes: &Sizes,
-    ) -> Result<Option<(u64, u64)>, FioRefusal> {
+    ) -> Result<Option<StridesSpec>, FioRefusal> {
         let strided = self.value("zonemode", false, |text| Ok(text == "strided"));
         if !strided {
             return Ok(None);
@@ -136,19 +137,22 @@ impl OptionReader<'_> {
         let zone = self.whole("zonesize", 0);
         let range = self.whole("zonerange", zone);
         let skip = self.whole("zoneskip", 0);
-        if zone == 0 || zone > range {
+        let random = access.random >= 100.0;
+        if zone == 0 || range == 0 || (zone > range && !random) {
             let why = "refused: zonesize= must be above 0 and at most zonerange=";
             return Err(self.refuse("zonemode", why));
         }
-        if access.random > 0.0 || access.gap > 0 || access.back.is_some() {
-            let why = "refused: zones are accessed sequentially; use rw=read, write or rw";
+        if (access.random > 0.0 && !random) || access.gap > 0 || access.back.is_some() {
+            let why = "refused: zones are accessed either sequentially or at random, without gaps";
             return Err(self.refuse("zonemode", why));
         }
         if sizes.writes.is_some() {
             let why = "refused: reads and writes of zones need the same block size";
             return Err(self.refuse("zonemode", why));
         }
-        Ok(Some((zone, range - zone + skip)))
+        let skip = if random { skip } else { range - zone + skip };
+        let range = random.then_some(Bytes(range));
+        Ok(Some(StridesSpec { zone: Bytes(zone), skip: Bytes(skip), range }))
     }
 
     /// I/O engine with its polling mode. fio discards one range at a time with any engine; here,
@@ -303,10 +307,8 @@ impl OptionReader<'_> {
         if self.text("bs").is_some_and(|text| text.contains('-')) {
             note("bs", Remark::SizesOfReadsAndWrites);
         }
-        if self.logs().iter().any(Option::is_some) && self.whole("log_avg_msec", 0) == 0 {
-            for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {
-                note(name, Remark::LogRowsOfHundredMs);
-            }
+        if self.whole("log_avg_msec", 0) > 0 {
+            note("log_offset", Remark::LogRowsWithoutOffset);
         }
         if self.value("runtime", 0, time_ns) > super::RUNTIME_MAX_NS {
             note("runtime", Remark::RuntimeAWeekAtMost);

@@ -1,15 +1,17 @@
-//! Counters of the disks under the jobs, read before the first job and after the last.
+//! Observer of fio's jobs: counters of the disks below them, and the I/Os for its logs.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use qdepth_foreign::fio::FioDisk;
+use qdepth_foreign::fio::{FioDisk, FioIo};
 use qdepth_host::monitor::{DiskActivity, DiskCounters, disks_of};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
-use qdepth_lab::events::observer::Observer;
+use qdepth_lab::events::observer::{Observer, RecordedIo};
 use qdepth_lab::target::prepare::{ResolvedTarget, find};
 use qdepth_record::RunEvent;
+use qdepth_workload::{Direction, Point};
 
 use crate::screen::Screen;
 
@@ -20,21 +22,31 @@ pub(super) struct Watcher<'a> {
     disks: Vec<String>,
     first: RefCell<Vec<DiskCounters>>,
     last: RefCell<Vec<DiskCounters>>,
+    /// True if single I/Os are logged.
+    logs_ios: bool,
+    /// I/Os of each point, with offsets from the start of its area.
+    ios: RefCell<BTreeMap<u32, Vec<FioIo>>>,
 }
 
 impl<'a> Watcher<'a> {
-    pub(super) fn new(screen: &'a Screen, targets: &[String]) -> Self {
+    pub(super) fn new(screen: &'a Screen, targets: &[String], logs_ios: bool) -> Self {
         let system = System::real();
         let found: Vec<ResolvedTarget> =
             targets.iter().filter_map(|target| find(&system, Path::new(target)).ok()).collect();
         let real: Vec<&Inspected> = found.iter().filter_map(ResolvedTarget::real).collect();
         let disks = disks_of(&system, real);
-        Self { screen, system, disks, first: RefCell::default(), last: RefCell::default() }
+        let (first, last, ios) = Default::default();
+        Self { screen, system, disks, first, last, logs_ios, ios }
     }
 
     fn read(&self) -> Vec<DiskCounters> {
         // A disk that is no longer readable is omitted.
         self.disks.iter().filter_map(|disk| DiskCounters::read(&self.system, disk).ok()).collect()
+    }
+
+    /// I/Os of a point, in the order of completion.
+    pub(super) fn ios_of(&self, point: u32) -> Vec<FioIo> {
+        self.ios.borrow().get(&point).cloned().unwrap_or_default()
     }
 
     /// Difference between the last and the first counters of each disk.
@@ -66,6 +78,20 @@ fn as_fio(disk: DiskActivity) -> FioDisk {
     }
 }
 
+fn as_logged(io: &RecordedIo, first: u64) -> FioIo {
+    FioIo {
+        completed_ns: io.completed.0,
+        latency_ns: io.latency.0,
+        direction: match io.request.direction {
+            Direction::Read => 0,
+            Direction::Write | Direction::Sync => 1,
+            Direction::Trim => 2,
+        },
+        offset: io.request.offset.saturating_sub(first),
+        size: io.request.size,
+    }
+}
+
 impl Observer for Watcher<'_> {
     fn event(&self, event: &RunEvent) {
         match event {
@@ -82,5 +108,17 @@ impl Observer for Watcher<'_> {
 
     fn ask(&self, question: &str) -> Option<String> {
         self.screen.ask(question)
+    }
+
+    fn wants_ios(&self) -> bool {
+        self.logs_ios
+    }
+
+    fn ios(&self, point: &Point, ios: Vec<RecordedIo>) {
+        let first = point.area.offset_bytes;
+        let mut all = self.ios.borrow_mut();
+        let all = all.entry(point.index).or_default();
+        all.extend(ios.iter().map(|io| as_logged(io, first)));
+        all.sort_by_key(|io| io.completed_ns);
     }
 }

@@ -9,14 +9,15 @@ use jiff::tz::TimeZone;
 use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
     Converted, FioDisk, FioEntry, FioLog, FioMoment, Job, JobSet, LatencyGoal, Origin,
-    OutputFormat, export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log,
-    export_fio_normal, export_fio_terse,
+    OutputFormat, export_fio_heads, export_fio_histograms, export_fio_ios, export_fio_json,
+    export_fio_log, export_fio_normal, export_fio_terse,
 };
 use qdepth_lab::request::FinishedRun;
 use qdepth_measure::{Code, LatencyHistogram, Severity};
 use qdepth_record::PointRecord;
 use qdepth_report::{Lang, finding_text};
 
+use super::disks::Watcher;
 use crate::result_file::ResultFile;
 
 /// Version string of the fio release whose formats this module writes.
@@ -261,6 +262,7 @@ impl Logs {
         set: &JobSet,
         converted: &Converted,
         points: &[PointRecord],
+        watcher: &Watcher<'_>,
     ) -> Result<()> {
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for (path, clone, kind) in requested_logs(set, converted) {
@@ -271,6 +273,12 @@ impl Logs {
             let window = job.report.log_window_ms;
             let bytes = job.sizes.smallest();
             let exported = |at: &usize| match kind {
+                LogContent::Series(log) if window == 0 => {
+                    let mut ios = watcher.ios_of(points[*at].index);
+                    let begin = converted.begins.get(points[*at].index as usize).unwrap_or(&0);
+                    ios.iter_mut().for_each(|io| io.offset += begin);
+                    export_fio_ios(log, &ios, job.report.log_offsets, start)
+                }
                 LogContent::Series(log) => export_fio_log(log, &points[*at], window, start),
                 LogContent::Histograms(window, coarse) => {
                     export_fio_histograms(&points[*at], window, coarse, bytes, start)
@@ -283,6 +291,13 @@ impl Logs {
         }
         Ok(())
     }
+}
+
+/// True if a job asks for a log with one row per I/O.
+pub(super) fn logs_ios(set: &JobSet) -> bool {
+    let logs =
+        |job: &Job| job.report.log_window_ms == 0 && job.report.logs.iter().any(Option::is_some);
+    set.jobs.iter().any(logs)
 }
 
 /// Requested logs: file name, clone, and content of each.
