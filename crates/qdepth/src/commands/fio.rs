@@ -130,8 +130,8 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
             return print_raw(&export_json(&ran.run, &ran.points));
         }
         let text = output::text(formats(&line), &set, &converted, ran, &watcher.counters());
-        let text = line.shows_seeds.then(|| seeds(&converted)).unwrap_or_default() + &text;
-        results.print(&text)
+        let seeds = if line.shows_seeds { seeds(&converted) } else { String::new() };
+        results.print(&(seeds + &text))
     })?;
     // An invalid point is a finding for qdepth, but an ordinary result for fio.
     Ok(match status {
