@@ -13,8 +13,8 @@ use crate::target::{Completion, Completions, CpuTime, Slot, Target, TargetFailur
 
 /// I/Os in one piece of memory: a longer list is never copied while the loop runs.
 const PIECE: usize = 1 << 16;
-/// Largest number of I/Os that are recorded of the loads of one worker: about 2.5 GiB of memory.
-const RECORDED_MAX: usize = 1 << 26;
+/// Largest number of I/Os that are recorded of the loads of one worker: about half a GiB of memory.
+const RECORDED_MAX: usize = 1 << 23;
 
 /// A completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct RecordedIo {
 }
 
 /// Like [`measure_together`], and also returns the I/Os of each load that its outcome counts, in
-/// the order of completion; at most 2^26, except flushes.
+/// the order of completion; at most the first 2^23, except flushes.
 pub fn measure_recorded(
     target: &mut dyn Target,
     shards: &[Shard<'_>],

@@ -19,6 +19,7 @@ use qdepth_report::{Lang, finding_text};
 
 use super::disks::Watcher;
 use crate::result_file::ResultFile;
+use crate::terminal::print_line;
 
 /// Version string of the fio release whose formats this module writes.
 pub(super) const VERSION: &str = "fio-3.42";
@@ -275,6 +276,7 @@ impl Logs {
             let exported = |at: &usize| match kind {
                 LogContent::Series(log) if window == 0 => {
                     let mut ios = watcher.ios_of(points[*at].index);
+                    print_missing(&path, ios.len() as u64, &points[*at]);
                     let begin = converted.begins.get(points[*at].index as usize).unwrap_or(&0);
                     ios.iter_mut().for_each(|io| io.offset += begin);
                     export_fio_ios(log, &ios, job.report.log_offsets, start)
@@ -284,12 +286,24 @@ impl Logs {
                     export_fio_histograms(&points[*at], window, coarse, bytes, start)
                 }
             };
-            texts.entry(path).or_default().extend(rows.iter().map(exported));
+            let text: String = rows.iter().map(exported).collect();
+            texts.entry(path).or_default().push_str(&text);
         }
         for (path, text) in &texts {
             self.0.get(path).map_or(Ok(()), |file| file.write(text))?;
         }
         Ok(())
+    }
+}
+
+/// Says that a log does not have all I/Os of a point.
+fn print_missing(path: &str, rows: u64, point: &PointRecord) {
+    let all = point.reads.completed + point.writes.completed + point.trims.completed;
+    if rows < all {
+        print_line(&format!(
+            "{path}: the log has the first {rows} of {all} I/Os, because more do not fit into \
+             memory. Use log_avg_msec=100"
+        ));
     }
 }
 
