@@ -5,6 +5,7 @@
 //! run; then contents and consent. The first byte is written last. For several targets,
 //! [`clear_for_writing`] asks all guards of each before [`Cleared::claim`] writes to the first.
 
+mod below;
 mod claim;
 mod cleared;
 mod device;

@@ -18,6 +18,7 @@ use proptest::test_runner::{Config, TestRunner};
 use qdepth_host::guard::Claim;
 use qdepth_host::target::inspect;
 use qdepth_host::{Guard, Problem};
+use rustix::fs::{Mode, OFlags};
 
 #[cfg(test)]
 const SIZE: u64 = 64 * MIB;
@@ -60,6 +61,13 @@ fn attach_range(bench: &Bench, below: &Path, offset: u64, length: u64) -> PathBu
     PathBuf::from(node)
 }
 
+/// Calls `check` with a loop device that is detached at once.
+#[cfg(test)]
+fn detached_after<T>(below: &Path, offset: u64, length: u64, check: impl Fn(&Path) -> T) -> T {
+    let bench = Bench::new();
+    check(&attach_range(&bench, below, offset, length))
+}
+
 #[test]
 fn target_over_mounted_bytes_is_refused() {
     let Some(bench) = bench("mounted below") else { return };
@@ -96,6 +104,56 @@ fn target_over_mounted_partition_is_refused() {
         let above = bench.attach(below);
         assert_eq!(refusing_guard(&bench, &above, watched), Some(Guard::G4Mounts));
     }
+}
+
+/// The mount table shows none of these uses, but the kernel refuses a second claim.
+#[test]
+fn target_on_a_device_that_the_kernel_claims_is_refused() {
+    let Some(bench) = bench("claims below") else { return };
+    let (image, journal) = (bench.image(SIZE), bench.image(SIZE));
+    let (below, log) = (bench.attach(&image), bench.attach(&journal));
+    let (node, at) = (below.display(), bench.mount_place());
+    sh(&format!(
+        "mke2fs -q -O journal_dev -b 4096 {0} && mkfs.ext4 -q -b 4096 -J device={0} {node} && \
+         mount {node} {at} && echo data > {at}/kept && sync",
+        log.display()
+    ))
+    .unwrap();
+    let watched: &[&Path] = &[&image, &journal];
+    let guard = |target: &Path| refusing_guard(&bench, target, watched);
+    let above_log = bench.attach(&log);
+    assert_eq!(guard(&above_log), Some(Guard::G2Exclusive), "external journal");
+    let kept = fs::File::open(Path::new(&at).join("kept")).unwrap();
+    sh(&format!("umount -l {at}")).unwrap();
+    let above = [(0, SIZE), (SIZE / 2, 8 * MIB)];
+    for (offset, length) in above {
+        let guard = detached_after(&below, offset, length, guard);
+        assert_eq!(guard, Some(Guard::G2Exclusive), "unmounted lazily");
+    }
+    drop(kept);
+    sh(&format!("for i in $(seq 50); do e2fsck -n {node} >/dev/null && break; sleep 0.1; done"))
+        .unwrap();
+    drop(claim(&bench, &bench.attach(&below)).unwrap());
+}
+
+/// The claim of another partition does not concern a range of the disk beside it.
+#[test]
+fn target_beside_a_claimed_partition_is_not_refused() {
+    let Some(bench) = bench("claimed partition") else { return };
+    let image = bench.image(SIZE);
+    let disk = bench.attach(&image);
+    let (first, _) = bench.partition(&disk);
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    let claimed = rustix::fs::open(&first, flags, Mode::empty()).unwrap();
+    let beside = attach_range(&bench, &disk, 44 * MIB, 8 * MIB);
+    drop(claim(&bench, &beside).unwrap());
+    let guard = |target: &Path| refusing_guard(&bench, target, &[&image]);
+    for (below, offset) in [(&disk, 30 * MIB), (&disk, 40 * MIB), (&first, 0)] {
+        let guard = detached_after(below, offset, 4 * MIB, guard);
+        assert_eq!(guard, Some(Guard::G2Exclusive), "{} at {offset}", below.display());
+    }
+    drop(claimed);
+    drop(claim(&bench, &attach_range(&bench, &disk, 30 * MIB, 4 * MIB)).unwrap());
 }
 
 #[test]

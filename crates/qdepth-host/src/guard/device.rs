@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use qdepth_measure::Bytes;
 use rustix::fs::OFlags;
 
+use super::below;
 use super::claim::{Claim, Usable};
 use super::cleared::Cleared;
 use super::exclusive::Use;
@@ -90,9 +91,9 @@ impl<'a> CheckContext<'a> {
         system_disk::check(self.system, &names, self.writing.results_dir)
     }
 
-    fn writable(&self) -> Result<(), Refusal> {
+    fn exclusive(&self) -> Result<(), Refusal> {
         if !self.found.read_only {
-            return Ok(());
+            return below::nothing_claims(self.system, &self.stack);
         }
         Err(Refusal::new(
             Guard::G2Exclusive,
@@ -112,7 +113,7 @@ pub(super) const CHECKS: [(Guard, Check); 7] = [
     (Guard::G6Backing, |context| in_use::backing(context.system, &context.stack)),
     (Guard::G3Holders, |context| in_use::holders(context.system, &context.stack)),
     (Guard::G12Shared, |context| in_use::shared(context.system, &context.stack)),
-    (Guard::G2Exclusive, |context| context.writable()),
+    (Guard::G2Exclusive, |context| context.exclusive()),
 ];
 
 /// Guards G7 and G9: the user consented, and named what is lost.

@@ -117,9 +117,15 @@ impl Bench {
         self.attach(&self.image(size))
     }
 
-    pub(crate) fn mount(&self, what: &Path) -> PathBuf {
+    /// An empty directory, as text.
+    pub(crate) fn mount_place(&self) -> String {
         let place = self.fresh("mount");
         fs::create_dir(&place).unwrap();
+        place.display().to_string()
+    }
+
+    pub(crate) fn mount(&self, what: &Path) -> PathBuf {
+        let place = PathBuf::from(self.mount_place());
         sh(&format!("mount -o ro {} {} && sync", what.display(), place.display())).unwrap();
         self.later(format!("umount {}", place.display()));
         place
