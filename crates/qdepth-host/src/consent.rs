@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use qdepth_files::shell_word;
 
-use crate::identity::{DeviceIdentity, Identity};
+use crate::identity::{DeviceIdentity, Identity, created, short_digest};
 use crate::refusal::{Guard, Refusal, not_ours};
-use crate::sysfs;
+use crate::same_storage::file_system_id;
+use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
-use crate::target::{BlockDevice, Inspected};
+use crate::target::{BlockDevice, Inspected, Kind};
 
 /// Longest validity of a consent file, in hours.
 pub const LONGEST_HOURS: i64 = 24;
@@ -286,19 +287,21 @@ fn destroy(system: &System, at_risk: DataAtRisk<'_>) -> Vec<String> {
 }
 
 /// Words of consent for a device, best first: its serial number if no other disk has it, then its
-/// WWID, each with `-partN` for a partition. Without either, `PATH:SIZE_IN_BYTES:DISKSEQ`; before
-/// Linux 5.15 without the disk sequence number. For a file: `PATH:SIZE_IN_BYTES:INODE`, with
-/// control characters of the path escaped as `\n`.
+/// WWID, each with `-partN@SECTOR` for a partition, which names its start. Without either,
+/// `PATH:SIZE_IN_BYTES:DISKSEQ:DIGEST`; before Linux 5.15 without the disk sequence number. The
+/// digest is that of the boot and of the place of the device on what it is built on. For a file:
+/// `PATH:SIZE_IN_BYTES:INODE:DIGEST`, with control characters of the path escaped as `\n`, and the
+/// digest of its time of creation and file system.
 pub fn tokens<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>) -> Vec<String> {
     let device = match at_risk.into() {
         DataAtRisk::Device(device) => device,
-        DataAtRisk::File(file) => {
-            let (path, inode) = (on_one_line(&file.path), file.inode().1);
-            return vec![format!("{path}:{}:{inode}", file.identity().size_bytes())];
-        }
+        DataAtRisk::File(file) => return vec![file_token(system, file)],
     };
     let identity = &device.identity;
-    let part = device.partition.as_ref().map_or_else(String::new, |p| format!("-part{}", p.number));
+    let part = device.partition.as_ref().map_or_else(String::new, |part| {
+        let start = sysfs::own_bytes(system, &identity.kernel_name, "start").unwrap_or(0);
+        format!("-part{}@{}", part.number, start / SECTOR_BYTES)
+    });
     let serial = identity
         .serial
         .as_ref()
@@ -308,9 +311,24 @@ pub fn tokens<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>) -> Vec<St
     if tokens.is_empty() {
         // The sequence number distinguishes the device from a later one with the same name.
         let count = identity.diskseq.map_or_else(String::new, |count| format!(":{count}"));
-        tokens.push(format!("/dev/{}:{}{count}", identity.kernel_name, identity.size_bytes));
+        let digest = short_digest(&format!("{:?} {:?}", system.boot(), identity.place));
+        let (name, size) = (&identity.kernel_name, identity.size_bytes);
+        tokens.push(format!("/dev/{name}:{size}{count}:{}", &digest[..DIGEST]));
     }
     tokens
+}
+
+/// Characters of the digests in tokens.
+const DIGEST: usize = 8;
+
+fn file_token(system: &System, file: &Inspected) -> String {
+    let file_system = match &file.kind {
+        Kind::RegularFile { file_system, .. } => file_system_id(system, file, file_system),
+        Kind::Directory(_) | Kind::BlockDevice(_) => String::new(),
+    };
+    let digest = short_digest(&format!("{file_system} {:?}", created(file.handle())));
+    let (path, inode) = (on_one_line(&file.path), file.inode().1);
+    format!("{path}:{}:{inode}:{}", file.identity().size_bytes(), &digest[..DIGEST])
 }
 
 /// Namespaces of one NVMe controller share a serial, and so do disks of careless makers.
@@ -319,7 +337,7 @@ fn is_shared(system: &System, identity: &DeviceIdentity, serial: &str) -> bool {
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.clone());
     sysfs::whole_devices(system).iter().filter(|other| **other != whole).any(|other| {
         let number = sysfs::number_of(system, other);
-        let other = number.and_then(|number| DeviceIdentity::read(system, number));
+        let other = number.and_then(|number| DeviceIdentity::read_names(system, number));
         other.is_some_and(|other| other.serial.as_deref() == Some(serial))
     })
 }

@@ -110,8 +110,10 @@ impl DeviceHandle {
     }
 }
 
+/// Number and first sector of a partition.
 fn partition(system: &System, name: &str) -> Option<String> {
-    system.read_trimmed(format!("/sys/class/block/{name}/partition"))
+    let read = |key: &str| system.read_trimmed(format!("/sys/class/block/{name}/{key}"));
+    Some(format!("{}@{}", read("partition")?, read("start")?))
 }
 
 /// The node that the kernel made for a device.
@@ -218,7 +220,7 @@ impl DeviceSnapshot {
         }
         let names = system.list_dir("/sys/class/block").unwrap_or_default();
         let same = |name: &String| {
-            let now = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
+            let now = DeviceIdentity::read_names(system, sysfs::number_of(system, name)?)?;
             let same = now.serial == then.serial
                 && now.wwid == then.wwid
                 && now.size_bytes == then.size_bytes
@@ -243,7 +245,7 @@ fn here(system: &System, now: &DeviceIdentity) -> DevicePresence {
 
 fn stacked_presence(system: &System, node: &str, on: &[DeviceReference]) -> DevicePresence {
     let Some(number) = system.block_node(node) else { return DevicePresence::Gone };
-    let Some(now) = DeviceIdentity::read(system, number) else { return DevicePresence::Gone };
+    let Some(now) = DeviceIdentity::read_names(system, number) else { return DevicePresence::Gone };
     let ours: Vec<String> = on.iter().filter_map(|below| below.last_name(system)).collect();
     let name = &now.kernel_name;
     let below = sysfs::whole_of(system, name)

@@ -17,7 +17,6 @@ mod opening;
 mod others;
 mod review;
 mod signature;
-mod stack;
 mod system_disk;
 #[cfg(test)]
 mod tests;
@@ -29,6 +28,7 @@ use crate::consent::Consent;
 use crate::identity::check_same;
 use crate::label::LABEL_BYTES;
 use crate::refusal::{Guard, Refusal};
+use crate::stack::Stack;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
@@ -39,7 +39,6 @@ pub use opening::Direct;
 pub(crate) use others::{no_writers_of_file, nobody_uses_file};
 pub(crate) use review::verdicts;
 pub use review::{Verdict, Verdicts, review};
-pub(crate) use stack::Stack;
 pub use writing::Writing;
 
 pub(crate) use file::{check_location, check_unused, is_system_path, must_be_ours, not_as_left};

@@ -1,10 +1,15 @@
 //! Identity of a target, by which a run detects a change.
 
 use std::fmt;
+use std::os::fd::AsFd;
 
+use rustix::fs::{AtFlags, StatxFlags, statx};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
+use crate::device_names::{serial, wwid};
 use crate::refusal::{Guard, Refusal};
+use crate::stack::Stack;
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
@@ -21,6 +26,8 @@ pub enum Identity {
         inode: u64,
         /// Length in bytes.
         size_bytes: u64,
+        /// Time of creation; `None` if the file system does not keep it.
+        created: Option<String>,
     },
 }
 
@@ -40,14 +47,24 @@ pub struct DeviceIdentity {
     /// The kernel's sequence number of attached devices, unique to one attachment (Linux 5.15 and
     /// later).
     pub diskseq: Option<u64>,
+    /// Start of the device on the devices and files directly below it: the disk of a partition, the
+    /// backing of a loop device. `None` if there are none.
+    pub place: Option<String>,
 }
 
 impl DeviceIdentity {
-    /// Reads the identity from sysfs and the udev database; `None` if sysfs does not know the
-    /// device or its size.
+    /// Reads the identity from sysfs, the udev database and the loop driver; `None` if sysfs does
+    /// not know the device or its size.
     pub fn read(system: &System, number: DeviceNumber) -> Option<Self> {
+        let found = Self::read_names(system, number)?;
+        Some(Self { place: Stack::of_device(system, &found.kernel_name).position_below(), ..found })
+    }
+
+    /// [`Self::read`] without the place, which may ask a file system.
+    pub(crate) fn read_names(system: &System, number: DeviceNumber) -> Option<Self> {
         let kernel_name = sysfs::kernel_name(system, number)?;
         Some(Self {
+            place: None,
             serial: serial(system, &kernel_name, number),
             wwid: wwid(system, &kernel_name, number),
             size_bytes: sysfs::own_bytes(system, &kernel_name, "size")?,
@@ -68,6 +85,7 @@ impl DeviceIdentity {
             ("the WWID", self.wwid != now.wwid, text(&self.wwid), text(&now.wwid)),
             ("the size", self.size_bytes != now.size_bytes, size(self), size(now)),
             ("diskseq", self.diskseq != now.diskseq, count(self), count(now)),
+            ("its place", self.place != now.place, text(&self.place), text(&now.place)),
             ("the name", self.kernel_name != now.kernel_name, name(self), name(now)),
         ];
         let changed = rows.into_iter().filter(|(_, is_other, ..)| *is_other);
@@ -98,17 +116,25 @@ impl Identity {
     pub fn stored(&self) -> String {
         match self {
             Self::Device(device) => {
-                let DeviceIdentity { kernel_name, number: _, serial, wwid, size_bytes, diskseq } =
-                    device;
+                let DeviceIdentity {
+                    kernel_name,
+                    number: _,
+                    serial,
+                    wwid,
+                    size_bytes,
+                    diskseq,
+                    place,
+                } = device;
                 let diskseq = diskseq.map(|diskseq| diskseq.to_string());
-                let known = [("serial", serial), ("wwid", wwid), ("diskseq", &diskseq)];
+                let known =
+                    [("serial", serial), ("wwid", wwid), ("diskseq", &diskseq), ("place", place)];
                 let known =
                     known.iter().filter_map(|(name, value)| Some((name, (*value).as_ref()?)));
                 known.fold(format!("name={kernel_name} size_bytes={size_bytes}"), |all, (n, v)| {
                     format!("{all} {n}={v}")
                 })
             }
-            Self::File { device, inode, size_bytes } => {
+            Self::File { device, inode, size_bytes, created: _ } => {
                 format!("inode={inode} device={device} size_bytes={size_bytes}")
             }
         }
@@ -133,45 +159,26 @@ impl fmt::Display for Identity {
                 }
                 f.write_str(")")
             }
-            Self::File { device, inode, size_bytes } => {
-                write!(f, "inode {inode} on {device} ({size_bytes} B)")
+            Self::File { device, inode, size_bytes, created } => {
+                write!(f, "inode {inode} on {device} ({size_bytes} B")?;
+                if let Some(created) = created {
+                    write!(f, ", created {created}")?;
+                }
+                f.write_str(")")
             }
         }
     }
 }
 
-fn serial(system: &System, name: &str, number: DeviceNumber) -> Option<String> {
-    ["device/serial", "serial", "dm/uuid", "md/uuid"]
-        .iter()
-        .find_map(|key| sysfs::attribute(system, name, key))
-        .or_else(|| vital_product_serial(system, name))
-        .or_else(|| udev_property(system, number, "ID_SERIAL_SHORT"))
-        .map(|text| text.split_whitespace().collect::<Vec<_>>().join("_"))
-        .filter(|text| text.chars().any(|c| c.is_alphanumeric() && c != '0'))
+/// Time of creation of a file; `None` if the file system does not keep it.
+pub(crate) fn created(file: impl AsFd) -> Option<String> {
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+    let is_kept = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+    let time = found.stx_btime;
+    is_kept.then(|| format!("{}.{:09}", time.tv_sec, time.tv_nsec))
 }
 
-/// SCSI's page 80h: four bytes of header, then the serial.
-fn vital_product_serial(system: &System, name: &str) -> Option<String> {
-    let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
-    let page = system.read_file(format!("/sys/class/block/{whole}/device/vpd_pg80")).ok()?;
-    let text = page.chars().skip(4).collect::<String>().trim().to_owned();
-    (!text.is_empty()).then_some(text)
-}
-
-fn wwid(system: &System, name: &str, number: DeviceNumber) -> Option<String> {
-    ["wwid", "device/wwid", "device/wwn", "nguid"]
-        .iter()
-        .find_map(|key| sysfs::attribute(system, name, key))
-        .or_else(|| udev_property(system, number, "ID_WWN_WITH_EXTENSION"))
-        .or_else(|| udev_property(system, number, "ID_WWN"))
-        .map(|text| text.split_whitespace().collect::<Vec<_>>().join("_"))
-}
-
-/// One property of a block device from the udev database.
-pub fn udev_property(system: &System, number: DeviceNumber, key: &str) -> Option<String> {
-    let text = system.read_file(format!("/run/udev/data/b{number}")).ok()?;
-    text.lines()
-        .filter_map(|line| line.strip_prefix("E:")?.split_once('='))
-        .find(|(name, _)| *name == key)
-        .map(|(_, value)| value.to_owned())
+/// Digest of a text, in 16 characters.
+pub(crate) fn short_digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

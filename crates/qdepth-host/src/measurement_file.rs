@@ -308,7 +308,7 @@ fn finish(
         }
         fill(file, &label, progress).map_err(|error| failure("fill", &made.path, error))?;
         made.claim.label = Some(label);
-        made.claim.identity = target::file_identity(&stat_of(file, &made.path)?);
+        made.claim.identity = target::file_identity(file, &stat_of(file, &made.path)?);
     }
     if wanted.keep {
         mark_kept(&mut made)?;

@@ -3,11 +3,11 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use qdepth_record::Observation;
-use rustix::fs::{AtFlags, OFlags, SeekFrom, StatxFlags, fstatfs, statx};
-use sha2::{Digest, Sha256};
+use rustix::fs::{OFlags, SeekFrom, fstatfs};
 
-use crate::guard::Stack;
-use crate::identity::udev_property;
+use crate::device_names::udev_property;
+use crate::identity::{created, short_digest};
+use crate::stack::Stack;
 use crate::sysfs;
 use crate::system::System;
 use crate::target::{FileSystem, Inspected, Kind};
@@ -74,7 +74,7 @@ pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
     };
     add("file_system", Some(file_system_id(system, target, file_system)));
     add("inode", Some(target.inode().1.to_string()));
-    add("created", created(target));
+    add("created", created(target.handle()));
     facts
 }
 
@@ -113,12 +113,8 @@ fn machine(system: &System) -> Option<String> {
     system.read_trimmed("/proc/sys/kernel/hostname")
 }
 
-fn short_digest(text: &str) -> String {
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// UUID of a file system, or else its id from statfs(2), which for XFS is its device number.
-fn file_system_id(system: &System, target: &Inspected, found: &FileSystem) -> String {
+pub(crate) fn file_system_id(system: &System, target: &Inspected, found: &FileSystem) -> String {
     let uuid = found
         .devices
         .iter()
@@ -128,14 +124,6 @@ fn file_system_id(system: &System, target: &Inspected, found: &FileSystem) -> St
         Some(format!("{id:?}").replace(|c: char| !c.is_ascii_digit() && c != '-', ""))
     };
     format!("{} {}", found.kind, uuid.or_else(number).unwrap_or_default())
-}
-
-fn created(target: &Inspected) -> Option<String> {
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    let found = statx(target.handle(), "", flags, StatxFlags::BTIME).ok()?;
-    let is_kept = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
-    let time = found.stx_btime;
-    is_kept.then(|| format!("{}.{:09}", time.tv_sec, time.tv_nsec))
 }
 
 /// Bytes of a file that are not holes.

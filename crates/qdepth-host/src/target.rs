@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::identity::{DeviceIdentity, Identity};
+use crate::identity::{DeviceIdentity, Identity, created};
 use crate::mounts;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
@@ -95,7 +95,9 @@ impl Inspected {
     pub fn identity(&self) -> Identity {
         match &self.kind {
             Kind::BlockDevice(device) => Identity::Device(device.identity.clone()),
-            Kind::RegularFile { .. } | Kind::Directory(_) => file_identity(&self.stat),
+            Kind::RegularFile { .. } | Kind::Directory(_) => {
+                file_identity(&self.handle, &self.stat)
+            }
         }
     }
 
@@ -153,12 +155,13 @@ impl Inspected {
     }
 }
 
-/// Identity of a file from its stat(2) result.
-pub(crate) fn file_identity(stat: &Stat) -> Identity {
+/// Identity of an open file with its stat(2) result.
+pub(crate) fn file_identity(file: impl AsFd, stat: &Stat) -> Identity {
     Identity::File {
         device: DeviceNumber::from_raw(stat.st_dev),
         inode: stat.st_ino,
         size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+        created: created(file),
     }
 }
 

@@ -43,14 +43,15 @@ fn consent_needs_complete_serial_number() {
     let (whole, part) = (device(&machine, "sda"), device(&machine, "sda1"));
     let bare = device(&machine, "sdb");
     assert_eq!(consent::tokens(&machine.system, &whole), ["S4NX_1234"]);
-    assert_eq!(consent::tokens(&machine.system, &part), ["S4NX_1234-part1"]);
-    assert_eq!(consent::tokens(&machine.system, &bare), ["/dev/sdb:1073741824"]);
+    assert_eq!(consent::tokens(&machine.system, &part), ["S4NX_1234-part1@2048"]);
+    let bare_token = consent::tokens(&machine.system, &bare).remove(0);
+    assert!(bare_token.starts_with("/dev/sdb:1073741824:"), "{bare_token}");
     let give = |device: &BlockDevice, typed: &str, last: &str| {
         Consent::on_terminal(&machine.system, device, typed, last, &[])
     };
     give(&whole, "S4NX_1234", "1234").unwrap();
-    give(&part, "S4NX_1234-part1", "art1").unwrap();
-    give(&bare, "/dev/sdb:1073741824", "1824").unwrap();
+    give(&part, "S4NX_1234-part1@2048", "2048").unwrap();
+    give(&bare, &bare_token, &bare_token[bare_token.len() - 4..]).unwrap();
     for typed in
         ["", "yes", "y", "*", "S4NX*", "/dev/sda", "/dev/sda:1073741824", "S4NX_123", "ALL"]
     {
@@ -63,7 +64,9 @@ fn consent_needs_complete_serial_number() {
     for last in ["", "234", "4321", "S4NX_1234"] {
         assert!(give(&whole, "S4NX_1234", last).is_err(), "{last}");
     }
-    assert!(give(&part, "S4NX_1234", "1234").is_err(), "the disk's serial is not the partition");
+    for (typed, last) in [("S4NX_1234", "1234"), ("S4NX_1234-part1", "art1")] {
+        assert!(give(&part, typed, last).is_err(), "{typed} is not this partition");
+    }
 }
 
 #[test]
@@ -76,16 +79,17 @@ fn duplicate_serial_is_not_a_consent_token() {
         .attribute("nvme0n2", "device/serial", "SAME1234");
     assert_eq!(consent::tokens(&machine.system, &device(&machine, "nvme0n1")), ["eui.01"]);
     let second = device(&machine, "nvme0n2");
-    assert_eq!(consent::tokens(&machine.system, &second), ["/dev/nvme0n2:1073741824"]);
+    let token = consent::tokens(&machine.system, &second).remove(0);
+    assert!(token.starts_with("/dev/nvme0n2:1073741824:"), "{token}");
 }
 
 #[test]
 fn consent_file_is_valid_only_as_written() {
     let machine = FakeMachine::new().disk("sdb", "8:16");
     let device = device(&machine, "sdb");
-    let typed = "/dev/sdb:1073741824";
+    let typed = consent::tokens(&machine.system, &device).remove(0);
     let give = |text: &str, now: Timestamp| {
-        Consent::from_file(&machine.system, &device, typed, text, now, &[])
+        Consent::from_file(&machine.system, &device, &typed, text, now, &[])
     };
     let good = consent::template(&machine.system, &device, now());
     let consent = give(&good, now()).unwrap();
@@ -97,7 +101,7 @@ fn consent_file_is_valid_only_as_written() {
     let earlier = now().checked_sub(SignedDuration::from_hours(48)).unwrap();
     assert!(give(&good, earlier).is_err(), "more than a day away");
     for (from, to) in [
-        ("1073741824\"", "1073741825\""),
+        ("/dev/sdb:", "/dev/sdc:"),
         ("size_bytes = 1073741824", "size_bytes = 1"),
         ("size_bytes", "size"),
         ("expires", "# expires"),
@@ -124,6 +128,38 @@ fn consent_file_can_name_several_devices() {
     }
 }
 
+/// A partition or loop device that was moved keeps its name, size and sequence number.
+#[test]
+fn device_at_another_place_is_another_device() {
+    let machine = FakeMachine::new()
+        .disk("sda", "8:0")
+        .partition("sda", "sda1", "8:1")
+        .disk("loop1", "7:1")
+        .attribute("loop1", "loop/backing_file", "/dev/sda1\n")
+        .attribute("loop1", "loop/offset", "4096\n")
+        .with_file("/proc/sys/kernel/random/boot_id", "first\n");
+    let token = |name: &str| consent::tokens(&machine.system, &device(&machine, name)).remove(0);
+    let found = |name: &str| device(&machine, name).identity;
+    let then = ["sda", "sda1", "loop1"].map(|name| (found(name), token(name)));
+    let places = then.each_ref().map(|(identity, _)| identity.place.as_deref());
+    assert_eq!(places, [None, Some("sda@1048576"), Some("sda1@4096,sda@1052672")]);
+    let differences = || {
+        then.each_ref().map(|(then, typed)| {
+            let name = &then.kernel_name;
+            assert_eq!(then.difference(&found(name)).is_some(), token(name) != *typed, "{name}");
+            then.difference(&found(name)).is_some()
+        })
+    };
+    machine.file("/sys/class/block/loop1/loop/offset", "8192\n");
+    assert_eq!(differences(), [false, false, true]);
+    machine.file("/sys/class/block/loop1/loop/offset", "4096\n");
+    assert_eq!(differences(), [false, false, false]);
+    machine.file("/sys/class/block/sda1/start", "4096\n");
+    assert_eq!(differences(), [false, true, true]);
+    machine.file("/proc/sys/kernel/random/boot_id", "second\n");
+    assert_ne!(token("sda"), then[0].1, "sequence numbers start again at each boot");
+}
+
 #[test]
 fn changed_device_is_detected() {
     let machine = FakeMachine::new().disk("sdb", "8:16").attribute("sdb", "diskseq", "7");
@@ -136,7 +172,8 @@ fn changed_device_is_detected() {
     assert_eq!(stored, "name=sdb size_bytes=1073741824 diskseq=7");
     // Hole 6: without a serial number the consent names the attachment, which changes.
     let now = device(&machine, "sdb");
-    assert_eq!(consent::tokens(&machine.system, &now), ["/dev/sdb:1073741824:8"]);
+    let token = consent::tokens(&machine.system, &now).remove(0);
+    assert!(token.starts_with("/dev/sdb:1073741824:8:"), "{token}");
     for typed in ["/dev/sdb:1073741824:7", "/dev/sdb:1073741824"] {
         let last = &typed[typed.len() - 4..];
         assert!(Consent::on_terminal(&machine.system, &now, typed, last, &[]).is_err(), "{typed}");

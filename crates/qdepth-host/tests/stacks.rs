@@ -156,6 +156,34 @@ fn target_beside_a_claimed_partition_is_not_refused() {
     drop(claim(&bench, &attach_range(&bench, &disk, 30 * MIB, 4 * MIB)).unwrap());
 }
 
+/// `LOOP_SET_STATUS64` moves a loop device without a new sequence number.
+#[test]
+fn loop_device_that_was_moved_is_another_device() {
+    let Some(bench) = bench("moved loop devices") else { return };
+    let device = attach_range(&bench, &bench.image(SIZE), 0, 16 * MIB);
+    let move_to = |offset: u64| {
+        let code = "import fcntl, struct, sys; f = open(sys.argv[1], 'rb'); b = bytearray(232); \
+                    fcntl.ioctl(f, 0x4C05, b); struct.pack_into('Q', b, 24, int(sys.argv[2])); \
+                    fcntl.ioctl(f, 0x4C04, b)";
+        sh(&format!("python3 -c \"{code}\" {} {offset}", device.display())).unwrap();
+    };
+    let found = inspect(&bench.system, &device).unwrap();
+    let consent = bench.consent(&found, &[]);
+    let token = qdepth_host::consent::tokens(&bench.system, &found);
+    let claimed =
+        claim_for_writing(&bench.system, &found, consent.as_ref(), &bench.writing()).unwrap();
+    assert_eq!(claimed.check_identity(&bench.system), Ok(()));
+    move_to(32 * MIB);
+    let moved = claimed.check_identity(&bench.system).unwrap_err();
+    assert_eq!(moved.guard, Guard::G10Identity, "{moved}");
+    drop(claimed);
+    let now = inspect(&bench.system, &device).unwrap();
+    assert_ne!(qdepth_host::consent::tokens(&bench.system, &now), token);
+    let refused = claim_for_writing(&bench.system, &now, consent.as_ref(), &bench.writing());
+    let Err(Problem::Refused(refusal)) = refused else { panic!("written by an old consent") };
+    assert_eq!(refusal.guard, Guard::G10Identity, "{refusal}");
+}
+
 #[test]
 fn file_with_mounted_file_system_is_refused() {
     let Some(bench) = bench("file-backed mounts") else { return };

@@ -122,7 +122,7 @@ fn device_is_refused_without_consent_and_unchanged() {
     workspace.write("notes.txt", "no logbook");
     let ended = workspace.run(&format!("run {node} {SHORT} --queue-depth 1 --logbook notes.txt"));
     assert!(ended.err.contains("notes.txt") && !ended.err.contains("--destroy"), "{}", ended.err);
-    let name = token(&node, 64 << 20);
+    let name = token(&node);
     let right = format!("--destroy {name}");
     run("", "G9", &right);
     run("--destroy /dev/null:5", "G9", &right);

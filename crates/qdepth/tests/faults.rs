@@ -178,7 +178,7 @@ fn injected_write_errors_are_reported_exactly() {
     let refused = workspace.run(&format!("run {toml} {} --json", device.display())).expect(3);
     assert_eq!(refused.out, "");
     let consent = workspace.write("consent", &consent_lines(&refused.err));
-    let name = token(&device.display().to_string(), 64 << 20);
+    let name = token(&device);
     let mut run = workspace.start(&format!(
         "run {toml} {} --json --destroy {name} --consent {consent}",
         device.display()

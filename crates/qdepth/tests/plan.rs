@@ -83,7 +83,7 @@ fn plan_of_device_shows_guards_and_changes_nothing() {
     let zeros = sum();
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
     assert_contains(&said, &["block device", "67.1 MB", "writes for"]);
-    assert_contains(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
+    assert_contains(&said, &["G9 refuses", &format!("--destroy {}", token(&node))]);
     assert_contains(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 pass"]);
     assert_eq!(sum(), zeros);
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
@@ -96,7 +96,7 @@ fn plan_of_device_shows_guards_and_changes_nothing() {
     // Consent is checked as in a run: the named device passes, another name does not.
     let refused = workspace.run(&format!("run quick {node}")).expect(3).err;
     let consent = workspace.write("consent", &consent_lines(&refused));
-    let name = token(&node, 64 << 20);
+    let name = token(&node);
     let words = format!("--destroy {name} --consent {consent}");
     let said = workspace.run(&format!("plan quick {node} {words}")).expect(3).out;
     assert_contains(&said, &["G7 refuses", "contains ext4"]);

@@ -104,7 +104,7 @@ fn device_is_preconditioned_as_announced() {
     assert_eq!(written(&device), before);
     let lines: Vec<&str> = refused.err.lines().filter(|line| line.contains(" = ")).collect();
     let consent = workspace.write("consent", &lines.join("\n"));
-    let name = token(&device.display().to_string(), 66 * MIB);
+    let name = token(&device);
     let document = workspace
         .run(&format!("run {words} --no-report --json --destroy {name} --consent {consent}"))
         .expect_finished()

@@ -36,7 +36,7 @@ fn refusal_of_later_target_leaves_first_device_unlabelled() {
     workspace.write("precious", &"the only copy\n".repeat(1 << 20));
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let before = sum();
-    let name = token(&node, 64 << 20);
+    let name = token(&node);
     let consent = workspace.write(
         "consent",
         &format!(

@@ -29,10 +29,10 @@ fn stored(image: &Path) -> u64 {
 
 /// Arguments that consent to the loss of a device's data, from the refusal of these arguments.
 #[cfg(test)]
-fn consent(workspace: &Workspace, words: &str, device: &Path, size: u64) -> String {
+fn consent(workspace: &Workspace, words: &str, device: &Path) -> String {
     let refused = workspace.run(words).expect(3);
     workspace.write("consent", &consent_lines(&refused.err));
-    format!("--destroy {} --consent consent", token(&device.display().to_string(), size))
+    format!("--destroy {} --consent consent", token(device))
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn device_gets_as_many_trims_as_from_fio() {
     let job = "--name=a --bs=16k --size=4m --ioengine=libaio --iodepth=8 --direct=1";
     let on = |device: &Path| format!("{job} --filename={}", device.display());
     let words = format!("fio --no-report --rw=trim {}", on(&ours));
-    let consented = consent(&workspace, &words, &ours, 64 * MIB);
+    let consented = consent(&workspace, &words, &ours);
     for mode in MODES {
         let more = if mode == "randtrim" { "--number_ios=40" } else { "--loops=2" };
         let theirs = sh(&format!("fio --output-format=json --rw={mode} {more} {}", on(&theirs)));
@@ -80,7 +80,7 @@ fn trimmed_blocks_free_space() {
     let device = workspace.device("image", 64 * MIB);
     let job = format!("--bs=64k --size=32m --offset=8m --direct=1 --filename={}", device.display());
     let words = format!("fio --no-report --name=w --rw=write {job}");
-    let consented = consent(&workspace, &words, &device, 64 * MIB);
+    let consented = consent(&workspace, &words, &device);
     for engine in ["io_uring", "threads", "sync"] {
         workspace.run(&format!("{words} {consented}")).expect_finished();
         let full = stored(&workspace.join("image"));

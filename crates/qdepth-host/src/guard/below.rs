@@ -6,9 +6,9 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 
 use super::exclusive::again;
-use super::stack::Stack;
 use crate::device_number::DeviceNumber;
 use crate::refusal::{Guard, Refusal};
+use crate::stack::Stack;
 use crate::sysfs;
 use crate::system::System;
 

@@ -49,9 +49,9 @@ impl Claim {
         label: Option<Label>,
     ) -> Self {
         Self {
+            identity: file_identity(&file, stat),
             file: file.into(),
             usable: Usable { offset: 0, length },
-            identity: file_identity(stat),
             direct,
             writable: true,
             label,
@@ -60,8 +60,8 @@ impl Claim {
     }
 
     /// Guard G10: checks that the target is still the one that was claimed. Compares serial, WWID,
-    /// size and disk sequence number of a device as currently shown by sysfs; device, inode and
-    /// length of a file.
+    /// size, disk sequence number and place of a device as currently shown by the kernel; device,
+    /// inode, time of creation and length of a file.
     ///
     /// # Errors
     /// [`Guard::G10Identity`] with the difference.
@@ -90,8 +90,8 @@ impl Claim {
                 DeviceIdentity::read(system, then.number).map(Identity::Device)
             }
             Identity::File { .. } => {
-                let stat = rustix::fs::fstat(&self.file);
-                stat.as_ref().ok().map(file_identity)
+                let stat = rustix::fs::fstat(&self.file).ok()?;
+                Some(file_identity(&self.file, &stat))
             }
         }
     }
@@ -100,9 +100,8 @@ impl Claim {
     /// bytes left.
     pub fn is_gone(&self, system: &System) -> bool {
         match &self.identity {
-            Identity::Device(then) => {
-                DeviceIdentity::read(system, then.number).is_none_or(|now| now.size_bytes == 0)
-            }
+            Identity::Device(then) => DeviceIdentity::read_names(system, then.number)
+                .is_none_or(|now| now.size_bytes == 0),
             Identity::File { .. } => false,
         }
     }

@@ -10,13 +10,13 @@ use super::exclusive::{Use, lock_file};
 use super::in_use;
 use super::labels::own_label;
 use super::opening::{Direct, cannot_open, open_direct, size_of};
-use super::stack::Stack;
 use super::writing::Writing;
 use crate::consent::{self, Consent};
 use crate::label::{LABEL_BYTES, Label, LabelledFile};
 use crate::own_content::foreign_offset;
 use crate::refusal::{Guard, Refusal};
 use crate::room::check_room;
+use crate::stack::Stack;
 use crate::system::System;
 use crate::target::{FileSystem, Inspected, Kind, file_identity};
 
@@ -145,7 +145,7 @@ fn by_consent(
     has_room_for_holes(target)?;
     let (file, size_bytes, direct) = open_locked(system, target, writing)?;
     let stat = stat_of(&file, target)?;
-    consent.check_file(target, &file_identity(&stat), writing.now)?;
+    consent.check_file(target, &file_identity(&file, &stat), writing.now)?;
     Ok(Claim::of_file(file, &stat, size_bytes, direct, None))
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::stack::{self, Backing, Stack};
 use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
+use crate::stack::{self, Backing, Stack};
 use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 
@@ -252,7 +252,7 @@ pub(super) fn shared(system: &System, target: &Stack) -> Result<(), Refusal> {
 fn shared_disk(system: &System, kernel_name: &str) -> Result<(), Refusal> {
     let read = |name: &str| {
         let number = sysfs::number_of(system, name)?;
-        crate::identity::DeviceIdentity::read(system, number)?.wwid
+        crate::identity::DeviceIdentity::read_names(system, number)?.wwid
     };
     let whole = sysfs::whole_of(system, kernel_name).unwrap_or_else(|| kernel_name.to_owned());
     let Some(wwid) = read(&whole) else { return Ok(()) };

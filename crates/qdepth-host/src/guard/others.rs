@@ -13,8 +13,8 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
 use super::exclusive::{TRIES, again};
 use super::in_use;
-use super::stack::Stack;
 use crate::refusal::{Guard, Refusal};
+use crate::stack::Stack;
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 use crate::target::Inspected;

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::stack::Stack;
 use super::{in_use, signature, system_disk};
 use crate::loop_device::LoopHolds;
 use crate::refusal::{Guard, Refusal};
+use crate::stack::Stack;
 use crate::tests::machine::FakeMachine;
 
 fn machine() -> FakeMachine {

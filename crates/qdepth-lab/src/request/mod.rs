@@ -75,7 +75,7 @@ impl RunRequest {
 /// Words by which a user consents to the loss of data on a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsentWords {
-    /// Serial numbers, or PATH:SIZE:DISKSEQ.
+    /// Serial numbers, or the other tokens that refusals print.
     pub destroy: Vec<String>,
     /// Consent file for non-interactive use.
     pub file: Option<PathBuf>,

@@ -14,9 +14,8 @@ use qdepth_report::{Lang, Presentation};
 pub(crate) struct ConsentOptions {
     /// Allow qdepth to destroy all data on this device
     ///
-    /// SERIAL is its serial number. Without --destroy, qdepth writes to no device. For a device
-    /// without a serial number, give PATH:SIZE:DISKSEQ; for an existing file, PATH:SIZE:INODE. The
-    /// refusal prints the value.
+    /// SERIAL is its serial number. Without --destroy, qdepth writes to no device. For a partition,
+    /// a device without a serial number or an existing file, the refusal prints the value.
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Consent file for non-interactive use: serial number, size and expiry

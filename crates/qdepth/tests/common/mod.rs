@@ -378,11 +378,11 @@ pub(crate) fn figure(point: &Value, code: &str, name: &str) -> Option<f64> {
     findings.iter().find(|f| f["code"] == code)?["values"][name].as_f64()
 }
 
-/// Consent token of a loop device.
-pub(crate) fn token(node: &str, size_bytes: u64) -> String {
-    let name = node.trim_start_matches("/dev/");
-    let count = std::fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap();
-    format!("{node}:{size_bytes}:{}", count.trim())
+/// Consent token of a device or file.
+pub(crate) fn token(path: impl AsRef<Path>) -> String {
+    let system = qdepth_host::system::System::real();
+    let target = qdepth_host::target::inspect(&system, path.as_ref()).unwrap();
+    qdepth_host::consent::tokens(&system, &target).remove(0)
 }
 
 /// Content of the consent file, copied from a refusal.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
-use crate::identity::DeviceIdentity;
+use crate::device_names::{serial, udev_property, wwid};
 use crate::loop_device::LoopHolds;
 use crate::sysfs::{self, DeviceNumber, SECTOR_BYTES};
 use crate::system::System;
@@ -78,10 +78,10 @@ impl ByteRange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stack {
     /// Name of the top layer in messages.
-    pub(super) name: String,
+    pub(crate) name: String,
     ranges: Vec<ByteRange>,
     /// A layer whose storage is unknown.
-    pub(super) unknown: Option<String>,
+    pub(crate) unknown: Option<String>,
 }
 
 impl Stack {
@@ -92,14 +92,14 @@ impl Stack {
         stack
     }
 
-    pub(super) fn of_file(name: String, device: DeviceNumber, inode: u64) -> Self {
+    pub(crate) fn of_file(name: String, device: DeviceNumber, inode: u64) -> Self {
         let range = ByteRange::whole(Store::File { device, inode });
         Self { name, ranges: vec![range], unknown: None }
     }
 
     /// The stack of the device or regular file at a path. A device node that is not visible is
     /// identified by its name.
-    pub(super) fn of_path(system: &System, path: &str) -> Option<Self> {
+    pub(crate) fn of_path(system: &System, path: &str) -> Option<Self> {
         let store = store_at(system, path).or_else(|| {
             let name = Path::new(path).strip_prefix("/dev").ok()?.to_str()?;
             Some(Store::Device(name.replace('/', "!")))
@@ -111,35 +111,51 @@ impl Stack {
     }
 
     /// The same bytes under another name.
-    pub(super) fn named(self, name: &str) -> Self {
+    pub(crate) fn named(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
     }
 
     /// True if the two stacks have bytes in common.
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn meets(&self, other: &Self) -> bool {
         self.ranges.iter().any(|own| other.ranges.iter().any(|range| own.meets(range)))
     }
 
     /// Kernel names of all devices in the stack, the top first.
-    pub(super) fn devices(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn devices(&self) -> impl Iterator<Item = &str> {
         self.ranges.iter().filter_map(ByteRange::device)
     }
 
     /// Devices of the stack that are not below a volume manager.
-    pub(super) fn direct_devices(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn direct_devices(&self) -> impl Iterator<Item = &str> {
         self.ranges.iter().filter(|range| !range.is_managed).filter_map(ByteRange::device)
     }
 
     /// True if the stack contains a file.
-    pub(super) fn has_file(&self) -> bool {
+    pub(crate) fn has_file(&self) -> bool {
         self.ranges.iter().any(|range| range.device().is_none())
+    }
+
+    /// Start of the device on each layer below that no volume manager manages; `None` if there is
+    /// no such layer.
+    pub(crate) fn position_below(&self) -> Option<String> {
+        let word = |range: &ByteRange| match &range.store {
+            Store::Device(name) => format!("{name}@{}", range.start),
+            Store::File { device, inode } => format!("{device}/{inode}@{}", range.start),
+        };
+        let below = self.ranges.iter().skip(1).filter(|range| !range.is_managed);
+        let words: Vec<String> = below.map(word).collect();
+        (!words.is_empty()).then(|| words.join(","))
     }
 
     /// Identity of each layer that survives a reboot, with its byte range.
     pub(crate) fn identity_words(&self, system: &System) -> Vec<String> {
         let word = |range: &ByteRange| {
             let name = match &range.store {
-                Store::File { inode, .. } => format!("inode:{inode}"),
+                Store::File { device, inode } => match udev_property(system, *device, "ID_FS_UUID")
+                {
+                    Some(uuid) => format!("inode:{inode}:{uuid}"),
+                    None => format!("inode:{inode}"),
+                },
                 Store::Device(name) => match permanent_name(system, name) {
                     Some(serial) => serial,
                     // Loop devices are numbered in the order of their setup, so their number is not
@@ -209,12 +225,12 @@ impl Stack {
 
 /// Serial number or world-wide name of a device.
 fn permanent_name(system: &System, name: &str) -> Option<String> {
-    let identity = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
-    identity.serial.or(identity.wwid)
+    let number = sysfs::number_of(system, name)?;
+    serial(system, name, number).or_else(|| wwid(system, name, number))
 }
 
 /// Backing of a loop device.
-pub(super) enum Backing {
+pub(crate) enum Backing {
     Nothing,
     Store(Store),
     /// A file on a file system that does not answer, and therefore not a device.
@@ -225,13 +241,13 @@ pub(super) enum Backing {
 
 /// Path given when the loop device was set up, which may now lead elsewhere. `None` for other
 /// devices, and for an unused loop device.
-pub(super) fn backing_path(system: &System, name: &str) -> Option<String> {
+pub(crate) fn backing_path(system: &System, name: &str) -> Option<String> {
     let path = system.read_trimmed(format!("/sys/class/block/{name}/loop/backing_file"))?;
     Some(path.trim_end_matches(" (deleted)").to_owned())
 }
 
 /// Storage of a loop device, from its driver or else from its path.
-pub(super) fn loop_store(system: &System, name: &str, path: &str) -> Backing {
+pub(crate) fn loop_store(system: &System, name: &str, path: &str) -> Backing {
     match system.loop_holds(name, sysfs::number_of(system, name)) {
         LoopHolds::Nothing => Backing::Nothing,
         LoopHolds::File { device, inode } => Backing::Store(Store::File { device, inode }),
@@ -245,7 +261,7 @@ pub(super) fn loop_store(system: &System, name: &str, path: &str) -> Backing {
 }
 
 /// The device or regular file at a path, after following all links.
-pub(super) fn store_at(system: &System, path: &str) -> Option<Store> {
+pub(crate) fn store_at(system: &System, path: &str) -> Option<Store> {
     if let Some(number) = system.block_node(path) {
         return sysfs::kernel_name(system, number).map(Store::Device);
     }
