@@ -132,6 +132,17 @@ pub fn open_to_consent(
     }
 }
 
+/// Checks that nothing uses a device, before a program changes it without a new consent.
+///
+/// # Errors
+/// The refusal of one of the guards G2 to G6.
+pub(crate) fn nothing_uses(system: &System, kernel_name: &str) -> Result<(), Refusal> {
+    let stack = Stack::of_device(system, kernel_name);
+    in_use::by_kernel(system, &stack)?;
+    in_use::holders(system, &stack)?;
+    below::nothing_claims(system, &stack)
+}
+
 fn is_directory(target: &Inspected) -> Refusal {
     Refusal::new(
         Guard::G1Resolve,

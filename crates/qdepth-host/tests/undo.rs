@@ -113,3 +113,54 @@ fn undo_does_not_wipe_a_replaced_device() {
     assert_eq!(checksum(&other), before);
     fs::remove_dir_all(&place).ok();
 }
+
+/// A file system that somebody made later, or that is in use below another device, stays.
+#[test]
+fn file_system_of_others_is_not_wiped() {
+    let Some(bench) = bench("file systems of others") else { return };
+    let undo = |path: &Path| undo_all(&bench.system, &mut Journal::open(path).unwrap()).unwrap();
+    let image = bench.image(64 * MIB);
+    let device = bench.attach(&image);
+    let (place, path) = (bench.fresh("mount"), bench.fresh("undo.jsonl"));
+    prepared(&bench, &device, &place, &path);
+    let (node, at) = (device.display(), place.display());
+    sh(&format!("umount {at} && mkfs.ext4 -q -F -L theirs {node}")).unwrap();
+    let before = checksum(&image);
+    let told = undo(&path);
+    let Some(UndoResult::Left(_, why)) = told.last() else { panic!("{told:?}") };
+    assert!(why.contains("qdepth did not make it") && why.contains("wipefs -a"), "{why}");
+    assert_eq!(checksum(&image), before);
+
+    fs::remove_dir_all(&place).ok();
+    prepared(&bench, &device, &place, &path);
+    sh(&format!("umount {at}")).unwrap();
+    let above = bench.attach(&device);
+    bench.mount(&above);
+    let before = checksum(&image);
+    let told = undo(&path);
+    let Some(UndoResult::Failed(_, why)) = told.last() else { panic!("{told:?}") };
+    assert!(why.to_string().contains("is mounted on"), "{why}");
+    assert_eq!(checksum(&image), before);
+    bench.undo_all();
+}
+
+#[test]
+fn mount_over_a_directory_with_files_is_refused() {
+    let Some(bench) = bench("full mount points") else { return };
+    let (device, place) = (bench.device(64 * MIB), bench.fresh("mount"));
+    fs::create_dir(&place).unwrap();
+    fs::write(place.join("precious"), "data").unwrap();
+    let (node, at) = (device.display(), place.display());
+    let steps = read(&format!(
+        "[[prepare]]\nstep = \"file-system\"\nkind = \"ext4\"\ndevice = \"{node}\"\n\
+         [[prepare]]\nstep = \"mount\"\nat = \"{at}\"\ndevice = \"{node}\"\n"
+    ))
+    .unwrap();
+    let mut devices = Devices::find(&bench.system, &base_devices(&steps)).unwrap();
+    let mut journal = Journal::open(&bench.fresh("undo.jsonl")).unwrap();
+    let mut apply = |step| apply(&bench.system, step, &mut devices, &mut journal, Watch::SILENT);
+    apply(&steps[0]).unwrap();
+    let failed = apply(&steps[1]).unwrap_err().to_string();
+    assert!(failed.contains("is not empty"), "{failed}");
+    assert!(place.join("precious").exists());
+}

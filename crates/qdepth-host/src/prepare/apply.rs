@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use super::devices::{Act, Devices, undo_argument};
 use super::journal::{Entry, Journal};
+use super::made::{self, UndoState};
 use super::setting::Setting;
 use super::word::{MountPoint, Node, Word};
 use super::{Action, Condition, Name, Step, Tool, Undo, Watch};
@@ -48,7 +49,7 @@ pub fn apply(
         .must_be_new(system, &step)
         .map_err(|source| failed("prepare", thing.clone(), source))?;
     let bounds = devices.bounds(system, &step);
-    let mut mount = None;
+    let (mut mount, mut wipes) = (None, Vec::new());
     // The journal is undone from its end, so what must be undone first is written last.
     let last = reset_with(system, &step);
     for undo in last.iter().chain(step.undo(make_directory).iter().rev()) {
@@ -59,14 +60,22 @@ pub fn apply(
         if matches!(undo.only_if, Condition::Mounted { .. }) {
             mount = Some(id);
         }
+        wipes.extend(made::wiped(&undo.action).and_then(|node| Some((id, bounds.get(node)?))));
     }
     for action in step.actions() {
         is_unlinked_mount_point(system, &step)
+            .and_then(|()| is_empty_mount_point(system, &step))
             .map_err(|source| failed("prepare", thing.clone(), source))?;
         let act = Act::new(&action, |tool, node| devices.ready(system, &step, tool, node));
-        act.and_then(|act| act.run(system, watch)).map_err(|source| {
-            failed("prepare", format!("{thing} (`{}`)", action.text()), source)
-        })?;
+        let done = act.and_then(|act| act.run(system, watch));
+        // Also after a failure: what is there now is what the undo may remove.
+        for (id, device) in &wipes {
+            let recorded = made::contents(system, device).map(|found| journal.made(*id, found));
+            recorded
+                .unwrap_or(Ok(()))
+                .map_err(|source| failed("record in the undo journal", thing.clone(), source))?;
+        }
+        done.map_err(|source| failed("prepare", format!("{thing} (`{}`)", action.text()), source))?;
         devices.learn(system, &step, &bounds);
     }
     if let (Some(id), Step::Mount { at, .. }) = (mount, &step)
@@ -91,6 +100,19 @@ fn is_unlinked_mount_point(system: &System, step: &Step) -> io::Result<()> {
             let (path, real) = (path.display(), real.display());
             Err(io::Error::other(format!("{path} is a link to {real}: use that path")))
         }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a mount hides no files.
+fn is_empty_mount_point(system: &System, step: &Step) -> io::Result<()> {
+    let Step::Mount { at, .. } = step else { return Ok(()) };
+    let at = at.as_str();
+    match system.list_dir(at) {
+        Ok(names) if !names.is_empty() => Err(io::Error::other(format!(
+            "{at} is not empty, and a mount would hide its contents: use an empty or new directory"
+        ))),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
@@ -148,19 +170,13 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<UndoRe
     Ok(outcomes)
 }
 
-/// Current state before an undo.
-enum UndoState {
-    Ours,
-    Unchanged,
-    ChangedByOther(String),
-}
-
 fn take_back(system: &System, entry: &Entry) -> UndoResult {
     let action = &entry.undo.action;
     let text = action.text();
     match current_state(system, entry) {
         UndoState::Unchanged => UndoResult::Nothing(text),
         UndoState::ChangedByOther(why) => UndoResult::Left(text, why),
+        UndoState::Unknown(error) => UndoResult::Failed(text, error),
         UndoState::Ours => match apply_with_retry(system, entry) {
             Ok(()) => UndoResult::Done(text),
             Err(error) => UndoResult::Failed(text, error),
@@ -173,7 +189,7 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
     let is = |there: bool| if there { UndoState::Ours } else { UndoState::Unchanged };
     match &entry.undo.only_if {
         Condition::Exists(node) => match found(node) {
-            Some(DevicePresence::Here { .. }) => UndoState::Ours,
+            Some(DevicePresence::Here { .. }) => removable(system, entry),
             Some(DevicePresence::Gone) => UndoState::Unchanged,
             Some(DevicePresence::Replaced(why)) => UndoState::ChangedByOther(why),
             None => {
@@ -204,6 +220,14 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
             _ => UndoState::ChangedByOther("it was changed since by something else".to_owned()),
         },
     }
+}
+
+/// State of a device that is present: an undo that removes its contents needs the ones that were
+/// made.
+fn removable(system: &System, entry: &Entry) -> UndoState {
+    let device = made::wiped(&entry.undo.action).and_then(|node| entry.devices.get(node));
+    let Some(device) = device else { return UndoState::Ours };
+    made::state(system, device, entry.made.as_deref())
 }
 
 /// The topmost mount at a place.

@@ -36,12 +36,15 @@ pub struct Entry {
     /// Mount ID, if something was mounted.
     #[serde(skip)]
     pub mount: Option<u64>,
+    /// Contents of the device after the step, if the undo removes them.
+    #[serde(skip)]
+    pub made: Option<Vec<String>>,
 }
 
 impl Entry {
     /// An undo action for these devices.
     pub fn new(undo: Undo, devices: BTreeMap<Node, DeviceReference>, boot: Option<String>) -> Self {
-        Self { undo, devices, boot, mount: None }
+        Self { undo, devices, boot, mount: None, made: None }
     }
 }
 
@@ -59,6 +62,11 @@ enum Line {
         #[serde(rename = "of")]
         entry: u64,
         mount: u64,
+    },
+    Made {
+        #[serde(rename = "of")]
+        entry: u64,
+        made: Vec<String>,
     },
     Undone {
         undone: u64,
@@ -125,6 +133,14 @@ impl Journal {
     /// The error of the system.
     pub fn mounted(&mut self, id: u64, mount: u64) -> io::Result<()> {
         self.write(&Line::Mounted { entry: id, mount })
+    }
+
+    /// Records the contents of a device that an entry's undo removes.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn made(&mut self, id: u64, made: Vec<String>) -> io::Result<()> {
+        self.write(&Line::Made { entry: id, made })
     }
 
     /// Records that an entry was undone. The journal is removed when nothing is left.
@@ -222,11 +238,13 @@ fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
         match line {
             Line::Version { .. } => {}
             Line::Undo { id, undo } => open.push((id, *undo)),
-            Line::Mounted { entry: undo_id, mount } => {
-                let entry = open.iter_mut().find(|(id, _)| *id == undo_id);
-                if let Some((_, entry)) = entry {
-                    entry.mount = Some(mount);
-                }
+            Line::Mounted { entry, mount } => {
+                by_id(&mut open, entry).into_iter().for_each(|entry| entry.mount = Some(mount));
+            }
+            Line::Made { entry, made } => {
+                by_id(&mut open, entry)
+                    .into_iter()
+                    .for_each(|entry| entry.made = Some(made.clone()));
             }
             Line::Undone { undone } => {
                 done.insert(undone);
@@ -236,6 +254,10 @@ fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
     open.retain(|(id, _)| !done.contains(id));
     open.reverse();
     Ok(open)
+}
+
+fn by_id(entries: &mut [(u64, Entry)], wanted: u64) -> Option<&mut Entry> {
+    entries.iter_mut().find(|(id, _)| *id == wanted).map(|(_, entry)| entry)
 }
 
 /// Parses all complete lines; fails if a line is not understood.

@@ -8,6 +8,7 @@
 mod apply;
 mod devices;
 pub mod journal;
+mod made;
 mod options;
 mod purge;
 mod setting;

@@ -648,6 +648,7 @@ fn machine_of(diskseq: &str) -> FakeMachine {
         .with_file("/proc/sys/kernel/random/boot_id", "first\n")
         .with_output("mkfs.xfs", 0, "")
         .with_output("wipefs", 0, "")
+        .with_output("blkid", 0, "TYPE=xfs\nUUID=ours\n")
 }
 
 /// Hole 8: an undo undoes exactly what was done, or nothing.
