@@ -251,7 +251,7 @@ fn failed_ios_are_counted_but_not_in_rates() {
 }
 
 #[test]
-fn a_request_over_two_gib_is_completed_in_pieces_and_not_short() {
+fn io_over_two_gib_completes_in_pieces() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let size = 3 << 30;
     let point = Point {

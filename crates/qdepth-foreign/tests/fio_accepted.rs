@@ -30,7 +30,7 @@ fn sizes(bssplit: &str) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn shares_of_sizes_need_not_add_up_as_in_fio() {
+fn block_size_shares_need_not_reach_100_percent() {
     let (small, large) = (4096, 8192);
     for (text, expected) in [
         ("4k/50:8k/48", vec![(small, 50), (large, 50)]),
@@ -47,7 +47,7 @@ fn shares_of_sizes_need_not_add_up_as_in_fio() {
 }
 
 #[test]
-fn blocks_reach_four_gib_for_reads_writes_and_trims() {
+fn block_sizes_up_to_four_gib_are_accepted() {
     for (kind, size, bytes) in
         [("read", "2g", 2 * GIB), ("write", "2300m", 2300 << 20), ("trim", "3g", 3 * GIB)]
     {
@@ -61,7 +61,7 @@ fn blocks_reach_four_gib_for_reads_writes_and_trims() {
 }
 
 #[test]
-fn the_rest_of_a_number_after_a_sign_is_ignored_with_a_remark() {
+fn text_after_a_number_gives_a_remark() {
     let converted = convert(
         "[a]\nfilename=/dev/sdx\nrw=randread\nioengine=libaio\niodepth=128*1\nruntime=40+20\n\
          time_based\n",
@@ -72,7 +72,7 @@ fn the_rest_of_a_number_after_a_sign_is_ignored_with_a_remark() {
 }
 
 #[test]
-fn shares_of_a_target_are_rounded_to_blocks_as_in_fio() {
+fn percent_sizes_are_rounded_to_blocks() {
     // 33 % of 20 MiB + 1,000 B is 6,920,931 B.
     let whole = |_: &str| Some((20 << 20) + 1000);
     let convert = |text: &str| {
@@ -103,7 +103,7 @@ fn shares_of_a_target_are_rounded_to_blocks_as_in_fio() {
 }
 
 #[test]
-fn jobs_that_only_create_files_measure_nothing_and_give_later_jobs_their_size() {
+fn create_only_jobs_give_later_jobs_their_size() {
     let text = "[lay]\ncreate_only=1\nnumjobs=2\nfilename=/x/f\nsize=8m\n\
                 [read]\nstonewall\nrw=read\nfilename=/x/f\n";
     let made = convert(text);
@@ -120,7 +120,7 @@ fn jobs_that_only_create_files_measure_nothing_and_give_later_jobs_their_size() 
 }
 
 #[test]
-fn a_rate_and_pauses_become_the_slower_of_both() {
+fn rate_with_thinktime_takes_the_slower() {
     let arrivals = |rate: u32| {
         let text = format!(
             "[a]\nfilename=/dev/sdx\nrw=randread\nrate_iops={rate}\nthinktime=1ms\n\
@@ -139,7 +139,7 @@ fn a_rate_and_pauses_become_the_slower_of_both() {
 }
 
 #[test]
-fn names_of_files_accumulate_and_verify_only_reads_what_the_run_wrote() {
+fn filenames_accumulate_and_verify_only_reads_own_writes() {
     let two = convert(
         "[global]\nfilename=/dev/sdx\n[a]\nrw=read\niodepth=2\nioengine=libaio\n\
                        filename=/dev/sdy\nfilename=/dev/sdx\n",

@@ -505,7 +505,7 @@ fn every_fio_option_is_known_by_each_name() {
 }
 
 #[test]
-fn random_zones_are_visited_in_order_and_each_block_once() {
+fn random_zones_cover_each_block_once_in_order() {
     let base = "[a]\nrw=randread\nbs=4k\nsize=256k\nzonemode=strided\nzonerange=64k\n";
     let zones = |options: &str, count: usize| -> Vec<(u64, Vec<u64>)> {
         let (plan, _) = plan(&format!("{base}{options}"));
@@ -547,7 +547,7 @@ fn last_randrepeat_of_either_name_counts() {
 }
 
 #[test]
-fn sequence_and_lfsr_are_read_as_fio_means_them() {
+fn sequence_and_lfsr_match_fio() {
     let distribution = |text: &str| {
         let (plan, _) = plan(&format!("[a]\nrw=randread\nsize=48k\nbs=4k\n{text}\n"));
         plan.points[0].distribution.clone()

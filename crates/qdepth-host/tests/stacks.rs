@@ -108,7 +108,7 @@ fn target_over_mounted_partition_is_refused() {
 
 /// The mount table shows none of these uses, but the kernel refuses a second claim.
 #[test]
-fn target_on_a_device_that_the_kernel_claims_is_refused() {
+fn target_on_a_claimed_device_is_refused() {
     let Some(bench) = bench("claims below") else { return };
     let (image, journal) = (bench.image(SIZE), bench.image(SIZE));
     let (below, log) = (bench.attach(&image), bench.attach(&journal));

@@ -58,7 +58,7 @@ fn trimmed_range_reads_zeros_and_keeps_file_length() {
 }
 
 #[test]
-fn a_trim_of_more_than_a_result_can_express_is_done_in_pieces() {
+fn trim_over_two_gib_is_done_in_pieces() {
     for engine in [Engine::IoUring, Engine::Threads, Engine::Sync] {
         let file = tempfile::tempfile().expect("a temporary file");
         file.set_len(5 << 30).expect("a sparse file");

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn number_of_ios_is_read_from_among_other_lines() {
+    fn number_of_ios_is_read_among_other_lines() {
         let text = "==1== Callgrind\nissued 5000 cpu_s 0.25\n==1== done\n";
         assert_eq!(issued(text).unwrap(), 5000.0);
         assert!(issued("issued 5000\n").is_err());

@@ -51,7 +51,7 @@ pub struct FioIo {
 }
 
 /// Log with one row per I/O: `time_ms, value, direction, bytes, 0`, with the offset before the last
-/// column if `offsets`. As in fio, a value of the bandwidth log is in thousands of bytes per second,
+/// column if `offsets`. As in fio, a value of the bandwidth log is in thousands of bytes/second,
 /// and a value of the IOPS log is 1.
 pub fn export_fio_ios(kind: FioLog, ios: &[FioIo], offsets: bool, start_ms: u64) -> String {
     let mut text = String::with_capacity(ios.len() * 32);
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_single_ios_have_the_columns_and_units_of_fio() {
+    fn single_io_rows_match_fio_columns_and_units() {
         // Rows of fio 3.42 for the same I/O.
         let io = FioIo {
             completed_ns: 2_500_000,

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_ends_at_a_sign_as_in_fio() {
+    fn number_ends_at_a_sign() {
         for (text, value) in [("128*1", 128), ("4k*2", 4096), ("8m+4m", 8 << 20), ("4k+", 4096)] {
             assert_eq!(size(text, Base::default()), Ok(value), "{text}");
             assert!(is_cut(text), "{text}");

@@ -172,10 +172,10 @@ impl Distribution {
             return zones(argument, kind == "zoned_abs").map(Self::Zones);
         }
         if kind == "sequence" {
-            fn place(text: &str) -> Result<u64, &str> {
+            fn number_of_place(text: &str) -> Result<u64, &str> {
                 text.trim().parse().map_err(|_| text)
             }
-            let places: Result<Vec<u64>, &str> = argument.split(',').map(place).collect();
+            let places: Result<Vec<u64>, &str> = argument.split(',').map(number_of_place).collect();
             return match places {
                 Ok(places) if places.len() <= 64 => Ok(Self::Sequence(places)),
                 Ok(_) => Err("a sequence has at most 64 places".to_owned()),
