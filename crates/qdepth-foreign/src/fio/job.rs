@@ -172,15 +172,14 @@ impl Job {
     }
 
     fn read(opts: &OptionReader<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
-        let access = opts.access();
-        let Access { random, random_writes, back, trims, .. } = access;
+        let access @ Access { random, random_writes, back, trims, .. } = opts.access();
         let mut sizes = opts.sizes(&access)?;
         let gap = gap(opts, &access, &sizes)?;
         if gap > 0 || back.is_some() {
             sizes.alignment = sizes.smallest() + gap;
         }
-        let (rate, rated) = opts.rate(&access, &sizes)?;
         let engine = opts.engine(trims);
+        let (rate, read) = opts.rate(&access, &sizes)?;
         let (rate, think) = opts.rate_or_think(rate, &mut remarks)?;
         remarks.extend(opts.notes(engine));
         let (distribution, once) = drawn(opts, random, &sizes, &mut remarks);
@@ -205,7 +204,7 @@ impl Job {
             poisson: opts.is_second("rate_process", ["linear", "poisson"]),
             random,
             random_writes,
-            read: rated,
+            read,
             trims,
             operation: opts.operation(&access)?,
             entries: opts.whole("nrfiles", 1).max(1),
@@ -229,7 +228,7 @@ impl Job {
             compressible: opts.compressible()?,
             duplicates: opts.duplicates()?,
             verify: opts.verifies()?,
-            reads_back: rated < 100.0 && opts.verifies()? && opts.switch("do_verify", true),
+            reads_back: read < 100.0 && opts.verifies()? && opts.switch("do_verify", true),
             creates_only: opts.switch("create_only", false),
             verifies_only: opts.verifies()? && opts.switch("verify_only", false),
             appends: opts.switch("file_append", false),
