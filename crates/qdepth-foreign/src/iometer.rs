@@ -100,7 +100,7 @@ impl Row<'_> {
 }
 
 fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
-    let name = row.text("Access Specification Name").unwrap_or("not said").to_owned();
+    let name = row.text("Access Specification Name").unwrap_or("unnamed").to_owned();
     let access = accesses.iter().find(|access| access.name == name).cloned().unwrap_or_default();
     let weight: f64 = access.lines.iter().map(|line| line[1]).sum();
     let mean = |pick: usize| {

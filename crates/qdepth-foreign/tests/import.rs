@@ -225,6 +225,15 @@ fn imported_run_is_stored_and_marked() {
 }
 
 #[test]
+fn truncated_fio_result_names_the_place() {
+    let whole = document(5, &[job("j", 1000, 100)]);
+    let cut = &whole[..whole.len() / 2];
+    let file = ("r.json".to_owned(), cut.as_bytes().to_vec());
+    let error = import(&[file]).expect_err("cut in the middle").to_string();
+    assert!(error.contains("damaged or incomplete") && error.contains("line"), "{error}");
+}
+
+#[test]
 fn non_result_files_are_refused_by_name() {
     for (name, text) in
         [("a.json", ""), ("b.json", "{}"), ("c.csv", "a,b\n1,2\n"), ("x_lat.log", "1, 2\n")]

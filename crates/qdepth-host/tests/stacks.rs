@@ -115,7 +115,7 @@ fn target_on_a_claimed_device_is_refused() {
     let (node, at) = (below.display(), bench.mount_place());
     sh(&format!(
         "mke2fs -q -O journal_dev -b 4096 {0} && mkfs.ext4 -q -b 4096 -J device={0} {node} && \
-         mount {node} {at} && echo data > {at}/kept && sync",
+         mount -o noatime,noinit_itable,commit=900 {node} {at} && echo data > {at}/kept && sync",
         log.display()
     ))
     .unwrap();
@@ -124,7 +124,7 @@ fn target_on_a_claimed_device_is_refused() {
     let above_log = bench.attach(&log);
     assert_eq!(guard(&above_log), Some(Guard::G2Exclusive), "external journal");
     let kept = fs::File::open(Path::new(&at).join("kept")).unwrap();
-    sh(&format!("umount -l {at}")).unwrap();
+    sh(&format!("umount -l {at} && sync")).unwrap();
     let above = [(0, SIZE), (SIZE / 2, 8 * MIB)];
     for (offset, length) in above {
         let guard = detached_after(&below, offset, length, guard);

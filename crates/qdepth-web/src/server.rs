@@ -36,7 +36,10 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
     /// The address is not available.
-    #[error("cannot listen on {address}: {why}. Use another port; --port 0 uses any free port")]
+    #[error(
+        "cannot listen on {address}: {why}. Use an address of this machine and a free port; \
+         --port 0 uses any free port"
+    )]
     Listen {
         /// Attempted address.
         address: SocketAddr,

@@ -42,7 +42,7 @@ pub fn meant(name: &str, known: &[&str], listed_by: &str) -> String {
         [first @ .., last] => format!(". Did you mean {} or {last}?", first.join(", ")),
     };
     let end = if question.is_empty() { "." } else { "" };
-    if known.len() <= LIST_MAX {
+    if !known.is_empty() && known.len() <= LIST_MAX {
         format!("{question}{end} Use one of: {}", known.join(", "))
     } else {
         format!("{question}{end} {listed_by}")

@@ -142,9 +142,15 @@ fn set(words: &mut Vec<String>, name: &str, value: Option<&str>) {
     words.extend(value.map(str::to_owned));
 }
 
-/// The words as a line for a shell, if they can be parsed.
+/// The words as a line for a shell, if they can be parsed. A command that would delete runs only
+/// shows them.
 fn accepted(words: &[String]) -> Option<String> {
-    Flags::read_from(words).ok()?;
+    let mut words = words.to_vec();
+    let prunes = words.get(1..3).is_some_and(|verbs| verbs == ["logbook", "prune"]);
+    if prunes && !words.iter().any(|word| word == "-n" || word == "--dry-run") {
+        words.push("--dry-run".to_owned());
+    }
+    Flags::read_from(&words).ok()?;
     Some(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
 }
 
@@ -227,6 +233,11 @@ mod tests {
             ("qdepth schema rnu", "qdepth schema runs"),
             ("qdepth compare latest", "qdepth compare latest~1 latest"),
             ("qdepth host check zzz", "qdepth host check"),
+            (
+                "qdepth logbook prune --before today",
+                "qdepth logbook prune --before 2026-11-27 --dry-run",
+            ),
+            ("qdepth logbook prune --state faild", "qdepth logbook prune --state failed --dry-run"),
             ("qdepth zzz", "qdepth"),
             ("qdepth shwo latest", "qdepth show latest"),
         ] {

@@ -24,7 +24,7 @@ const PAGES: [(&str, usize, usize); 15] = [
     ("docs/recipes/burn-in.md", 7, 0),
     ("docs/recipes/kubernetes.md", 1, 0),
     ("docs/recipes/sql.md", 1, 0),
-    ("docs/fio.md", 13, 0),
+    ("docs/fio.md", 11, 0),
     ("docs/migration/ior.md", 4, 0),
     ("docs/migration/iometer.md", 4, 0),
 ];

@@ -51,10 +51,8 @@ fn durable_write_latency_includes_the_sync() {
                 assert!(point["durability"].is_null() && point["write_part_ns"].is_null());
                 continue;
             }
-            let [operation, write, sync] = ["service", "write_part", "sync_part"].map(|part| {
-                let writes = if part == "service" { "_time_ns/writes" } else { "_ns" };
-                figure(&format!("/{part}{writes}/mean")).unwrap()
-            });
+            let [operation, write, sync] = ["latency_ns/writes", "write_part_ns", "sync_part_ns"]
+                .map(|part| figure(&format!("/{part}/mean")).unwrap());
             let writes = figure("/writes").unwrap();
             let syncs = figure("/sync_part_ns/count").unwrap();
             assert!(writes > 10.0, "{engine}, {name}: {writes} writes");

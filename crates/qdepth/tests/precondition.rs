@@ -115,8 +115,8 @@ fn device_is_preconditioned_as_announced() {
     let told = preconditioned_facts(&document);
     let area = 64 * MIB;
     for (told, load) in told.iter().zip([
-        format!("load=sequential block_size=128KiB area_bytes={area} passes=2"),
-        format!("load=random block_size=4KiB area_bytes={area} passes=1"),
+        format!("block_size=128KiB load=sequential area_bytes={area} passes=2"),
+        format!("block_size=4KiB load=random area_bytes={area} passes=1"),
     ]) {
         assert!(told.starts_with(&format!("passes {load} took_ns=")), "{told}");
     }

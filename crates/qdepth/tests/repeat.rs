@@ -28,6 +28,23 @@ fn facts(workspace: &Workspace, logbook: &str, count: usize, key: &str) -> Vec<S
     (0..count).map(fact).collect()
 }
 
+/// A gate must tell "slower" from "nothing valid to compare".
+#[test]
+fn comparison_of_invalid_points_is_inconclusive() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "late.toml",
+        "name = \"late\"\nprofiles = [\"p\"]\nqueue_depth = [1]\nduration = \"60ms\"\n[[profile]]\n\
+         name = \"p\"\nrandom = 100\nread = 100\nblock_size = \"4KiB\"\n\
+         arrivals = { kind = \"poisson\", rate = 2000000 }\n",
+    );
+    let sides = "media:p3700-800gb media:iodrive-320gb --no-report --logbook r.db";
+    let ended = workspace.run(&format!("run late.toml {sides} --repeat 2")).expect(5);
+    assert!(ended.out.contains("inconclusive") || ended.out.contains("nothing"), "{}", ended.out);
+    let points = workspace.run("export latest --logbook r.db").expect(0).json();
+    assert_eq!(points["points"][0]["grade"], "C");
+}
+
 #[test]
 fn repeated_targets_are_measured_in_blocks_and_compared() {
     let workspace = Workspace::new();

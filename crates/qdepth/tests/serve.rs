@@ -690,12 +690,12 @@ mod tests {
         let page = served.get("/live").ok().body;
         assert!(page.contains(&format!("data-events=\"/api/runs/{id}/events?lang=en\"")), "{page}");
         let events = format!("/api/runs/{id}/events");
-        let told = streamed(&served, &events, "\"interval\"");
+        let told = streamed(&served, &events, "\"sample\"");
         assert!(told.contains("content-type: text/event-stream") && told.contains("run-started"));
         let told = streamed(&served, &events, "\"machine\"");
         assert!(told.contains("\"cpu busy_share\":"), "{told}");
         assert!(!told.contains("\"words\""), "{told}");
-        let told = streamed(&served, &format!("{events}?lang=ja"), "\"interval\"");
+        let told = streamed(&served, &format!("{events}?lang=ja"), "\"sample\"");
         assert!(told.contains("\"words\":\"データベース × "), "{told}");
         let metrics = served.get("/metrics").ok().body;
         for name in ["points_planned{run=\"", "ios_total{", "io_per_second{", "cpu_busy_ratio{"] {

@@ -289,7 +289,7 @@ formatted() {
 }
 check "purge: formatted by the drive: what was on it is gone, the other drive's is not" formatted
 in_a_plan() {
-    { printf 'name = "purged"\nprofiles = ["database"]\noutstanding = [4]\nduration = "300ms"\n'; cat format.toml; } >purged.toml
+    { printf 'name = "purged"\nprofiles = ["database"]\nqueue_depth = [4]\nduration = "300ms"\n'; cat format.toml; } >purged.toml
     marked $B || return 1
     ends 3 qdepth run purged.toml /dev/$B --area 64MiB --no-report --logbook /tmp/f.db && still $B 3 || return 1
     ends_well qdepth run purged.toml /dev/$B --area 64MiB --no-report --logbook /tmp/f.db --json $DESTROY \
@@ -411,7 +411,7 @@ near() { # NAME GOT WANTED
 setting() { sed -n "s/.*[ ']$1=\([0-9]*\).*/\1/p" /tmp/settings; }
 fitted() { # what is exported
     exported=$1
-    { printf 'name = "few"\noutstanding = [1, 4, 16, 32]\nduration = "1s"\nwarm_up = "500ms"\n'
+    { printf 'name = "few"\nqueue_depth = [1, 4, 16, 32]\nduration = "1s"\nwarm_up = "500ms"\n'
     for load in "read 100 4" "read 100 64" "read 0 64" "read 0 4" "write 100 4" "write 100 64" "write 0 64" "write 0 4"; do
         set -- $load
         printf '[[profile]]\nname = "%s-%s-%s"\nread = %s\nrandom = %s\nblock_size = "%sKiB"\n' \

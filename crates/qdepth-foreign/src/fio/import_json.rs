@@ -25,7 +25,12 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
         .map(|document| import_document(file, document))
         .collect::<Result<_, _>>()?;
     if runs.iter().all(|run| run.points.is_empty()) {
-        return Err("it contains no result of fio".to_owned());
+        let cut = documents.is_empty() && text.contains("\"fio version\"");
+        let json = text.get(text.find('{').unwrap_or(0)..).unwrap_or_default();
+        return Err(match serde_json::from_str::<Value>(json) {
+            Err(why) if cut => format!("its JSON is damaged or incomplete: {why}"),
+            _ => "it contains no result of fio".to_owned(),
+        });
     }
     Ok(runs.into_iter().filter(|run| !run.points.is_empty()).collect())
 }
@@ -103,7 +108,7 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
         if !host.is_empty() {
             target = Some(format!("{host}:{}", target.unwrap_or_default()));
         }
-        let target = target.unwrap_or_else(|| "not said".to_owned());
+        let target = target.unwrap_or_else(|| "unknown target".to_owned());
         let index = target_index(&mut run.targets, &target);
         let mut point = point(job, &options, unit);
         point.index = run.points.len() as u32;

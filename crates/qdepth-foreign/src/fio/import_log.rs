@@ -95,7 +95,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
         }
         let mut point = point(&name, &logs);
         point.index = run.points.len() as u32;
-        point.target = target_index(&mut run.targets, "not said");
+        point.target = target_index(&mut run.targets, "unknown target");
         run.points.push(point);
     }
     if run.points.is_empty() {

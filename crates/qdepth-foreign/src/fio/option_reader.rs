@@ -103,11 +103,15 @@ impl OptionReader<'_> {
     }
 }
 
+/// Reads a switch; any number other than 0 means yes, as in fio.
 fn yes_or_no(text: &str) -> Result<bool, String> {
     match text {
-        "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        other => Err(format!("`{other}`: must be 0 or 1")),
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => match other.parse::<i64>() {
+            Ok(number) => Ok(number != 0),
+            Err(_) => Err(format!("`{other}`: must be 0 or 1")),
+        },
     }
 }
 /// The section's own options, each once, as fio reports them.

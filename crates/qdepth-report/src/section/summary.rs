@@ -114,9 +114,13 @@ pub(crate) fn measured(view: &View<'_>) -> String {
         let form = if view.points().count() == 1 { single } else { each };
         values.push(("window", fill_in(form, &window)));
     }
+    let imported = view.run.findings.iter().find(|finding| finding.code == Code::Imported);
+    let program = imported.and_then(|finding| finding.labels.get("program"));
+    values.extend(program.map(|program| ("program", program.clone())));
     let template = match view.loads.is_empty() {
         true => words.nothing,
         false if view.run.emulated => words.emulated_run,
+        false if program.is_some() => words.imported_run,
         false => words.measured,
     };
     fill_in(template, &values)

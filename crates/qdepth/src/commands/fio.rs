@@ -122,7 +122,8 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
-        if !run.qdepth_quiet {
+        // Clients such as bench-fio treat any output of fio on standard error as a failure.
+        if !run.qdepth_quiet && called != Called::Fio {
             output::findings(ran).iter().for_each(|line| print_line(line));
         }
         results.logs.write(&set, &converted, &ran.points, &watcher)?;

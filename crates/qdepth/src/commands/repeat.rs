@@ -200,7 +200,9 @@ fn measure_missing(context: &CampaignContext<'_>, campaign: &Campaign) -> Result
         return Ok(None);
     }
     let status = print_result(context, campaign)?;
-    Ok(Some(if worst == Status::Valid { status } else { worst }))
+    // A verdict does not include points of grade C, so they do not change its status.
+    let is_alone = campaign.request.columns.len() == 1;
+    Ok(Some(if is_alone && worst == Status::Invalid { worst } else { status }))
 }
 
 /// Runs of the campaign that are already in the logbook; empty for a new campaign.
@@ -352,7 +354,9 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
         context.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
     let any = |verdict: &str| all.iter().any(|comparison| comparison.count(verdict) > 0);
-    Ok(match (any("slower"), any("inconclusive")) {
+    // A comparison without valid points has no rows.
+    let undecided = any("inconclusive") || all.iter().any(|comparison| comparison.rows.is_empty());
+    Ok(match (any("slower"), undecided) {
         (true, _) => Status::Invalid,
         (false, true) => Status::CannotTell,
         (false, false) => Status::Valid,

@@ -169,6 +169,16 @@ pub(super) fn not_direct(
     Some(Finding::invalid(Code::NotDirect).label("why", why))
 }
 
+/// True if this file system may write through the page cache although direct I/O was requested.
+/// For one that never does, other programs that write as much must not be taken for the load.
+fn may_fall_back(kind: &str, options: &str) -> bool {
+    match kind {
+        "xfs" => false,
+        "ext2" | "ext3" | "ext4" => options.split(',').any(|option| option == "data=journal"),
+        _ => true,
+    }
+}
+
 /// True if about as many bytes went to the page cache as the load wrote to a file directly. File
 /// systems that must not see data change during a write (checksums, a data journal) silently fall
 /// back to the page cache and then drop the pages, so that only this count shows it.
@@ -183,6 +193,7 @@ fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -
     let outside = measured.outcome.bytes_outside as f64 * point.write_share();
     let share = dirtied as f64 / (writes.bytes as f64 + outside).max(1.0);
     let cached = match file_system.kind.as_str() {
+        kind if !may_fall_back(kind, &file_system.options) => false,
         "btrfs" => writes.bytes >= CACHED_BY_BTRFS_MIN && share >= CACHED_BY_BTRFS,
         _ => writes.bytes >= CACHED_BY_OTHERS_MIN && CACHED_BY_OTHERS.contains(&share),
     };
@@ -317,6 +328,20 @@ mod tests {
     use super::*;
     use crate::instrument::calibrate::null_point;
     use crate::outcome::measured::Used;
+
+    /// On a busy machine, other programs write as much through the page cache as the load directly.
+    #[test]
+    fn cached_writes_need_a_falling_back_file_system() {
+        for (kind, options, may) in [
+            ("btrfs", "rw", true),
+            ("zfs", "rw", true),
+            ("ext4", "rw,relatime,data=journal", true),
+            ("ext4", "rw,relatime,data=ordered", false),
+            ("xfs", "rw,attr2", false),
+        ] {
+            assert_eq!(may_fall_back(kind, options), may, "{kind} {options}");
+        }
+    }
 
     #[test]
     fn errors_have_errno_names_without_sentences() {
