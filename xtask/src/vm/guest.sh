@@ -332,7 +332,7 @@ preconditioned() {
     ends 0 qdepth plan $words $DESTROY --overwrite-signature data || { cat /tmp/out; return 1; }
     ends_well qdepth run $words --no-report --logbook /tmp/w.db --json $DESTROY \
         --overwrite-signature data || return 1
-    says 'passes load=sequential block_size=128KiB area_bytes=1071644672 passes=2 ' /tmp/out || return 1
+    says 'passes block_size=128KiB load=sequential area_bytes=1071644672 passes=2 ' /tmp/out || return 1
     all=$((($(written $C) - before) / 2048))
     [ $all -ge 2044 ] && [ $all -le 2050 ] || { echo "$all MiB were written"; return 1; }
 }
