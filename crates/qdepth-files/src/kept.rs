@@ -207,18 +207,18 @@ impl Kept {
     /// # Errors
     /// If `/proc` does not show the path, or a file next to it (name and extension) is not a
     /// regular file.
-    pub fn into_name(self, besides: &[&str]) -> Result<Named, FileError> {
+    pub fn into_name(self, siblings: &[&str]) -> Result<Named, FileError> {
         let failed = |errno| FileError::cannot("look at", &self.path, errno);
         let own = fstat(self.file()).map_err(failed)?;
         let mut claims = Vec::new();
-        for ending in besides {
+        for ending in siblings {
             let mut name = self.name.clone();
             name.push(ending);
             let path = self.path.with_file_name(&name);
             let failed = |errno| FileError::cannot("look at", &path, errno);
             if let Some(found) = self.folder.entry_stat(&name).map_err(failed)? {
                 must_be_ours(&self.folder, &found, &path, self.trust)?;
-                must_be_of_an_owner(&found, &own, &path)?;
+                must_share_owner(&found, &own, &path)?;
             }
             claims.push(claim(&self.folder, &name, &path, Use::Kept)?);
         }
@@ -239,12 +239,13 @@ fn claim(folder: &Folder, name: &OsStr, path: &Path, using: Use) -> Result<Claim
 
 /// A library trusts a file next to the kept file as much as the kept file itself, even when it only
 /// reads, and may change its owner.
-fn must_be_of_an_owner(found: &Stat, kept: &Stat, path: &Path) -> Result<(), FileError> {
+fn must_share_owner(found: &Stat, kept: &Stat, path: &Path) -> Result<(), FileError> {
     if [kept.st_uid, geteuid().as_raw(), 0].contains(&found.st_uid) {
         return Ok(());
     }
     let found = format!("{} belongs to user {}", path.display(), found.st_uid);
-    Err(FileError::refused(path, found, "Remove it, or name another file"))
+    let remedy = "Copy both files to a directory of your own, and use the copies";
+    Err(FileError::refused(path, found, remedy))
 }
 
 /// Path of a kept file, for a library that opens it by itself.

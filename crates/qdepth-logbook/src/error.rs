@@ -147,15 +147,15 @@ pub enum LogbookError {
     },
     /// A file next to the logbook that SQLite would delete, or that names a file to delete.
     #[error(
-        "{beside} lies next to the logbook and is not part of it, but SQLite would delete it. \
-         Move it to another directory, or name another logbook with --logbook",
-        beside = .beside.display()
+        "{sibling} is next to the logbook and not part of it, but SQLite would delete it. Move it \
+         to another directory, or name another logbook with --logbook",
+        sibling = .sibling.display()
     )]
-    Beside {
+    ForeignSibling {
         /// The logbook.
         path: PathBuf,
         /// The file next to it.
-        beside: PathBuf,
+        sibling: PathBuf,
     },
     /// The contents of the file are older than what was written to it: another program wrote it.
     #[error(
@@ -255,9 +255,9 @@ pub enum LogbookError {
         /// Matching IDs.
         candidates: Vec<String>,
     },
-    /// The run is sealed: it can no longer be changed.
+    /// The run is complete: it can no longer be changed.
     #[error("run {run} is complete and cannot be changed. Start a new run")]
-    Sealed {
+    Complete {
         /// ID of the run.
         run: String,
     },

@@ -140,7 +140,7 @@ impl Logbook {
     /// returns `Ok`. An interrupted or damaged attempt at the same point is superseded and kept.
     ///
     /// # Errors
-    /// [`LogbookError::AlreadyMeasured`], [`LogbookError::NotRunning`], [`LogbookError::Sealed`],
+    /// [`LogbookError::AlreadyMeasured`], [`LogbookError::NotRunning`], [`LogbookError::Complete`],
     /// [`LogbookError::NoSuchRun`]; [`LogbookError::Full`] if the disk is full: then stop
     /// measuring, and call [`end_run`](Self::end_run) with [`RunState::Failed`].
     pub fn add_point(&mut self, run_id: &str, point: &PointRecord) -> Result<()> {
@@ -186,7 +186,7 @@ impl Logbook {
     /// Sets the number of points that the run will have, if its steps end early.
     ///
     /// # Errors
-    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
+    /// [`LogbookError::Complete`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
     pub fn plan_points(&mut self, run_id: &str, points: u32) -> Result<()> {
         self.write("storing the number of points", |transaction, path| {
             let run = running(transaction, path, run_id)?;
@@ -200,12 +200,12 @@ impl Logbook {
     /// Reopens a run that was interrupted, failed or killed: its state becomes Running.
     ///
     /// # Errors
-    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
+    /// [`LogbookError::Complete`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
     pub fn reopen(&mut self, run_id: &str) -> Result<()> {
         self.write("reopening the run", |transaction, path| {
             let (run, state) = state_of(transaction, path, run_id)?;
             if state == RunState::Complete {
-                return Err(Failure::Rule(LogbookError::Sealed { run: run_id.to_owned() }));
+                return Err(Failure::Rule(LogbookError::Complete { run: run_id.to_owned() }));
             }
             changed(transaction, run, |_| {
                 let update =
@@ -371,7 +371,7 @@ impl Logbook {
         found.map(Points::last).map_err(doing(&self.path, what))
     }
 
-    /// The run started last that is not sealed, not retracted and not in progress, held as by
+    /// The run started last that is not complete, not retracted and not in progress, held as by
     /// [`hold`](Self::hold).
     ///
     /// # Errors
@@ -379,7 +379,7 @@ impl Logbook {
     /// record is damaged, or if the file is damaged.
     pub fn hold_unfinished(&mut self) -> Result<Option<RunRecord>> {
         let what = "finding an unfinished run";
-        let ids = read::unsealed(&self.connection).map_err(doing(&self.path, what))?;
+        let ids = read::incomplete(&self.connection).map_err(doing(&self.path, what))?;
         let mut alive = None;
         for id in ids {
             if self.unaltered(&id).is_ok_and(|run| run.retracted().is_some()) {
@@ -529,7 +529,7 @@ fn running(
     let id = run_id.to_owned();
     match state {
         RunState::Running => Ok(run),
-        RunState::Complete => Err(Failure::Rule(LogbookError::Sealed { run: id })),
+        RunState::Complete => Err(Failure::Rule(LogbookError::Complete { run: id })),
         state => {
             let state = state.as_str();
             Err(Failure::Rule(LogbookError::NotRunning { run: id, state }))

@@ -33,7 +33,8 @@ const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// Largest journal of a logbook without contents, bytes: a header of one sector.
 const NEW_JOURNAL_MAX: u64 = 64 * 1024;
 /// Files that SQLite creates or finds next to the logbook: they must not be links.
-const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
+const SIBLINGS: [&str; 3] = ["-wal", "-shm", JOURNAL];
+const JOURNAL: &str = "-journal";
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
@@ -190,9 +191,9 @@ fn checked(kept: Kept, path: &Path) -> Result<Named> {
         .read_to_end(&mut head)
         .map_err(|error| LogbookError::io(path, "inspecting the file", error))?;
     refuse_foreign_bytes(&head, path)?;
-    let file = kept.into_name(&BESIDES).map_err(|error| LogbookError::file(path, error))?;
-    for ending in BESIDES {
-        check_beside(&file, ending, path)?;
+    let file = kept.into_name(&SIBLINGS).map_err(|error| LogbookError::file(path, error))?;
+    for ending in SIBLINGS {
+        check_sibling(&file, ending, path)?;
     }
     Ok(file)
 }
@@ -200,33 +201,56 @@ fn checked(kept: Kept, path: &Path) -> Result<Named> {
 /// Refuses a file next to the logbook that SQLite would delete, or from which it would take the
 /// name of a file to delete: a rollback journal may end with the name of a super-journal
 /// (<https://sqlite.org/fileformat.html#the_rollback_journal>). qdepth's own never do.
-fn check_beside(logbook: &Named, ending: &str, path: &Path) -> Result<()> {
-    let beside = sibling(logbook.path(), ending);
+fn check_sibling(logbook: &Named, ending: &str, path: &Path) -> Result<()> {
+    let sibling = sibling(logbook.path(), ending);
+    let is_filled = std::fs::symlink_metadata(&sibling).is_ok_and(|found| found.len() > 0);
+    let journal = if ending == JOURNAL { journal(&sibling, path)? } else { Journal::Foreign };
+    // The logbook is looked at last: another process may be creating it.
+    let is_empty = || std::fs::metadata(logbook.path()).is_ok_and(|found| found.len() == 0);
+    if journal == Journal::OfSeveral || is_filled && journal == Journal::Foreign && is_empty() {
+        return Err(LogbookError::ForeignSibling { path: path.to_owned(), sibling });
+    }
+    Ok(())
+}
+
+/// A rollback journal, as far as its first and last bytes show it.
+#[derive(PartialEq)]
+enum Journal {
+    /// The journal of a logbook without contents.
+    New,
+    /// It ends with the name of a super-journal.
+    OfSeveral,
+    Foreign,
+}
+
+/// Reads a journal. Only this file may be opened apart from SQLite: to close one of the others
+/// releases the locks that SQLite holds on it for other connections of this process
+/// (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
+fn journal(file: &Path, path: &Path) -> Result<Journal> {
     let failed = |error| LogbookError::io(path, "inspecting the files next to it", error);
-    let kept = Kept::open(&beside, Trust::Reading, false);
+    let kept = Kept::open(file, Trust::Reading, false);
     let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
-        return Ok(());
+        return Ok(Journal::Foreign);
     };
     let mut file = kept.file();
     let length = file.metadata().map_err(failed)?.len();
-    let mut head = Vec::new();
-    file.take(JOURNAL_MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
-    let mut end = Vec::new();
-    if ending == "-journal" && length > 0 {
-        let place = length.saturating_sub(JOURNAL_MAGIC.len() as u64);
-        file.seek(SeekFrom::Start(place)).map_err(failed)?;
-        file.read_to_end(&mut end).map_err(failed)?;
-    }
-    let is_new_journal = ending == "-journal"
-        && length <= NEW_JOURNAL_MAX
-        && (head == JOURNAL_MAGIC || head.iter().all(|byte| *byte == 0));
-    // The logbook is looked at last: another process may be creating it.
-    let is_empty = || std::fs::metadata(logbook.path()).is_ok_and(|found| found.len() == 0);
-    let names_another = length > JOURNAL_MAGIC.len() as u64 && end == JOURNAL_MAGIC;
-    if names_another || length > 0 && !is_new_journal && is_empty() {
-        return Err(LogbookError::Beside { path: path.to_owned(), beside });
-    }
-    Ok(())
+    let mut bytes_from = |place: u64| -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(place))?;
+        file.take(JOURNAL_MAGIC.len() as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let first = bytes_from(0).map_err(failed)?;
+    let last = bytes_from(length.saturating_sub(JOURNAL_MAGIC.len() as u64)).map_err(failed)?;
+    Ok(if length > JOURNAL_MAGIC.len() as u64 && last == JOURNAL_MAGIC {
+        Journal::OfSeveral
+    } else if length <= NEW_JOURNAL_MAX
+        && (first == JOURNAL_MAGIC || first.iter().all(|byte| *byte == 0))
+    {
+        Journal::New
+    } else {
+        Journal::Foreign
+    })
 }
 
 fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {

@@ -176,8 +176,8 @@ impl Attempt {
     }
 }
 
-/// IDs of the runs that are not sealed, the one started last first.
-pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
+/// IDs of the runs that are not complete, the one started last first.
+pub(crate) fn incomplete(connection: &Connection) -> Result<Vec<String>> {
     connection
         .prepare_cached("SELECT id FROM run WHERE state <> 'complete' ORDER BY id DESC")?
         .query_map([], |row| row.get(0))?

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, Transaction};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
 
 use crate::error::LogbookError;
 use crate::failure::Failure;
@@ -39,8 +39,8 @@ impl Logbook {
                 result = self.write_once(what, &work);
             }
         }
-        if result.is_ok() && self.rescued.is_none() && !self.is_kept_by_the_file() {
-            return Err(LogbookError::Overwritten { path: self.path.clone() });
+        if result.is_ok() && self.rescued.is_none() {
+            self.read_back()?;
         }
         match (&self.rescued, result) {
             (Some(copy), Ok(())) => {
@@ -51,20 +51,34 @@ impl Logbook {
         }
     }
 
-    /// True if a reader that opens the file now finds everything that this connection stored.
+    /// Checks that a reader that opens the file now finds everything that this connection stored.
     /// Another process may add more.
-    fn is_kept_by_the_file(&self) -> bool {
-        let Some(file) = &self.file else { return true };
+    fn read_back(&self) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
         let newest = |connection: &Connection| -> rusqlite::Result<[i64; 4]> {
             connection.query_row(NEWEST, [], |row| {
                 Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
             })
         };
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OPEN;
-        let Ok(own) = newest(&self.connection) else { return false };
-        let Ok(reader) = connect(file.path(), flags) else { return false };
-        let kept = reader.busy_timeout(BUSY).and_then(|()| newest(&reader));
-        kept.is_ok_and(|kept| own.iter().zip(kept).all(|(own, kept)| *own <= kept))
+        let both = || -> rusqlite::Result<[[i64; 4]; 2]> {
+            let reader = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_ONLY | OPEN)?;
+            reader.busy_timeout(BUSY)?;
+            Ok([newest(&self.connection)?, newest(&reader)?])
+        };
+        let is_whole = match both() {
+            Ok([own, read]) => own.iter().zip(read).all(|(own, read)| *own <= read),
+            Err(error) => match error.sqlite_error_code() {
+                // The file is damaged or has no tables.
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
+                    false
+                }
+                _ => {
+                    let doing = "reading back what was stored";
+                    return Err(LogbookError::sqlite(&self.path, doing, error));
+                }
+            },
+        };
+        if is_whole { Ok(()) } else { Err(LogbookError::Overwritten { path: self.path.clone() }) }
     }
 
     /// Runs a transaction. On a full disk, releases the reserve, copies the log into the file, and

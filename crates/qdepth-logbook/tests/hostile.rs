@@ -97,18 +97,18 @@ fn foreign_triggers_are_refused() {
 fn files_next_to_a_new_logbook_are_kept() {
     for ending in ["-wal", "-shm", "-journal"] {
         let directory = tempfile::tempdir().unwrap();
-        let (file, beside) = (directory.path().join("q.db"), format!("q.db{ending}"));
-        let beside = directory.path().join(beside);
-        std::fs::write(&beside, "dear").unwrap();
+        let file = directory.path().join("q.db");
+        let sibling = directory.path().join(format!("q.db{ending}"));
+        std::fs::write(&sibling, "dear").unwrap();
         for is_empty in [false, true] {
             if is_empty {
                 std::fs::write(&file, "").unwrap();
             }
             let error = measure(&file).expect_err("the file would be lost").to_string();
-            assert!(error.contains(&*beside.to_string_lossy()), "{error}");
-            assert_eq!(std::fs::read(&beside).unwrap(), b"dear", "{ending}");
+            assert!(error.contains(&*sibling.to_string_lossy()), "{error}");
+            assert_eq!(std::fs::read(&sibling).unwrap(), b"dear", "{ending}");
         }
-        std::fs::remove_file(&beside).unwrap();
+        std::fs::remove_file(&sibling).unwrap();
         measure(&file).unwrap();
     }
 }
@@ -138,12 +138,33 @@ fn a_journal_that_names_a_victim_is_refused() {
         std::fs::write(at("q.db-journal"), &journal).unwrap();
         let open = if writes { Logbook::open } else { Logbook::open_read_only };
         let error = open(at("q.db")).expect_err("the victim would be deleted");
-        assert!(matches!(error, LogbookError::Beside { .. }), "{writes}: {error}");
+        assert!(matches!(error, LogbookError::ForeignSibling { .. }), "{writes}: {error}");
         assert_eq!(std::fs::read(at("victim")).unwrap(), b"dear", "{writes}");
     }
     std::fs::remove_file(at("q.db-journal")).unwrap();
     measure(&at("other.db")).unwrap();
     assert_eq!(Logbook::open_read_only(at("q.db")).unwrap().points(ID).unwrap().len(), 1);
+}
+
+/// To close a file releases the locks of the whole process on it, also those of SQLite.
+#[test]
+fn reading_keeps_the_locks_of_an_open_logbook() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("q.db");
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    let index = std::fs::metadata(directory.path().join("q.db-shm")).unwrap().ino();
+    let is_locked = || {
+        let own = std::process::id().to_string();
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        locks.lines().map(fields).any(|fields| {
+            fields.contains(&own) && fields.iter().any(|f| f.ends_with(&format!(":{index}")))
+        })
+    };
+    assert!(is_locked());
+    drop(Logbook::open_read_only(&file).unwrap());
+    assert!(is_locked());
 }
 
 #[test]

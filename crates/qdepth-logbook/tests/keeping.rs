@@ -16,7 +16,7 @@ mod tests {
         format!("01890000-0000-7000-8000-{number:012}")
     }
 
-    /// A logbook of sealed runs with these numbers, each with all of its points.
+    /// A logbook of complete runs with these numbers, each with all of its points.
     fn logbook_of(folder: &Path, name: &str, numbers: &[u32]) -> PathBuf {
         let file = folder.join(name);
         let mut logbook = Logbook::open(&file).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_run_accepts_notes_and_retraction() {
+    fn complete_run_accepts_notes_and_retraction() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "a.db", &[1, 2]);
         let mut logbook = Logbook::open(&file).unwrap();

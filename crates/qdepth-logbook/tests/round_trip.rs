@@ -133,8 +133,8 @@ fn only_interrupted_points_can_be_superseded() {
     assert_eq!(logbook.points_done(ID).unwrap(), [0, 1].into());
 
     logbook.end_run(ID, RunState::Complete, END, &[]).unwrap();
-    assert!(matches!(logbook.reopen(ID), Err(LogbookError::Sealed { .. })));
-    assert!(matches!(logbook.add_point(ID, &point(3)), Err(LogbookError::Sealed { .. })));
+    assert!(matches!(logbook.reopen(ID), Err(LogbookError::Complete { .. })));
+    assert!(matches!(logbook.add_point(ID, &point(3)), Err(LogbookError::Complete { .. })));
     let nobody = logbook.add_point("nobody", &point(3));
     assert!(matches!(nobody, Err(LogbookError::NoSuchRun { .. })));
 }

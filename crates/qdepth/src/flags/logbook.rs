@@ -13,7 +13,8 @@ fn day(text: &str) -> Result<jiff::civil::Date, String> {
     text.parse().map_err(|_| "must be a date YYYY-MM-DD, for example 2026-11-27".to_owned())
 }
 
-fn kept(text: &str) -> Result<usize, String> {
+/// Number of runs that stay.
+fn remaining_runs(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "must be a number from 1, for example 10".to_owned())
 }
@@ -137,7 +138,7 @@ pub(crate) struct LogbookPrune {
     #[arg(long, group = "rule")]
     pub(crate) retracted: bool,
     /// All but the newest N runs of each plan and target; retracted runs do not count
-    #[arg(long, value_name = "N", group = "rule", value_parser = kept)]
+    #[arg(long, value_name = "N", group = "rule", value_parser = remaining_runs)]
     pub(crate) keep_last: Option<usize>,
     /// Show what would be deleted, and delete nothing
     #[arg(long, short = 'n')]
