@@ -22,6 +22,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("e2fsprogs", "mkfs.ext4"),
     ("xfsprogs", "mkfs.xfs"),
     ("btrfs-progs", "mkfs.btrfs"),
+    ("erofs-utils", "mkfs.erofs"),
     ("cryptsetup-bin", "cryptsetup"),
     ("lvm2", "pvcreate"),
     ("mdadm", "mdadm"),

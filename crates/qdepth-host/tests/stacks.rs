@@ -202,6 +202,12 @@ fn file_with_mounted_file_system_is_refused() {
     }
     bench.later(format!("umount {at}"));
     assert_eq!(refusing_guard(&bench, &image, &[&image]), Some(Guard::G4Mounts));
+    // The kernel reports the name at the time of the mount.
+    let renamed = image.with_extension("renamed");
+    fs::rename(&image, &renamed).unwrap();
+    fs::write(&image, [1; 4096]).unwrap();
+    assert_eq!(refusing_guard(&bench, &renamed, &[&renamed]), Some(Guard::G2Exclusive));
+    fs::rename(&renamed, &image).unwrap();
     let above = bench.attach(&image);
     assert_eq!(refusing_guard(&bench, &above, &[&image]), Some(Guard::G4Mounts));
 }

@@ -49,7 +49,7 @@ pub use looped::run_any;
 pub use memory::{Memory, explain_aborts, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
-pub use open_files::{has_writer, share_descriptors};
+pub use open_files::{OpenElsewhere, open_elsewhere, share_descriptors};
 pub use operations::entry_name;
 pub use passthrough::Namespace;
 pub use pin::{allowed_cpus, pin};

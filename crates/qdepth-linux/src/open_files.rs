@@ -7,6 +7,9 @@ use crate::call::call;
 /// `KCMP_FILES` of <linux/kcmp.h>.
 const KCMP_FILES: usize = 2;
 
+/// `F_SETSIG` of <asm-generic/fcntl.h>.
+const F_SETSIG: i32 = 10;
+
 /// True if two threads, given by their ids, share a descriptor table; `None` if the kernel does not
 /// report it (kcmp(2)).
 pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
@@ -17,23 +20,43 @@ pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
     (answer >= 0).then_some(answer == 0)
 }
 
-/// True if anything has a regular file open for writing: a descriptor of any process (also one in
-/// transit over a socket), a mapping, or the kernel. `file` must be open for reading only, because
-/// this process counts, too. `None` if the file system has no leases, or the file belongs to
-/// another user.
+/// Use of a file through other descriptors, mappings or the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenElsewhere {
+    /// Nothing else has it open.
+    No,
+    /// Only for reading.
+    Reading,
+    /// For writing.
+    Writing,
+}
+
+/// Finds whether anything else has a regular file open: a descriptor of any process (also one in
+/// transit over a socket), a mapping, or the kernel, for example for a mounted image. `file` must
+/// be open for reading only, because this process counts, too. `None` if the file system has no
+/// leases, or the file belongs to another user.
 ///
-/// The kernel grants a read lease (fcntl(2), `F_SETLEASE`) only while nothing can write to the
-/// file. The lease is released at once.
-pub fn has_writer(file: impl AsFd) -> Option<bool> {
+/// The kernel grants a write lease (fcntl(2), `F_SETLEASE`) only if nothing else has the file open,
+/// and a read lease only while nothing can write to it. The lease is released at once.
+pub fn open_elsewhere(file: impl AsFd) -> Option<OpenElsewhere> {
     let file = file.as_fd().as_raw_fd();
-    // SAFETY: F_SETLEASE takes a number, and the descriptor is open while it is borrowed.
-    let lease = |kind: i32| unsafe { libc::fcntl(file, libc::F_SETLEASE, kind) };
-    if lease(libc::F_RDLCK) == 0 {
-        let _ = lease(libc::F_UNLCK);
-        return Some(false);
+    // SAFETY: F_SETSIG and F_SETLEASE take a number, and the descriptor is open while borrowed.
+    let control = |command: i32, value: i32| unsafe { libc::fcntl(file, command, value) };
+    // A program that opens the file now sends this signal, which is ignored by default. SIGIO would
+    // end this process.
+    control(F_SETSIG, libc::SIGURG);
+    for (lease, found) in
+        [(libc::F_WRLCK, OpenElsewhere::No), (libc::F_RDLCK, OpenElsewhere::Reading)]
+    {
+        if control(libc::F_SETLEASE, lease) == 0 {
+            control(libc::F_SETLEASE, libc::F_UNLCK);
+            return Some(found);
+        }
+        if std::io::Error::last_os_error().raw_os_error() != Some(libc::EAGAIN) {
+            return None;
+        }
     }
-    let error = std::io::Error::last_os_error();
-    (error.raw_os_error() == Some(libc::EAGAIN)).then_some(true)
+    Some(OpenElsewhere::Writing)
 }
 
 #[cfg(test)]
@@ -45,15 +68,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writer_is_visible_until_its_descriptor_closes() {
+    fn other_users_are_visible_until_they_close() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let reading = File::open(file.path()).unwrap();
-        assert_eq!(has_writer(&reading), Some(true));
-        let (_file, path) = file.into_parts();
-        drop(_file);
-        assert_eq!(has_writer(&reading), Some(false));
-        let _second_reader = File::open(&path).unwrap();
-        assert_eq!(has_writer(&reading), Some(false));
+        assert_eq!(open_elsewhere(&reading), Some(OpenElsewhere::Writing));
+        let (written, path) = file.into_parts();
+        drop(written);
+        assert_eq!(open_elsewhere(&reading), Some(OpenElsewhere::No));
+        let second = File::open(&path).unwrap();
+        assert_eq!(open_elsewhere(&reading), Some(OpenElsewhere::Reading));
+        drop(second);
+        assert_eq!(open_elsewhere(&reading), Some(OpenElsewhere::No));
+    }
+
+    #[test]
+    fn opening_during_a_lease_kills_nobody() {
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let reading = File::open(&file).unwrap();
+        std::thread::scope(|scope| {
+            let opener = scope.spawn(|| {
+                for _ in 0..20_000 {
+                    drop(File::options().write(true).open(&file).unwrap());
+                }
+            });
+            while !opener.is_finished() {
+                assert!(open_elsewhere(&reading).is_some());
+            }
+        });
     }
 
     #[test]

@@ -85,7 +85,7 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
             "Use a file with one name, or a directory",
         ));
     }
-    super::others::no_writers_by_lease(system, target, &stack)
+    super::others::no_users_by_lease(system, target, &stack)
 }
 
 pub(super) fn claim(

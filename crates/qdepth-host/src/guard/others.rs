@@ -9,6 +9,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use qdepth_linux::OpenElsewhere;
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
 use super::exclusive::{TRIES, again};
@@ -101,29 +102,40 @@ fn no_writers_but(
     Ok(())
 }
 
-/// Refuses an existing file that anything has open for writing, according to the kernel (lease).
-pub(super) fn no_writers_by_lease(
+/// Refuses an existing file that anything else has open, according to the kernel (lease). A reader
+/// counts: the kernel reads the image of a mounted file system, which no process shows.
+pub(super) fn no_users_by_lease(
     system: &System,
     target: &Inspected,
     stack: &Stack,
 ) -> Result<(), Refusal> {
     // Without read permission, the claim itself will be refused later.
     let Ok(reading) = target.open(OFlags::RDONLY | OFlags::NONBLOCK) else { return Ok(()) };
-    let somewhere = || {
-        Refusal::new(
-            Guard::G2Exclusive,
-            format!("{} is open for writing in another process", target.expression.display()),
+    let name = target.expression.display();
+    let somewhere = |found: &OpenElsewhere| match found {
+        OpenElsewhere::Writing => (
+            format!("{name} is open for writing in another process"),
             "Find the process (`fuser -v`) and stop it. Results of this run cannot go to a file \
              that is a target",
-        )
+        ),
+        _ => (
+            format!("{name} is open in another process, or the kernel reads it"),
+            "Find the process (`fuser -v`) and stop it. If there is none, unmount the image or \
+             remove the read-only loop device (`losetup -a`) that uses the file",
+        ),
     };
     // Requests of a killed run, and a program at its start, hold files for a moment. A writer that
     // is found in a process is reported at once.
-    let is_left = || match qdepth_linux::has_writer(&reading) {
-        Some(true) => Err(no_writers(system, stack, &target.expression).err()),
-        _ => Ok(()),
+    let is_left = || match qdepth_linux::open_elsewhere(&reading) {
+        None | Some(OpenElsewhere::No) => Ok(()),
+        Some(found) => Err((found, no_writers(system, stack, &target.expression).err())),
     };
-    again(TRIES, Option::is_none, is_left).map_err(|named| named.unwrap_or_else(somewhere))
+    again(TRIES, |(_, named)| named.is_none(), is_left).map_err(|(found, named)| {
+        named.unwrap_or_else(|| {
+            let (found, remedy) = somewhere(&found);
+            Refusal::new(Guard::G2Exclusive, found, remedy)
+        })
+    })
 }
 
 /// Entries of a directory that are numbers: processes, threads.
