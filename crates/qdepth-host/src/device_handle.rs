@@ -118,8 +118,7 @@ fn partition(system: &System, name: &str) -> Option<String> {
 
 /// The node that the kernel made for a device.
 fn node_of(system: &System, identity: &DeviceIdentity) -> Result<String, Refusal> {
-    // In sysfs, `!` replaces the `/` of a name such as cciss/c0d0.
-    let node = format!("/dev/{}", identity.kernel_name.replace('!', "/"));
+    let node = sysfs::node_path(&identity.kernel_name);
     if system.block_node(&node) == Some(identity.number) {
         return Ok(node);
     }

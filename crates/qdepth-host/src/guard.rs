@@ -5,7 +5,6 @@
 //! run; then contents and consent. The first byte is written last. For several targets,
 //! [`clear_for_writing`] asks all guards of each before [`Cleared::claim`] writes to the first.
 
-mod below;
 mod claim;
 mod cleared;
 mod device;
@@ -13,10 +12,11 @@ mod exclusive;
 mod file;
 mod in_use;
 mod labels;
+mod lower_claims;
 mod opening;
 mod others;
 mod review;
-mod signature;
+pub(crate) mod signature;
 mod system_disk;
 #[cfg(test)]
 mod tests;
@@ -140,7 +140,7 @@ pub(crate) fn nothing_uses(system: &System, kernel_name: &str) -> Result<(), Ref
     let stack = Stack::of_device(system, kernel_name);
     in_use::by_kernel(system, &stack)?;
     in_use::holders(system, &stack)?;
-    below::nothing_claims(system, &stack)
+    lower_claims::nothing_claims(system, &stack)
 }
 
 fn is_directory(target: &Inspected) -> Refusal {

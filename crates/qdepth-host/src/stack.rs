@@ -215,10 +215,13 @@ impl Stack {
             .into_iter()
             .map(|slave| ByteRange { is_managed: true, ..ByteRange::whole(Store::Device(slave)) })
             .collect();
-        // zram writes pages that do not fit into memory to a device or file.
+        // zram writes pages that do not fit into memory to a device or file, which it claims.
         let written_back = system.read_trimmed(format!("/sys/class/block/{name}/backing_dev"));
         let written_back = written_back.filter(|path| path != "none");
-        below.extend(written_back.and_then(|path| store_at(system, &path)).map(ByteRange::whole));
+        let written_back = written_back.and_then(|path| store_at(system, &path));
+        below.extend(
+            written_back.map(|store| ByteRange { is_managed: true, ..ByteRange::whole(store) }),
+        );
         below
     }
 }

@@ -76,6 +76,11 @@ pub fn number_attribute(system: &System, name: &str, key: &str) -> Option<u64> {
     attribute(system, name, key)?.parse().ok()
 }
 
+/// The kernel's node of a device. In sysfs, `!` replaces the `/` of a name such as cciss/c0d0.
+pub(crate) fn node_path(name: &str) -> String {
+    format!("/dev/{}", name.replace('!', "/"))
+}
+
 /// A length or position of a device itself, which sysfs gives in sectors, in bytes.
 pub(crate) fn own_bytes(system: &System, name: &str, key: &str) -> Option<u64> {
     let sectors = system.read_trimmed(format!("/sys/class/block/{name}/{key}"))?;

@@ -6,12 +6,12 @@ use std::os::fd::OwnedFd;
 use qdepth_measure::Bytes;
 use rustix::fs::OFlags;
 
-use super::below;
 use super::claim::{Claim, Usable};
 use super::cleared::Cleared;
 use super::exclusive::Use;
 use super::in_use;
 use super::labels::ToLabel;
+use super::lower_claims;
 use super::opening::{cannot_open, open_direct};
 use super::writing::Writing;
 use super::{signature, system_disk};
@@ -93,7 +93,7 @@ impl<'a> CheckContext<'a> {
 
     fn exclusive(&self) -> Result<(), Refusal> {
         if !self.found.read_only {
-            return below::nothing_claims(self.system, &self.stack);
+            return lower_claims::nothing_claims(self.system, &self.stack);
         }
         Err(Refusal::new(
             Guard::G2Exclusive,

@@ -33,13 +33,17 @@ pub(super) fn signatures(
     // its name.
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     let mut names = wipefs(&run(system, "wipefs", &["-J", "--no-act", &path])?)?;
-    names.extend(blkid(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
+    let names_in = |output: &Output| -> Result<Vec<String>, Refusal> {
+        let found = blkid(output, &["TYPE", "PTTYPE"])?;
+        Ok(found.into_iter().map(|(_, value)| value).collect())
+    };
+    names.extend(names_in(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
     for partition in sysfs::partitions_of(system, kernel_name) {
         let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
         let (Some(start), Some(size)) = (bytes("start"), bytes("size")) else { continue };
         let (start, size) = (start.to_string(), size.to_string());
         let args = ["-p", "-o", "export", "-O", &start, "-S", &size, &path];
-        names.extend(blkid(&run(system, "blkid", &args)?)?);
+        names.extend(names_in(&run(system, "blkid", &args)?)?);
     }
     names.sort();
     names.dedup();
@@ -75,18 +79,19 @@ fn wipefs(output: &Output) -> Result<Vec<String>, Refusal> {
         .collect())
 }
 
-/// Exit status 0: found; 2: nothing found; 8: contradictory signatures (blkid(8)).
-fn blkid(output: &Output) -> Result<Vec<String>, Refusal> {
+/// Properties with these keys. Exit status 0: found; 2: nothing found, or, with a message, not
+/// readable; 8: contradictory signatures (blkid(8)).
+pub(crate) fn blkid(output: &Output, keys: &[&str]) -> Result<Vec<(String, String)>, Refusal> {
     match output.status {
         Some(0) => {
-            let value = |line: &str| {
+            let property = |line: &str| {
                 let (key, value) = line.split_once('=')?;
-                matches!(key, "TYPE" | "PTTYPE").then(|| value.to_owned())
+                keys.contains(&key).then(|| (key.to_owned(), value.to_owned()))
             };
-            Ok(output.stdout.lines().filter_map(value).collect())
+            Ok(output.stdout.lines().filter_map(property).collect())
         }
-        Some(2) => Ok(Vec::new()),
-        Some(8) => Ok(vec!["ambivalent".to_owned()]),
+        Some(2) if output.stderr.trim().is_empty() => Ok(Vec::new()),
+        Some(8) => Ok(vec![("TYPE".to_owned(), "ambivalent".to_owned())]),
         status => {
             Err(cannot_check(format!("blkid ended with {status:?} {}", output.stderr.trim())))
         }

@@ -62,17 +62,22 @@ pub fn apply(
         }
         wipes.extend(made::wiped(&undo.action).and_then(|node| Some((id, bounds.get(node)?))));
     }
+    // Contents that a step did not make which fails before it changes anything.
+    let before: Vec<_> = wipes.iter().map(|(_, device)| made::contents(system, device)).collect();
     for action in step.actions() {
         is_unlinked_mount_point(system, &step)
             .and_then(|()| is_empty_mount_point(system, &step))
             .map_err(|source| failed("prepare", thing.clone(), source))?;
         let act = Act::new(&action, |tool, node| devices.ready(system, &step, tool, node));
         let done = act.and_then(|act| act.run(system, watch));
-        // Also after a failure: what is there now is what the undo may remove.
-        for (id, device) in &wipes {
-            let recorded = made::contents(system, device).map(|found| journal.made(*id, found));
-            recorded
-                .unwrap_or(Ok(()))
+        for ((id, device), before) in wipes.iter().zip(&before) {
+            let Some(mut now) = made::contents(system, device) else { continue };
+            if done.is_err() {
+                let Some(before) = before else { continue };
+                now.retain(|found| !before.contains(found));
+            }
+            journal
+                .made(*id, now)
                 .map_err(|source| failed("record in the undo journal", thing.clone(), source))?;
         }
         done.map_err(|source| failed("prepare", format!("{thing} (`{}`)", action.text()), source))?;
@@ -222,8 +227,7 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
     }
 }
 
-/// State of a device that is present: an undo that removes its contents needs the ones that were
-/// made.
+/// State of a device that is present. Only contents that the step made may be removed.
 fn removable(system: &System, entry: &Entry) -> UndoState {
     let device = made::wiped(&entry.undo.action).and_then(|node| entry.devices.get(node));
     let Some(device) = device else { return UndoState::Ours };

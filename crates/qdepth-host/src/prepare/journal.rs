@@ -21,7 +21,7 @@ use crate::refusal::{Failure, Guard, Problem, Refusal};
 pub const PATH: &str = "/var/lib/qdepth/undo.jsonl";
 
 /// Version of its format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// One undo action, with the identities that protect other objects from being undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -242,9 +242,9 @@ fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
                 by_id(&mut open, entry).into_iter().for_each(|entry| entry.mount = Some(mount));
             }
             Line::Made { entry, made } => {
-                by_id(&mut open, entry)
-                    .into_iter()
-                    .for_each(|entry| entry.made = Some(made.clone()));
+                if let Some(entry) = by_id(&mut open, entry) {
+                    entry.made = Some(made);
+                }
             }
             Line::Undone { undone } => {
                 done.insert(undone);

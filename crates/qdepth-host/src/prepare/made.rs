@@ -4,7 +4,7 @@ use std::io;
 
 use super::{Action, Tool, Word};
 use crate::device_handle::{DevicePresence, DeviceReference};
-use crate::guard;
+use crate::guard::{self, signature};
 use crate::sysfs;
 use crate::system::System;
 
@@ -28,27 +28,27 @@ pub(super) fn wiped(action: &Action) -> Option<&super::Node> {
     }
 }
 
-/// File systems and partition tables on a device and its partitions, by type and UUID; `None` if
-/// they cannot be read.
+/// Partitions of a device, and the file systems and partition tables on it and on them, by type and
+/// UUID; `None` if they cannot be read.
 pub(super) fn contents(system: &System, device: &DeviceReference) -> Option<Vec<String>> {
     let DevicePresence::Here { node, name } = device.find(system) else { return None };
-    let mut all = signature(system, &node)?;
+    let mut all = signature(system, &["-p", "-o", "export", &node])?;
     for partition in sysfs::partitions_of(system, &name) {
-        all.extend(signature(system, &format!("/dev/{partition}"))?);
+        let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
+        let (start, size) = (bytes("start")?.to_string(), bytes("size")?.to_string());
+        let words = ["-p", "-o", "export", "-O", &start, "-S", &size, &node];
+        let place = format!("a partition of {size} B at byte {start}");
+        all.extend(signature(system, &words)?.iter().map(|found| format!("{place} with {found}")));
+        all.push(place);
     }
     Some(all)
 }
 
-/// Exit status 2 of blkid: nothing found.
-fn signature(system: &System, node: &str) -> Option<Vec<String>> {
-    let found = system.run("blkid", &["-p", "-o", "export", node]).ok()?;
-    let keys = ["TYPE=", "UUID=", "PTTYPE=", "PTUUID="];
-    let is_kept = |line: &&str| keys.iter().any(|key| line.starts_with(key));
-    match found.status {
-        Some(0) => Some(vec![found.stdout.lines().filter(is_kept).collect::<Vec<_>>().join(" ")]),
-        Some(2) => Some(Vec::new()),
-        _ => None,
-    }
+fn signature(system: &System, words: &[&str]) -> Option<Vec<String>> {
+    let output = system.run("blkid", words).ok()?;
+    let found = signature::blkid(&output, &["TYPE", "UUID", "PTTYPE", "PTUUID"]).ok()?;
+    let found: Vec<String> = found.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    Some(if found.is_empty() { found } else { vec![found.join(" ")] })
 }
 
 /// State of a device that is present, before its signatures are removed.
@@ -67,6 +67,11 @@ pub(super) fn state(
     if now.is_empty() {
         return UndoState::Unchanged;
     }
+    // First, because other steps may have put more on a device that is in use, and are not undone
+    // yet.
+    if let Err(no) = guard::nothing_uses(system, &name) {
+        return UndoState::Unknown(io::Error::other(format!("{}. {}", no.found, no.remedy)));
+    }
     let other = now.iter().find(|found| !made.is_some_and(|made| made.contains(found)));
     if let Some(other) = other {
         let why = match made {
@@ -77,8 +82,5 @@ pub(super) fn state(
             "{node} contains {other}, and {why}. If it may be lost, run `wipefs -a {node}`"
         ));
     }
-    match guard::nothing_uses(system, &name) {
-        Ok(()) => UndoState::Ours,
-        Err(no) => UndoState::Unknown(io::Error::other(format!("{}. {}", no.found, no.remedy))),
-    }
+    UndoState::Ours
 }

@@ -537,7 +537,8 @@ fn undo_volume(group: &Name, devices: &[Node]) -> Vec<Undo> {
     let mut undo = vec![Undo::new(ours, remove)];
     undo.extend(devices.iter().map(|device| {
         let known = Condition::Succeeds { tool: Tool::Pvs, words: vec![device.into()] };
-        Undo::new(known, Action::run(Tool::Pvremove, removal(device.into())))
+        // Without -ff, LVM refuses a volume of a group that is not removed, which may be another's.
+        Undo::new(known, Action::run(Tool::Pvremove, ["-y".into(), device.into()]))
     }));
     undo
 }

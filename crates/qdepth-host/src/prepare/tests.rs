@@ -681,6 +681,21 @@ fn undo_leaves_a_different_device_unchanged() {
     assert!(other.contains("Nothing"), "{other}");
 }
 
+/// A step that fails has not made what was on the device before.
+#[test]
+fn undo_of_a_failed_step_wipes_nothing() {
+    let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
+    let machine = machine_of("7").with_output("mkfs.xfs", 1, "");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("undo.jsonl");
+    let mut journal = Journal::open(&path).unwrap();
+    let mut devices = given(&machine, &step);
+    apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT).unwrap_err();
+    drop(journal);
+    let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
+    assert!(matches!(outcomes.as_slice(), [UndoResult::Left(..)]), "{outcomes:?}");
+}
+
 /// Hole 8: the journal is executed as root, so only its owner may write to it.
 #[test]
 fn journal_writable_by_others_is_refused() {
@@ -703,7 +718,7 @@ fn journal_writable_by_others_is_refused() {
     let old = "{\"id\":0,\"undo\":{\"only_if\":{\"exists\":\"/dev/sda\"},\
                \"action\":{\"run\":[\"rm\"]}}}\n";
     assert!(begin(old, 0o600).unwrap_err().contains("cannot be read"));
-    let unknown = "{\"journal\":2}\n{\"run\":\"rm\"}\n{\"undone\":0}\n";
+    let unknown = "{\"journal\":3}\n{\"run\":\"rm\"}\n{\"undone\":0}\n";
     assert!(begin(unknown, 0o600).unwrap_err().contains("line 2"));
     if rustix::process::geteuid().is_root() {
         assert_eq!(begin("", 0o600), Ok(()));

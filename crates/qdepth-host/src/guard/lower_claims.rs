@@ -24,33 +24,36 @@ pub(super) fn nothing_claims(system: &System, target: &Stack) -> Result<(), Refu
     for name in names.into_iter().skip(1) {
         // The claim on a partition includes the question about its disk.
         let is_disk = disks.iter().any(|disk| disk == name);
-        if !is_disk && is_claimed(system, name)? && !explained(system, target, name)? {
+        if !is_disk && is_claimed(system, name)? && !only_others_claimed(system, target, name)? {
             return Err(Refusal::new(
                 Guard::G2Exclusive,
                 format!(
-                    "/dev/{name} is claimed exclusively, and {} uses the same bytes",
+                    "something has claimed /dev/{name} exclusively, and {} uses the same bytes",
                     target.name
                 ),
-                "A file system may use it without being mounted visibly (after `umount -l`, or as \
-                 an external journal): stop what uses it, or use another target",
+                format!(
+                    "A file system may use it although no mount table shows it, for example after \
+                     `umount -l` or as an external journal. `lsblk /dev/{name}` and `fuser -v \
+                     /dev/{name}` may show the user"
+                ),
             ));
         }
     }
     Ok(())
 }
 
-/// True if partitions with other bytes than the target's explain the claim on a disk.
-fn explained(system: &System, target: &Stack, disk: &str) -> Result<bool, Refusal> {
-    let mut is_explained = false;
+/// True if only partitions with other bytes than the target's are claimed, and not the disk: then
+/// another partition can be claimed.
+fn only_others_claimed(system: &System, target: &Stack, disk: &str) -> Result<bool, Refusal> {
+    let mut has_free_partition = false;
     for partition in sysfs::partitions_of(system, disk) {
-        if is_claimed(system, &partition)? {
-            if Stack::of_device(system, &partition).meets(target) {
-                return Ok(false);
-            }
-            is_explained = true;
+        if !is_claimed(system, &partition)? {
+            has_free_partition = true;
+        } else if Stack::of_device(system, &partition).meets(target) {
+            return Ok(false);
         }
     }
-    Ok(is_explained)
+    Ok(has_free_partition)
 }
 
 /// Asks the kernel by a claim that is released at once.
@@ -58,12 +61,11 @@ fn is_claimed(system: &System, name: &str) -> Result<bool, Refusal> {
     let cannot_ask = |why: String| {
         Refusal::new(
             Guard::G2Exclusive,
-            format!("the use of /dev/{name}, which the target is built on, is unknown: {why}"),
+            format!("qdepth cannot check whether /dev/{name}, below the target, is in use: {why}"),
             "Run qdepth as root, with the nodes of all devices in /dev",
         )
     };
-    // In sysfs, `!` replaces the `/` of a name such as cciss/c0d0.
-    let node = system.path(format!("/dev/{}", name.replace('!', "/")));
+    let node = system.path(sysfs::node_path(name));
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
     // The system's device manager may hold a device for a moment.
     let claim = || open(&node, flags, Mode::empty());
