@@ -13,8 +13,8 @@ use crate::target::{Completion, Completions, CpuTime, Slot, Target, TargetFailur
 
 /// I/Os in one piece of memory: a longer list is never copied while the loop runs.
 const PIECE: usize = 1 << 16;
-/// Largest number of I/Os that are recorded of the loads of one worker: about half a GiB of memory.
-const RECORDED_MAX: usize = 1 << 23;
+/// Largest number of I/Os that all workers of a step record: about half a GiB of memory.
+pub const RECORDED_MAX: usize = 1 << 23;
 
 /// A completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,20 +28,25 @@ pub struct RecordedIo {
 }
 
 /// Like [`measure_together`], and also returns the I/Os of each load that its outcome counts, in
-/// the order of completion; at most the first 2^23, except flushes.
+/// the order of completion; at most the first `most`, except flushes.
 pub fn measure_recorded(
     target: &mut dyn Target,
     shards: &[Shard<'_>],
+    most: usize,
     start: Instant,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Vec<(Outcome, Vec<RecordedIo>)> {
     let start = start.max(target.now());
+    let windows = shards.iter().map(|shard| shard.point.delay_ns + shard.point.warm_up_ns);
+    let first_window = Nanos(windows.min().unwrap_or(0));
     let slots: usize = shards.iter().map(|shard| shard.slots() as usize).sum();
     let mut recorder = Recorder {
         inner: target,
         in_flight: vec![None; slots],
         pieces: vec![Vec::with_capacity(PIECE)],
+        from: start + first_window,
+        most,
         now: start,
     };
     let mut any: &mut dyn Target = &mut recorder;
@@ -96,6 +101,9 @@ struct Recorder<'a> {
     inner: &'a mut dyn Target,
     in_flight: Vec<Option<Pending>>,
     pieces: Vec<Vec<Completed>>,
+    /// Start of the first window; what completes before is not recorded.
+    from: Instant,
+    most: usize,
     /// Last time that the loop was given: the issue time of the requests that follow.
     now: Instant,
 }
@@ -109,13 +117,14 @@ impl Recorder<'_> {
             // The rest of a short transfer follows in the same slot.
             *place = Some(Pending { request, issued, left: left - moved });
         }
-        if moved < left || request.direction == Direction::Sync {
+        if moved < left || request.direction == Direction::Sync || at < self.from {
             return;
         }
+        if self.most == 0 {
+            return;
+        }
+        self.most -= 1;
         if self.pieces.last().is_none_or(|piece| piece.len() == PIECE) {
-            if self.pieces.len() == RECORDED_MAX / PIECE {
-                return;
-            }
             self.pieces.push(Vec::with_capacity(PIECE));
         }
         if let Some(piece) = self.pieces.last_mut() {

@@ -29,8 +29,8 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// Record of the run: sealed and marked as imported. `id` is a UUID, `now` a time in RFC 3339,
-    /// `qdepth_version` that of the importing program.
+    /// Record of the run: complete and marked as imported. `id` is a UUID, `now` a time in
+    /// RFC 3339, `qdepth_version` that of the importing program.
     pub fn record(&self, id: &str, now: &str, qdepth_version: &str) -> RunRecord {
         let mut mark = Finding::remark(Code::Imported)
             .label("program", &self.program)

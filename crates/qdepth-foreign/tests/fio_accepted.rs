@@ -163,3 +163,43 @@ fn appending_to_a_file_of_others_is_refused() {
     let why = refused.expect_err("a file of others").to_string();
     assert!(why.contains("file_append: refused: /there already has 1048576 B"), "{why}");
 }
+
+fn refusal(text: &str) -> String {
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).expect("jobs");
+    let refused = set.convert("jobs", 7, &|_| None, MissingFile::Refused);
+    refused.expect_err(text).to_string()
+}
+
+/// Blocks that nobody wrote would pass.
+#[test]
+fn verify_only_needs_an_earlier_writer_of_everything() {
+    let written = "[global]\nverify=md5\n[w]\nfilename=/x/a\nsize=1m\nrw=write\ndo_verify=0\n";
+    for job in [
+        "[v]\nstonewall\nfilename=/x/b\nsize=1m\nrw=read\nverify_only\n",
+        "[v]\nstonewall\nfilename=/x/a\nsize=2m\nrw=read\nverify_only\n",
+        "[v]\nfilename=/x/a\nsize=1m\nrw=read\nverify_only\n",
+    ] {
+        let why = refusal(&format!("{written}{job}"));
+        assert!(why.contains("verify_only: refused"), "{why}");
+    }
+}
+
+#[test]
+fn created_files_have_the_length_of_their_job() {
+    let area = |read: &str| {
+        let lay = "[lay]\ncreate_only=1\nfilename=/x/a:/x/b\nsize=8m\n";
+        let made = convert(&format!("{lay}[r]\nstonewall\nrw=read\nfilename=/x/a\n{read}"));
+        made.plan.own_profiles[0].area.size.clone().unwrap_or_default()
+    };
+    // Two files share the size.
+    assert_eq!([area(""), area("size=50%\n")], ["4MiB", "2MiB"]);
+    for (job, why) in [
+        ("filename=/dev/shm/f\nsize=1m", "qdepth creates no file in /dev"),
+        ("filename=/x/f\nsize=0", "add size="),
+        ("nrfiles=4\nsize=4m", "refused with nrfiles"),
+    ] {
+        let refused = refusal(&format!("[lay]\ncreate_only=1\n{job}\n"));
+        assert!(refused.contains(why), "{refused}");
+    }
+}

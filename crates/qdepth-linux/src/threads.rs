@@ -42,8 +42,10 @@ impl Threads {
         let (report, from) = channel();
         let file = Arc::new(file);
         let mut to = Vec::new();
-        for _ in 0..entries.clamp(1, THREADS_MAX) {
-            let (sender, work) = sync_channel(entries as usize);
+        let threads = entries.clamp(1, THREADS_MAX);
+        for _ in 0..threads {
+            // A thread serves the slots with its remainder.
+            let (sender, work) = sync_channel(entries.div_ceil(threads).max(1) as usize);
             let (file, report) = (Arc::clone(&file), report.clone());
             thread::Builder::new()
                 .name("qdepth-io".to_owned())

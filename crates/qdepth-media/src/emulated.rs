@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure, moved};
+use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
 
@@ -15,7 +15,7 @@ use crate::single::{Single, StreamRoute};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick, instant, ticks};
 
-/// Minimum number of slots: the engine's limit for one point.
+/// Minimum number of slots: the number of I/Os in flight that are served over NBD.
 pub const SLOTS: usize = 4096;
 
 /// Targets with a specialised fast path.
@@ -182,7 +182,7 @@ impl Emulated {
     /// Schedules the completion of a request of `size` bytes.
     #[inline]
     fn end(&mut self, end: End, size: u32) {
-        let result = if end.errno == 0 { moved(size) } else { -end.errno };
+        let result = if end.errno == 0 { size.cast_signed() } else { -end.errno };
         let at = instant(end.at).0.max(self.now.0).max(self.last_end);
         self.pending.push(at, end.slot, result);
     }

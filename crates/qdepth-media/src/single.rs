@@ -26,7 +26,8 @@ impl StreamRoute {
             read: request.direction == Direction::Read,
             trim: request.direction == Direction::Trim,
             offset: request.offset - self.from.min(request.offset) + self.to,
-            size: request.size,
+            // As much as a result can express: the loop submits the rest.
+            size: moved(request.size).unsigned_abs(),
         }
     }
 }
@@ -71,7 +72,7 @@ impl<M: Medium> Target for Single<'_, M> {
         let issued = self.host.process(ticks(now), 0, io, further);
         let at = self.host.share(issued, further);
         let end = instant(self.medium.submit(at, slot.0, io));
-        self.pending.push(end.0.max(now.0), slot.0, moved(io.size));
+        self.pending.push(end.0.max(now.0), slot.0, io.size.cast_signed());
     }
 
     #[inline(always)]

@@ -127,3 +127,16 @@ fn littles_law_holds_for_every_device() {
         }
     }
 }
+
+/// A result cannot express more than 2 GiB, so the loop submits the rest.
+#[test]
+fn large_blocks_are_served_once() {
+    let mib_per_s = |size: &str| {
+        let profile = format!("random = 0\nread = 100\nblock_size = \"{size}\"");
+        let point = point("media:p3700-800gb", 2, 120_000, &profile);
+        let outcome = measured("media:p3700-800gb", &point);
+        outcome.bytes() as f64 / outcome.duration.as_secs_f64() / f64::from(1 << 20)
+    };
+    let (small, large) = (mib_per_s("1GiB"), mib_per_s("3GiB"));
+    assert!((large / small - 1.0).abs() < 0.1, "{large} and {small} MiB/s");
+}

@@ -161,7 +161,7 @@ impl Placement {
             let (round, index) = (self.drawn / length, (self.drawn % length) as usize);
             self.drawn += 1;
             let first = if *advances { round * length } else { 0 };
-            return (first + places[index]) % positions;
+            return first.wrapping_add(places[index]) % positions;
         }
         let rank = match (&self.distribution, &self.law) {
             (Distribution::Zipf { .. }, Some(law)) => law.draw(random) as u64 - 1,

@@ -489,6 +489,25 @@ fn terse_lines_have_the_fields_of_installed_fio() {
 }
 
 #[test]
+fn create_only_fills_new_files_and_keeps_others() {
+    let workspace = Workspace::new();
+    workspace.write("theirs", "dear");
+    workspace.write("empty", "");
+    let line = "fio --name=a --create_only=1 --size=1m --filename=";
+    for name in ["theirs", "empty", "new/deep/file"] {
+        workspace.run(&format!("{line}{name}")).expect(0);
+    }
+    let length = |name: &str| std::fs::metadata(workspace.join(name)).expect(name).len();
+    assert_eq!(std::fs::read(workspace.join("theirs")).unwrap(), b"dear");
+    for name in ["empty", "new/deep/file"] {
+        assert!(length(name) >= 1 << 20, "{name}");
+    }
+    std::os::unix::fs::symlink("theirs", workspace.join("link")).unwrap();
+    workspace.run(&format!("{line}link")).expect(0);
+    assert_eq!(std::fs::read(workspace.join("theirs")).unwrap(), b"dear");
+}
+
+#[test]
 fn every_fio_option_is_answered() {
     if !has_tools("the options of fio", &["fio"]) {
         return;

@@ -99,7 +99,8 @@ impl JobSet {
             }
             let Some(mut loads) = refused.keep(made.loads(number, job, whole)) else { continue };
             if job.verifies_only {
-                refused.keep(self.must_be_written(job, &loads, &steps));
+                let earlier = steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
+                refused.keep(self.must_be_written(job, &loads, earlier));
                 loads = loads.iter().map(read_back).collect();
             } else if job.reads_back {
                 back.extend(loads.iter().map(read_back));
@@ -129,6 +130,9 @@ impl JobSet {
         }
         self.end_run(&mut steps, &mut made);
         refused.keep(self.all_emulated_or_none(&steps, &made.targets));
+        if steps.is_empty() {
+            refused.keep(self.files_have_names());
+        }
         let file_bytes = made.lay_out(steps.iter_mut().flatten());
         for step in &mut steps {
             // A plan lists the points of a step in this order.
@@ -433,6 +437,22 @@ impl PlanBuilder {
         Ok(offset.checked_next_multiple_of(unit).unwrap_or(offset))
     }
 
+    /// Bytes that the option size asks for in each of `files` files; of a file of `length`
+    /// bytes, where that is known.
+    fn requested_bytes(&self, job: &Job, files: u64, length: Option<u64>) -> Option<u64> {
+        match job.span.size {
+            Amount::Bytes(bytes) => Some(bytes / files),
+            Amount::Share(share) if share < 100.0 && self.absent == MissingFile::AnyLength => {
+                job.span.size.bytes(length).or(Some(0))
+            }
+            // As in fio, a share below all is rounded down to whole blocks.
+            Amount::Share(percent) => job.span.size.bytes(length).map(|bytes| match percent {
+                percent if percent < 100.0 => bytes - bytes % job.sizes.smallest(),
+                _ => bytes,
+            }),
+        }
+    }
+
     fn load(
         &mut self,
         job: &Job,
@@ -448,18 +468,8 @@ impl PlanBuilder {
             _ if folder.is_some() => None,
             _ => whole(path),
         };
-        let asked = match job.span.size {
-            Amount::Bytes(bytes) => Some(bytes / share),
-            Amount::Share(share) if share < 100.0 && self.absent == MissingFile::AnyLength => {
-                job.span.size.bytes(existing).or(Some(0))
-            }
-            // As in fio, a share below all is rounded down to whole blocks.
-            Amount::Share(percent) => job.span.size.bytes(existing).map(|bytes| match percent {
-                percent if percent < 100.0 => bytes - bytes % job.sizes.smallest(),
-                _ => bytes,
-            }),
-        };
-        let asked = asked.or_else(|| self.created_bytes(path).map(|bytes| bytes / share));
+        let length = existing.or_else(|| self.created_bytes(path));
+        let asked = self.requested_bytes(job, share, length);
         let is_device = folder.is_none() && path.starts_with("/dev/");
         if let (true, Some(all), false) = (job.appends && job.writes(), existing, is_device) {
             let why = format!(
@@ -473,7 +483,7 @@ impl PlanBuilder {
             // fio writes into a file without blocks.
             self.remark(job, path, Remark::FileWrittenInFull);
         }
-        let offset = self.begin(job, origin.clone, path, existing, made)?;
+        let offset = self.begin(job, origin.clone, path, length, made)?;
         // A missing device: one pass over all of it, whatever its length.
         let may_be_absent =
             existing.is_none() && (is_device || self.absent != MissingFile::Refused);
@@ -494,7 +504,10 @@ impl PlanBuilder {
                 return Err(refuse(job, format!("{made} does not exist: add size=… to create it")));
             }
             (Some(0), Some(all)) => all.saturating_sub(offset),
-            (Some(bytes), None) => bytes,
+            (Some(bytes), None) => match (job.span.size, length) {
+                (Amount::Share(_), Some(all)) => bytes.min(all.saturating_sub(offset)),
+                _ => bytes,
+            },
             (Some(bytes), Some(all)) => bytes.min(all.saturating_sub(offset)),
         };
         let all = existing.is_some_and(|all| area == all.saturating_sub(offset));

@@ -53,7 +53,12 @@ pub struct FioIo {
 /// Log with one row per I/O: `time_ms, value, direction, bytes, 0`, with the offset before the last
 /// column if `offsets`. As in fio, a value of the bandwidth log is in thousands of bytes/second,
 /// and a value of the IOPS log is 1.
-pub fn export_fio_ios(kind: FioLog, ios: &[FioIo], offsets: bool, start_ms: u64) -> String {
+pub fn export_fio_ios(
+    kind: FioLog,
+    ios: &[FioIo],
+    offsets_from: Option<u64>,
+    start_ms: u64,
+) -> String {
     let mut text = String::with_capacity(ios.len() * 32);
     for io in ios {
         let value = match kind {
@@ -64,8 +69,8 @@ pub fn export_fio_ios(kind: FioLog, ios: &[FioIo], offsets: bool, start_ms: u64)
         let ms = start_ms.saturating_add(io.completed_ns / 1_000_000);
         // Writing to a String never fails.
         let _ = write!(text, "{ms}, {value}, {}, {}", io.direction, io.size);
-        if offsets {
-            let _ = write!(text, ", {}", io.offset);
+        if let Some(begin) = offsets_from {
+            let _ = write!(text, ", {}", io.offset.saturating_add(begin));
         }
         text.push_str(", 0\n");
     }
@@ -169,10 +174,10 @@ mod tests {
             offset: 8192,
             size: 4096,
         };
-        let row = |kind, offsets| export_fio_ios(kind, &[io], offsets, 0);
+        let row = |kind, offsets: bool| export_fio_ios(kind, &[io], offsets.then_some(0), 0);
         assert_eq!(row(FioLog::Bandwidth, true), "2, 204800000, 1, 4096, 8192, 0\n");
         assert_eq!(row(FioLog::Iops, true), "2, 1, 1, 4096, 8192, 0\n");
         assert_eq!(row(FioLog::Latency, false), "2, 20, 1, 4096, 0\n");
-        assert_eq!(export_fio_ios(FioLog::Iops, &[io], false, 1000), "1002, 1, 1, 4096, 0\n");
+        assert_eq!(export_fio_ios(FioLog::Iops, &[io], None, 1000), "1002, 1, 1, 4096, 0\n");
     }
 }

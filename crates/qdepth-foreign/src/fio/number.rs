@@ -84,23 +84,20 @@ pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
     whole(number * ns)
 }
 
-/// Number and unit. As in fio, text after a sign that follows them is ignored.
 fn split(text: &str) -> Result<(f64, &str), String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number = text[..end].parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?;
-    let rest = text[end..].trim();
-    Ok((number, rest.find(is_sign).map_or(rest, |end| rest[..end].trim_end())))
+    Ok((number, text[end..].trim()))
 }
 
-fn is_sign(letter: char) -> bool {
-    matches!(letter, '+' | '-' | '*' | '/' | '%' | '^' | ',' | ':' | ';')
-}
-
-/// True if fio reads only the number at the start of the text, because a sign follows it.
-pub(super) fn is_cut(text: &str) -> bool {
-    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    let rest = digits.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).trim_start();
-    digits.len() < text.len() && rest.starts_with(is_sign)
+/// The number before a sign of arithmetic without parentheses, which is all that fio reads. The
+/// whole text if it is none: fio gives other signs a meaning, and `30s*2` becomes microseconds.
+pub(super) fn before_sign(text: &str, is_time: bool) -> &str {
+    let Some((number, _)) = text.split_once(['*', '+', '/', '^']) else { return text };
+    let number = number.trim();
+    let unit = number.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_unit = unit.is_empty() || (!is_time && unit.chars().all(|c| c.is_ascii_alphabetic()));
+    if is_unit && unit.len() < number.len() { number } else { text }
 }
 
 fn whole(value: f64) -> Result<u64, String> {
@@ -243,15 +240,25 @@ mod tests {
     }
 
     #[test]
-    fn number_ends_at_a_sign() {
-        for (text, value) in [("128*1", 128), ("4k*2", 4096), ("8m+4m", 8 << 20), ("4k+", 4096)] {
-            assert_eq!(size(text, Base::default()), Ok(value), "{text}");
-            assert!(is_cut(text), "{text}");
+    fn number_before_an_arithmetic_sign_counts() {
+        for (text, is_time, number) in [
+            ("128*1", false, "128"),
+            ("4k*2", false, "4k"),
+            ("8m+4m", false, "8m"),
+            ("4k+", false, "4k"),
+            ("40+20", true, "40"),
+        ] {
+            assert_eq!(before_sign(text, is_time), number, "{text}");
         }
-        assert_eq!(time_ns("40+20"), Ok(40_000_000_000));
-        assert_eq!(time_ns("30s*2"), Ok(30_000_000_000));
-        for whole in ["4k", "(2*4)", "30s", "", "k*2", "+4"] {
-            assert!(!is_cut(whole), "{whole}");
+        // fio reads these in other ways.
+        for (text, is_time) in
+            [("30s*2", true), ("1m,2m", false), ("1m-2m", false), ("4k:8k", false), ("1-2", true)]
+        {
+            assert_eq!(before_sign(text, is_time), text);
+            assert!(size(text, Base::default()).is_err() && time_ns(text).is_err(), "{text}");
+        }
+        for whole in ["4k", "(2*4)", "30s", "", "k*2", "*2", "+4", "-4"] {
+            assert_eq!(before_sign(whole, false), whole);
         }
         for bad in ["*2", "4q*2", "-4"] {
             assert!(size(bad, Base::default()).is_err(), "{bad}");

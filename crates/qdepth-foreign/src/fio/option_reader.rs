@@ -12,7 +12,7 @@ use qdepth_workload::FlowSpec;
 
 use super::access::Access;
 use super::job_parts::{Reporting, Span};
-use super::number::{Base, size, size as size_of, time_ns, time_with};
+use super::number::{Base, before_sign, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::{Section, Setting, each_once};
 use super::values::{
@@ -61,7 +61,7 @@ impl OptionReader<'_> {
             self.note_refused(setting.refuse(&self.section.name, why));
             return default;
         };
-        read(value).unwrap_or_else(|why| {
+        read(number_in(name, value)).unwrap_or_else(|why| {
             self.note_refused(setting.refuse(&self.section.name, why));
             default
         })
@@ -100,6 +100,16 @@ impl OptionReader<'_> {
 
     pub(super) fn refuse(&self, name: &str, why: impl Into<String>) -> FioRefusal {
         self.section.refuse_option(name, why)
+    }
+}
+
+/// Part of an option's value that fio reads.
+fn number_in<'t>(name: &str, text: &'t str) -> &'t str {
+    match name {
+        "iodepth" | "numjobs" | "size" | "io_size" | "offset" | "loops" | "number_ios"
+        | "fsync" | "fdatasync" => before_sign(text, false),
+        "runtime" | "ramp_time" | "startdelay" | "thinktime" => before_sign(text, true),
+        _ => text,
     }
 }
 

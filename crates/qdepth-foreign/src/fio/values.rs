@@ -173,12 +173,11 @@ impl Distribution {
         }
         if kind == "sequence" {
             fn number_of_place(text: &str) -> Result<u64, &str> {
-                text.trim().parse().map_err(|_| text)
+                text.trim().parse::<u32>().map(u64::from).map_err(|_| text)
             }
             let places: Result<Vec<u64>, &str> = argument.split(',').map(number_of_place).collect();
             return match places {
-                Ok(places) if places.len() <= 64 => Ok(Self::Sequence(places)),
-                Ok(_) => Err("a sequence has at most 64 places".to_owned()),
+                Ok(places) => Ok(Self::Sequence(places)),
                 Err(text) => Err(format!("`{text}` is not the number of a place")),
             };
         }
@@ -373,6 +372,8 @@ fn split(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
     let mut list = Vec::new();
     for part in text.split(':').map(str::trim).filter(|part| !part.is_empty()) {
         let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
+        // As in fio, a range counts as its start.
+        let bytes = bytes.split('-').next().unwrap_or(bytes);
         list.push((size(bytes, base)?, share_of(share)?));
         if list.len() > SIZES_MAX {
             return Err(format!("at most {SIZES_MAX} sizes are allowed"));

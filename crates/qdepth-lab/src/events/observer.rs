@@ -1,7 +1,7 @@
 //! Observers of a run: terminal, output of another tool, a web page. Besides the record of the run,
 //! events are the only output of this crate.
 
-pub use qdepth_engine::RecordedIo;
+pub use qdepth_engine::{RECORDED_MAX, RecordedIo};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_record::PhaseStep;
 use qdepth_record::event::{Message, Phase, PhaseEnded, PhaseProgress, PhaseStarted, RunEvent};

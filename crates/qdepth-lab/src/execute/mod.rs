@@ -20,7 +20,8 @@ use std::thread::{Builder, ScopedJoinHandle};
 use crate::ranks::{Loss, Lost};
 use anyhow::{Context, Result, anyhow, bail};
 use qdepth_engine::{
-    Ended, Fault, Interval, Outcome, RecordedIo, Shard, StopGroup, Target, join, measure_recorded,
+    Ended, Fault, Interval, Outcome, RECORDED_MAX, RecordedIo, Shard, StopGroup, Target, join,
+    measure_recorded,
 };
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
@@ -63,7 +64,8 @@ struct Common<'a> {
     written: &'a Written,
     stop: &'a AtomicBool,
     /// True if each I/O is recorded.
-    records: bool,
+    /// Number of I/Os that each worker records, if any.
+    records: Option<usize>,
     ready: Gate,
     start: OnceLock<Instant>,
 }
@@ -303,7 +305,8 @@ fn in_real_time(
     let ready = Gate::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
     let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
     let MeasureOptions { engine, stamp, written, .. } = options;
-    let records = options.observer.wants_ios();
+    let workers = shards.iter().map(Vec::len).sum::<usize>();
+    let records = options.observer.wants_ios().then(|| RECORDED_MAX / workers.max(1));
     let start = OnceLock::new();
     let common = Common { engine, stamp, written, stop, records, ready, start };
     let pulse = Pulse::start();
@@ -477,10 +480,10 @@ fn work(
     let start = common.start.get().copied().unwrap_or_default();
     let mut ios = Vec::new();
     let mut run = |target: &mut dyn Target| match common.records {
-        false => run_any(target, shard, start, common.stop, see),
-        true => {
+        None => run_any(target, shard, start, common.stop, see),
+        Some(most) => {
             let outcome;
-            (outcome, ios) = recorded(target, shard, start, common.stop, see);
+            (outcome, ios) = recorded(target, shard, most, start, common.stop, see);
             outcome
         }
     };
@@ -494,7 +497,7 @@ fn work(
         let payload = shard.point.payload;
         let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
         run(&mut repeating)
-    } else if common.records {
+    } else if common.records.is_some() {
         run(target.as_target())
     } else {
         target.measure_shard(shard, start, common.stop, see)
@@ -512,12 +515,14 @@ fn work(
 fn recorded(
     target: &mut dyn Target,
     shard: &Shard<'_>,
+    most: usize,
     start: Instant,
     stop: &AtomicBool,
     see: &mut dyn FnMut(&Interval),
 ) -> (Outcome, Vec<RecordedIo>) {
     let shards = std::slice::from_ref(shard);
-    let measured = measure_recorded(target, shards, start, stop, &mut |_, interval| see(interval));
+    let mut see = |_, interval: &Interval| see(interval);
+    let measured = measure_recorded(target, shards, most, start, stop, &mut see);
     measured.into_iter().next().unwrap_or_default()
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
 use anyhow::Result;
-use qdepth_engine::{Interval, Outcome, Shard, StopGroup, Target, measure_recorded};
+use qdepth_engine::{Interval, Outcome, RECORDED_MAX, Shard, StopGroup, Target, measure_recorded};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
@@ -174,7 +174,7 @@ fn in_virtual_time(
                 let _ = show.send((driver, *interval));
             };
             let outcomes = match records {
-                true => measure_recorded(&mut target, &shards, start, stop, &mut see),
+                true => measure_recorded(&mut target, &shards, RECORDED_MAX, start, stop, &mut see),
                 false => {
                     let outcomes = target.measure_together(&shards, start, stop, &mut see);
                     outcomes.into_iter().map(|outcome| (outcome, Vec::new())).collect()

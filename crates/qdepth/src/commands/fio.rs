@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use qdepth_files::{Folder, Input, Privacy, limit};
+use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::fio::{
     CommandLine, Converted, Engine, FioRefusals, FioRemark, InfoCommand, JobSet, MissingFile,
     OutputFormat, Surroundings, fio_options,
@@ -113,20 +113,20 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let names_report = words.ours.iter().any(|word| word.starts_with("--report"));
     run.report.no_report |= called == Called::Fio && !names_report;
     let results = Results::open(&line, &set, &converted, &run)?;
-    let quiet = !run.strict && !std::io::stderr().is_terminal();
+    let quiet = run.qdepth_quiet || (!run.strict && !std::io::stderr().is_terminal());
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
-    let _folders = CreatedFolders::make(&converted)?;
+    let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
     let watcher = Watcher::new(&screen, &converted.targets, output::logs_ios(&set));
     let status = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
         // Clients such as bench-fio treat any output of fio on standard error as a failure.
-        if !run.qdepth_quiet && called != Called::Fio {
+        if quiet && !run.qdepth_quiet && called != Called::Fio {
             output::findings(ran).iter().for_each(|line| print_line(line));
         }
-        results.logs.write(&set, &converted, &ran.points, &watcher)?;
+        results.logs.write(&set, &converted, &ran.points, &watcher, called == Called::Fio)?;
         if run.json {
             return print_raw(&export_json(&ran.run, &ran.points));
         }
@@ -302,34 +302,6 @@ fn of_nodes(cpus: &str) -> Result<String> {
         all.extend(found.iter().map(u32::to_string));
     }
     Ok(all.join(","))
-}
-
-/// Missing parent directories, created as fio creates them. Those that are empty at the end are
-/// removed again.
-struct CreatedFolders(Vec<PathBuf>);
-
-impl CreatedFolders {
-    fn make(converted: &Converted) -> Result<Self> {
-        let mut made = Self(Vec::new());
-        let elsewhere = |name: &&String| name.starts_with("media:") || name.starts_with("/dev/");
-        for target in converted.targets.iter().filter(|name| !elsewhere(name)) {
-            let lacks = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-            let missing: Vec<&Path> = Path::new(target).ancestors().take_while(lacks).collect();
-            made.0.extend(missing.iter().rev().map(|folder| folder.to_path_buf()));
-            if !missing.is_empty() {
-                Folder::make(Path::new(target), 0o777)?;
-            }
-        }
-        Ok(made)
-    }
-}
-
-impl Drop for CreatedFolders {
-    fn drop(&mut self) {
-        for folder in self.0.iter().rev() {
-            rustix::fs::rmdir(folder).ok();
-        }
-    }
 }
 
 /// Output files in fio's formats, opened before the measurement.

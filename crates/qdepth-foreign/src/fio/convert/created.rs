@@ -1,23 +1,34 @@
 //! Jobs that only lay out files, or only verify what other jobs wrote.
 
-use super::loads::{job_files, refuse};
+use super::loads::{paths, refuse};
 use super::{JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
 use crate::fio::load::NewFile;
 use crate::fio::refusal::FioRefusal;
 
 impl JobSet {
-    /// Checks that earlier jobs of the run write what a job verifies: the stamps of another run are
-    /// unknown.
+    /// Checks that jobs of earlier steps write all that a job verifies: the stamps of another run
+    /// are unknown, and blocks that nobody wrote would pass.
     pub(super) fn must_be_written(
         &self,
         job: &Job,
         loads: &[Load],
         steps: &[Vec<Load>],
     ) -> Result<(), FioRefusal> {
+        let end = |load: &Load| load.area.map(|area| load.offset.saturating_add(area));
+        let covers = |load: &Load, other: &Load| {
+            let reaches = match (end(other), end(load)) {
+                (Some(other), Some(end)) => other >= end,
+                (other, _) => other.is_none(),
+            };
+            other.target == load.target
+                && other.area_of == load.area_of
+                && other.offset <= load.offset
+                && reaches
+        };
         let writes = |load: &Load, other: &Load| {
             let writer = &self.jobs[other.origin.job];
-            writer.verify && writer.writes() && !other.reads_back && other.target == load.target
+            writer.verify && writer.writes() && !other.reads_back && covers(load, other)
         };
         let is_written = |load: &Load| steps.iter().flatten().any(|other| writes(load, other));
         if loads.iter().all(is_written) {
@@ -25,6 +36,17 @@ impl JobSet {
         }
         let why = "verify_only: refused: no job before it writes these files with verify=, and \
                    qdepth does not check data of another run; write and verify in one run";
+        Err(refuse(job, why))
+    }
+}
+
+impl JobSet {
+    /// Refuses jobs that only create several files without names: in qdepth, they are one.
+    pub(super) fn files_have_names(&self) -> Result<(), FioRefusal> {
+        let is_unnamed = |job: &&Job| job.filenames.is_empty() && job.entries > 1;
+        let Some(job) = self.jobs.iter().find(is_unnamed) else { return Ok(()) };
+        let why = "create_only: refused with nrfiles and without filename=: name each file, as in \
+                   filename=a:b";
         Err(refuse(job, why))
     }
 }
@@ -39,17 +61,19 @@ impl PlanBuilder {
     ) -> Result<(), FioRefusal> {
         let clones: Vec<Origin> = self.clones(number, job);
         for origin in &clones {
-            let files = job_files(job, origin.clone, whole)?;
-            for file in &files {
-                if file.path.starts_with("/dev/") || whole(&file.path).is_some() {
-                    continue;
-                }
-                let Some(all) = job.span.size.bytes(None) else {
-                    let why = format!("{} does not exist: add size=… to create it", file.path);
+            let files = paths(job, origin.clone);
+            for path in files.iter().filter(|path| whole(path).is_none()) {
+                if path.starts_with("/dev/") {
+                    let why = format!("{path} does not exist, and qdepth creates no file in /dev");
                     return Err(refuse(job, why));
-                };
+                }
+                let each = job.span.size.bytes(None).map_or(0, |all| all / files.len() as u64);
+                if each == 0 {
+                    let why = format!("{path} does not exist: add size=… to create it");
+                    return Err(refuse(job, why));
+                }
                 let start = job.span.offset.bytes(None).unwrap_or(0);
-                self.note_new(&file.path, start.saturating_add(all / files.len() as u64));
+                self.note_new(path, start.saturating_add(each));
             }
         }
         self.idle.extend(clones);

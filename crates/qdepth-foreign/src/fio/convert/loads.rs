@@ -33,20 +33,15 @@ pub(super) fn job_files(
     if job.engine == Engine::Null {
         return Ok(vec![JobFile { path: NOTHING.to_owned(), folder: None, depth: job.depth }]);
     }
-    let folder = job.directories.get(clone as usize % job.directories.len().max(1));
-    let within = |name: &str| match folder {
-        Some(folder) if !name.starts_with('/') => {
-            format!("{}/{name}", folder.trim_end_matches('/'))
-        }
-        _ => name.to_owned(),
-    };
+    let mut paths = paths(job, clone);
     if job.filenames.is_empty() {
-        let name = job.file_format.replace("$jobname", &job.name);
-        let name = name.replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
-        let folder = folder.cloned().unwrap_or_else(|| ".".to_owned());
-        return Ok(vec![JobFile { path: within(&name), folder: Some(folder), depth: job.depth }]);
+        let folder = Some(folder(job, clone).cloned().unwrap_or_else(|| ".".to_owned()));
+        let depth = job.depth;
+        return Ok(paths
+            .into_iter()
+            .map(|path| JobFile { path, folder: folder.clone(), depth })
+            .collect());
     }
-    let mut paths: Vec<String> = job.filenames.iter().map(|name| within(name)).collect();
     let made = |path: &String| !path.starts_with("/dev/") && whole(path).is_none();
     if (job.depth as usize) < paths.len() {
         if !paths.iter().all(made) {
@@ -66,6 +61,26 @@ pub(super) fn job_files(
     let file =
         |(number, path)| JobFile { path, folder: None, depth: each + u32::from(number < more) };
     Ok(paths.into_iter().enumerate().map(file).collect())
+}
+
+fn folder(job: &Job, clone: u32) -> Option<&String> {
+    job.directories.get(clone as usize % job.directories.len().max(1))
+}
+
+/// Paths of a clone's files; the one of `filename_format` if the job names none.
+pub(super) fn paths(job: &Job, clone: u32) -> Vec<String> {
+    let within = |name: &str| match folder(job, clone) {
+        Some(folder) if !name.starts_with('/') => {
+            format!("{}/{name}", folder.trim_end_matches('/'))
+        }
+        _ => name.to_owned(),
+    };
+    if job.filenames.is_empty() {
+        let name = job.file_format.replace("$jobname", &job.name);
+        let name = name.replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
+        return vec![within(&name)];
+    }
+    job.filenames.iter().map(|name| within(name)).collect()
 }
 
 /// Load that reads back the data of a writing load, once.

@@ -1,33 +1,19 @@
 //! Options that depend on other options or on the machine, or that have several parts.
 
+use std::rc::Rc;
+
 use qdepth_measure::Bytes;
 use qdepth_workload::{Durability, Operation, StridesSpec};
 
-use super::OptionReader;
+use super::{OptionReader, number_in};
 use crate::fio::access::Access;
 use crate::fio::job_parts::{Duplicates, ExitScope, LatencyGoal, Unified};
-use crate::fio::number::{is_cut, size, time_ns, time_with};
+use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
 use crate::fio::values::{Engine, Sizes, Trims, number, operation, percentage};
 use crate::remark::Remark;
 
-/// Options whose value is a number, of which fio ignores the rest.
-const NUMBERS: &[&str] = &[
-    "iodepth",
-    "numjobs",
-    "size",
-    "io_size",
-    "offset",
-    "runtime",
-    "ramp_time",
-    "startdelay",
-    "loops",
-    "thinktime",
-    "number_ios",
-    "fsync",
-    "fdatasync",
-];
 /// Shortest measurement of a depth, ns: the minimum length of a point.
 const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
 
@@ -328,11 +314,14 @@ impl OptionReader<'_> {
             note(name, Remark::PrioritiesReportedTogether);
         }
         note("latency_target", Remark::DepthsDoubled);
-        let cut = |name: &&&str| self.text(name).is_some_and(is_cut);
-        let numbers = NUMBERS.iter().filter(cut).filter_map(|name| self.get(name));
+        let is_cut = |setting: &&Rc<Setting>| {
+            let is_last =
+                self.get(&setting.name).is_some_and(|last| std::ptr::eq(last, &***setting));
+            is_last && self.text(&setting.name).is_some_and(|t| number_in(&setting.name, t) != t)
+        };
         let cut =
-            |setting: &Setting| setting.remark(&self.section.name, Remark::RestOfValueIgnored);
-        notes.extend(numbers.map(cut));
+            |setting: &Rc<Setting>| setting.remark(&self.section.name, Remark::RestOfValueIgnored);
+        notes.extend(self.section.settings.iter().filter(is_cut).map(cut));
         notes
     }
 

@@ -102,11 +102,17 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
 }
 
 /// True if the backlog comes from random arrivals alone: less than half of the queue depth was used
-/// on average, so the queue is stable and empties again.
+/// on average, so the queue is stable and empties again, and it was never longer than such a queue
+/// can be. One of an M/M/1 queue at half load reaches 40 with a probability of 2^-40 per arrival; a
+/// device that pauses leaves a longer one.
 fn only_bursts(point: &Point, outcome: &Outcome) -> bool {
-    let depth = f64::from(point.queue_depth) * f64::from(point.streams);
-    let used = outcome.in_flight_integral / (outcome.duration.0.max(1) as f64 * depth.max(1.0));
-    matches!(point.arrivals, Arrivals::Poisson { .. }) && used < 0.5
+    const BURST: u64 = 40;
+    let slots = u64::from(point.queue_depth) * u64::from(point.streams);
+    let used =
+        outcome.in_flight_integral / (outcome.duration.0.max(1) as f64 * (slots as f64).max(1.0));
+    matches!(point.arrivals, Arrivals::Poisson { .. })
+        && used < 0.5
+        && outcome.backlog_max <= slots + BURST
 }
 
 fn short_transfers(outcome: &Outcome) -> Option<Finding> {

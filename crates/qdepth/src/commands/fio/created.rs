@@ -1,19 +1,17 @@
 //! Files of jobs that measure nothing (`create_only`).
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_files::Folder;
 use qdepth_foreign::fio::{Converted, NewFile};
-use qdepth_host::measurement_file::{Wanted, clear_named};
+use qdepth_host::label::LABEL_BYTES;
+use qdepth_host::measurement_file::{Wanted, clear, clear_named};
 use qdepth_host::system::System;
 use qdepth_host::target::{Kind, inspect};
 use qdepth_lab::failure::Usage;
-
-/// Unit of a file that qdepth lays out, bytes.
-const UNIT: u64 = 4096;
 
 /// Creates and fills the files of jobs that measure nothing. They are kept and labelled, so that
 /// later runs may write to them. No other file is changed.
@@ -24,22 +22,56 @@ pub(super) fn lay_out(converted: &Converted) -> Result<()> {
 fn lay_out_file(file: &NewFile) -> Result<()> {
     let system = System::real();
     let path = Path::new(&file.path);
+    let run_id = uuid::Uuid::now_v7().to_string();
+    let size_bytes = file.bytes.checked_next_multiple_of(LABEL_BYTES).unwrap_or(file.bytes);
+    let wanted =
+        Wanted { size_bytes, run_id: &run_id, now: Timestamp::now(), keep: true, direct: false };
+    let mut no_progress = |_| ControlFlow::Continue(());
+    if path.exists() {
+        // An empty file, which stays if it cannot be filled.
+        clear(&system, &inspect(&system, path)?, &wanted, 0)?.make(&wanted, &mut no_progress)?;
+        return Ok(());
+    }
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Usage(format!("{}: is not the name of a file", file.path)))?;
     let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
-    if !folder.exists() {
-        Folder::make(folder, 0o777)?;
-    }
+    // Removed again if a guard refuses the file.
+    let _folders = CreatedFolders::make([folder])?;
     let directory = inspect(&system, folder)?;
     if !matches!(directory.kind, Kind::Directory(_)) {
         return Err(Usage(format!("{}: is not a directory", folder.display())).into());
     }
-    let run_id = uuid::Uuid::now_v7().to_string();
-    let size_bytes = file.bytes.checked_next_multiple_of(UNIT).unwrap_or(file.bytes);
-    let wanted =
-        Wanted { size_bytes, run_id: &run_id, now: Timestamp::now(), keep: true, direct: false };
-    let cleared = clear_named(&system, &directory, name, &wanted, 0)?;
-    cleared.make(&wanted, &mut |_| ControlFlow::Continue(()))?;
+    clear_named(&system, &directory, name, &wanted, 0)?.make(&wanted, &mut no_progress)?;
     Ok(())
+}
+
+/// Missing parent directories, created as fio creates them. Those that are empty at the end are
+/// removed again.
+pub(super) struct CreatedFolders(Vec<PathBuf>);
+
+impl CreatedFolders {
+    pub(super) fn make<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Result<Self> {
+        let mut made = Self(Vec::new());
+        let elsewhere = |path: &&Path| {
+            path.to_str().is_some_and(|name| name.starts_with("media:")) || path.starts_with("/dev")
+        };
+        for folder in folders.into_iter().filter(|path| !elsewhere(path)) {
+            let lacks = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+            let missing: Vec<&Path> = folder.ancestors().take_while(lacks).collect();
+            made.0.extend(missing.iter().rev().map(|folder| folder.to_path_buf()));
+            if !missing.is_empty() {
+                Folder::make(folder, 0o777)?;
+            }
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for CreatedFolders {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            rustix::fs::rmdir(folder).ok();
+        }
+    }
 }

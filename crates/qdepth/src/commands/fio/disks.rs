@@ -44,9 +44,12 @@ impl<'a> Watcher<'a> {
         self.disks.iter().filter_map(|disk| DiskCounters::read(&self.system, disk).ok()).collect()
     }
 
-    /// I/Os of a point, in the order of completion.
-    pub(super) fn ios_of(&self, point: u32) -> Vec<FioIo> {
-        self.ios.borrow().get(&point).cloned().unwrap_or_default()
+    /// Calls `export` with the I/Os of a point, in the order of completion.
+    pub(super) fn with_ios<T>(&self, point: u32, export: impl FnOnce(&[FioIo]) -> T) -> T {
+        let mut all = self.ios.borrow_mut();
+        let ios = all.entry(point).or_default();
+        ios.sort_by_key(|io| io.completed_ns);
+        export(ios)
     }
 
     /// Difference between the last and the first counters of each disk.
@@ -119,6 +122,5 @@ impl Observer for Watcher<'_> {
         let mut all = self.ios.borrow_mut();
         let all = all.entry(point.index).or_default();
         all.extend(ios.iter().map(|io| as_logged(io, first)));
-        all.sort_by_key(|io| io.completed_ns);
     }
 }
