@@ -108,7 +108,7 @@ impl InFlight {
 }
 
 /// Driver of one load. `P` decides when it issues; `RESPONSE` is true if response times differ from
-/// service times.
+/// latencies.
 pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     point: &'a Point,
     number: usize,

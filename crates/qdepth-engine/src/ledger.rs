@@ -28,7 +28,7 @@ fn response_times(directions: &[DirectionOutcome]) -> u128 {
         .sum()
 }
 
-/// Statistics of one point. `RESPONSE` is true if response times differ from service times (open
+/// Statistics of one point. `RESPONSE` is true if response times differ from latencies (open
 /// loop).
 ///
 /// The cost per I/O of this code limits the rate that can be measured. Work that is the same for

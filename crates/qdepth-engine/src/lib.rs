@@ -27,7 +27,7 @@ pub use durable::DurableParts;
 pub use join::{append_segment, into_warm_up, join};
 pub use minimum_rate::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
-pub use recorder::{RecordedIo, measure_recorded};
+pub use recorder::{RECORDED_MAX, RecordedIo, measure_recorded};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};
 pub use target::{

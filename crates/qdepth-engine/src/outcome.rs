@@ -69,7 +69,7 @@ pub struct DirectionOutcome {
     pub short: u64,
     /// Completed − issued.
     pub latency: LatencyHistogram,
-    /// Completed − intended; `None` in a closed loop, where it equals the service time.
+    /// Completed − intended; `None` in a closed loop, where it equals the latency.
     pub response_time: Option<LatencyHistogram>,
 }
 

@@ -8,7 +8,7 @@ use crate::shard::Shard;
 use crate::target::Slot;
 
 /// A pacing rule over the slots of a driver. Stream `s` owns the `queue_depth` slots from `s ×
-/// outstanding`.
+/// queue_depth`.
 pub(crate) trait Pacing {
     /// Notes that a slot has become free.
     fn released(&mut self, slot: Slot);

@@ -15,7 +15,7 @@ pub struct Interval {
     pub completed: [u64; 3],
     /// Bytes of the completed reads, writes and trims.
     pub bytes: [u64; 3],
-    /// Sum of the service times, ns.
+    /// Sum of the latencies, ns.
     pub latency_sum: u64,
     /// Sum of the response times, ns.
     pub response_time_sum: u64,

@@ -286,7 +286,7 @@ fn recorded_ios_are_those_that_the_outcome_counts() {
     let stop = AtomicBool::new(false);
     let start = Instant(0);
     let plain = measure_together(&mut target(), &shards, start, &stop, &mut |_, _| {});
-    let recorded = measure_recorded(&mut target(), &shards, start, &stop, &mut |_, _| {});
+    let recorded = measure_recorded(&mut target(), &shards, 1 << 20, start, &stop, &mut |_, _| {});
     for ((outcome, ios), plain) in recorded.iter().zip(&plain) {
         assert_eq!(outcome.completed(), plain.completed(), "recording changes no result");
         assert_eq!(ios.len() as u64, outcome.completed());

@@ -78,7 +78,7 @@ pub struct Slice {
     pub ios: u64,
     /// Bytes of the completed requests.
     pub bytes: u64,
-    /// Sum of their service times, ns.
+    /// Sum of their latencies, ns.
     pub latency_ns: u64,
     /// Length.
     pub length: Nanos,

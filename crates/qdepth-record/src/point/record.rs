@@ -28,7 +28,7 @@ impl PointRecord {
         [&self.reads, &self.writes, &self.trims]
     }
 
-    /// Response times of reads, writes and trims; in a closed loop these are the service times.
+    /// Response times of reads, writes and trims; in a closed loop these are the latencies.
     pub(crate) fn response_times(&self) -> LatencyHistogram {
         let mut all = LatencyHistogram::new();
         for each in self.transfers() {

@@ -57,7 +57,7 @@ pub struct PointSummary {
     pub mib_per_s: f64,
     /// Latency from submission to completion.
     pub latency: ByDirection,
-    /// Latency from the intended time to completion; in a closed loop the service time.
+    /// Latency from the intended time to completion; in a closed loop the latency.
     pub response_time: ByDirection,
     /// Durable writes without their syncs; `None` if no sync belongs to a write.
     pub write_part: Option<LatencySummary>,

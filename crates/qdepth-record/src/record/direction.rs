@@ -20,7 +20,7 @@ record! {
     latency "Histogram of completed − issued."
         kept LatencyHistogram = "latency": histogram,;
     response_time "Histogram of completed − intended; NULL in a closed loop, where it would equal \
-                   the service time."
+                   the latency."
         kept Option<LatencyHistogram> = "response_time": response_time,;
     // Only points that are never merged have statistics of other programs.
     stated "Imported results: latencies reported by the other program, as JSON (`count`, `min_ns`, \

@@ -1,5 +1,5 @@
 //! Latency of a point over time: for each slice of its measured time, the distribution of the
-//! service times, and percentiles (a latency heat map, Gregg 2010).
+//! latencies, and percentiles (a latency heat map, Gregg 2010).
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ impl<'v> Course<'v> {
         has_latencies.then_some(Self { record, title, slices })
     }
 
-    /// Shortest and longest service time, ns.
+    /// Shortest and longest latency, ns.
     fn range_ns(&self) -> (f64, f64) {
         let ends = |slice: &Slice| Some((slice.times.min()?.0 as f64, slice.times.max()?.0 as f64));
         let ends = self.slices.iter().filter_map(ends);
@@ -257,7 +257,7 @@ pub(crate) fn in_lines(view: &View<'_>) -> Vec<String> {
     courses(view).iter().flat_map(|course| course.lines(view)).collect()
 }
 
-/// Index in the plan of the point with the longest 99.9th percentile of the service time.
+/// Index in the plan of the point with the longest 99.9th percentile of the latency.
 pub fn longest_tail<'p>(points: impl IntoIterator<Item = &'p PointRecord>) -> Option<u32> {
     let tail = |point: &PointRecord| {
         let all = point.transfers().into_iter();

@@ -46,11 +46,16 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     } else {
         on_screen(&report, lang, options.all)?;
     }
-    Ok(match (report.count("slower"), report.count("inconclusive"), report.rows.len()) {
+    Ok(status(&report))
+}
+
+/// Exit status of a comparison. Without points that are valid on both sides, it has no rows.
+pub(crate) fn status(report: &Versus) -> Status {
+    match (report.count("slower"), report.count("inconclusive"), report.rows.len()) {
         (0, 0, 1..) => Status::Valid,
         (0, ..) => Status::CannotTell,
         _ => Status::Invalid,
-    })
+    }
 }
 
 /// Prints the answer, then differing and inconclusive rows, then notes.

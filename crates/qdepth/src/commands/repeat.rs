@@ -14,6 +14,7 @@ use qdepth_report::{
 };
 use qdepth_workload::Choices;
 
+use crate::commands::compare::status;
 use crate::commands::read::print_list;
 use crate::exit_status::{Status, status_of};
 use crate::flags::{REPORT_NAME, RunOptions};
@@ -353,12 +354,7 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
     if let [a, b] = groups.as_slice() {
         context.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
-    let any = |verdict: &str| all.iter().any(|comparison| comparison.count(verdict) > 0);
-    // A comparison without valid points has no rows.
-    let undecided = any("inconclusive") || all.iter().any(|comparison| comparison.rows.is_empty());
-    Ok(match (any("slower"), undecided) {
-        (true, _) => Status::Invalid,
-        (false, true) => Status::CannotTell,
-        (false, false) => Status::Valid,
-    })
+    let statuses: Vec<Status> = all.iter().map(status).collect();
+    let worst = [Status::Invalid, Status::CannotTell].into_iter().find(|s| statuses.contains(s));
+    Ok(worst.unwrap_or(Status::Valid))
 }
