@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_workload::TomlError;
 use serde::Deserialize;
 
 use crate::catalogue;
@@ -9,6 +10,9 @@ use crate::checked::Checked;
 use crate::error::MediaError;
 use crate::known::ErrorModel;
 use crate::parameter::{KINDS, Values, parameters};
+
+/// Leads to all fields of a device model.
+const FIELDS: &str = "`qdepth media p3700-800gb` shows a complete device model";
 
 /// Number with its source.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -120,7 +124,8 @@ impl Description {
     /// Reads a device model file. `name` identifies it in errors.
     pub fn read(name: &str, text: &str) -> Result<Self, MediaError> {
         let wrong = |why: String| MediaError::Description { name: name.to_owned(), why };
-        let mut own: Self = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let mut own: Self = toml::from_str(text)
+            .map_err(|error| wrong(TomlError::new(text, &error, FIELDS).to_string()))?;
         if let Some(other) = &own.like {
             if other == name {
                 return Err(wrong("`like` names the device model itself".to_owned()));

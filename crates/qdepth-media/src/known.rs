@@ -11,7 +11,7 @@ const BEYOND: f64 = 1.01;
 
 /// Error model of a fitted device model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "struct Known")]
+#[serde(deny_unknown_fields)]
 pub struct ErrorModel {
     /// Root mean square of ln(emulated ÷ measured) of the rates at held-out points.
     pub error: f64,

@@ -28,7 +28,7 @@ pub struct WeightedSize {
 
 /// Block size: one size, or a weighted mix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a size, such as \"8KiB\", or a list of { size, weight }")]
 pub enum SizeSpec {
     /// One size, for example `"8KiB"`.
     One(String),

@@ -6,24 +6,28 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::profile::{PlanFile, Profile};
+use crate::toml_error::TomlError;
+
+/// Leads to all fields of plans and profiles.
+const FIELDS: &str = "`qdepth schema plan` lists all fields";
 
 impl FromStr for PlanFile {
-    type Err = toml::de::Error;
+    type Err = TomlError;
 
     /// # Errors
     /// If the text is not a plan, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        toml::from_str(text)
+        toml::from_str(text).map_err(|error| TomlError::new(text, &error, FIELDS))
     }
 }
 
 impl FromStr for Profile {
-    type Err = toml::de::Error;
+    type Err = TomlError;
 
     /// # Errors
     /// If the text is not a profile, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        toml::from_str(text)
+        toml::from_str(text).map_err(|error| TomlError::new(text, &error, FIELDS))
     }
 }
 
@@ -31,10 +35,11 @@ impl FromStr for Profile {
 ///
 /// # Errors
 /// If the text is something else, with the line.
-pub fn profiles(text: &str) -> Result<Vec<Profile>, toml::de::Error> {
+pub fn profiles(text: &str) -> Result<Vec<Profile>, TomlError> {
     #[derive(Deserialize)]
     struct Profiles {
         profile: Vec<Profile>,
     }
-    toml::from_str(text).map(|Profiles { profile }| profile)
+    let read = toml::from_str(text).map(|Profiles { profile }| profile);
+    read.map_err(|error| TomlError::new(text, &error, FIELDS))
 }

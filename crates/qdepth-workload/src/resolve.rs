@@ -10,6 +10,7 @@ use crate::plan::{Plan, Point};
 use crate::profile::{PlanFile, Profile, TargetsSpec};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
+use crate::toml_error::TomlError;
 use crate::written_targets::WrittenTargets;
 
 pub use self::choices::{Choices, Preconditioning, STANDARD_AREA, Stairs, TargetShape, Wear};
@@ -70,7 +71,7 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
         shipped_profile_names().for_each(|name| known.push(name));
         no_such(name, &known)
     })?;
-    text.parse().map_err(|e: toml::de::Error| ResolveError::Shipped(name.to_owned(), e.to_string()))
+    text.parse().map_err(|e: TomlError| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
 
 /// Targets that the plan writes to with these choices, determined before a target is opened.
