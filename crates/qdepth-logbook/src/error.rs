@@ -121,12 +121,12 @@ pub enum LogbookError {
         /// Remedy.
         instead: &'static str,
     },
-    /// The file was moved, replaced or removed while it was in use.
+    /// The file was moved, replaced or removed while it was in use, or its storage failed.
     #[error(
-        "{path} was moved, replaced or removed while it was in use. All measurements are in \
-         {copy}; list them with `qdepth list --logbook {copy}`. Then start a new run with a \
-         logbook that stays in \
-         place", path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
+        "{path} was moved, replaced or removed while it was in use, or its storage failed. All \
+         measurements are in {copy}; list them with `qdepth list --logbook {copy}`. Then start a \
+         new run with a logbook that stays in place, on storage that works",
+        path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
     )]
     Displaced {
         /// Path of the logbook.

@@ -1,5 +1,5 @@
-//! Rescue of a logbook whose file was moved, replaced or removed while it was open: its contents
-//! are copied to a new file.
+//! Rescue of a logbook whose file was moved, replaced or removed while it was open, or whose
+//! storage failed: its contents are copied to a new file.
 
 use std::path::{Path, PathBuf};
 

@@ -12,14 +12,21 @@ use crate::rescue;
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
+/// True if the storage of the logbook failed, or was made read-only because it did.
+fn is_unwritable(result: &Result<()>) -> bool {
+    let Err(LogbookError::Sqlite { source, .. }) = result else { return false };
+    let code = source.sqlite_error_code();
+    matches!(code, Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly))
+}
+
 /// Highest numbers of the tables to which each write adds.
 const NEWEST: &str = "SELECT coalesce((SELECT max(sequence) FROM run), 0),
     coalesce((SELECT max(id) FROM observation), 0), coalesce((SELECT max(id) FROM point), 0),
     coalesce((SELECT max(id) FROM finding), 0)";
 
 impl Logbook {
-    /// Runs a transaction, which is valid only if the file is still in place. Otherwise, everything
-    /// is written to a copy, and an error reports it.
+    /// Runs a transaction, which is valid only if the file is still in place. Otherwise, and if its
+    /// storage fails, everything is written to a copy, and an error reports it.
     pub(crate) fn write(
         &mut self,
         what: &'static str,
@@ -29,13 +36,21 @@ impl Logbook {
         if result.is_ok() {
             bring_into_file(&self.connection);
         }
-        if self.rescued.is_none() && self.file.as_ref().is_some_and(|file| !file.is_in_place()) {
-            let (path, broken) =
-                (self.path.clone(), matches!(result, Err(LogbookError::Sqlite { .. })));
-            let (copy, file) = rescue::copy(&self.connection, &path)
-                .map_err(|source| LogbookError::Lost { path, source: Box::new(source) })?;
+        let is_lost = self.file.as_ref().is_some_and(|file| !file.is_in_place());
+        if self.rescued.is_none() && (is_lost || is_unwritable(&result)) {
+            let path = self.path.clone();
+            let (copy, file) = match (rescue::copy(&self.connection, &path), result) {
+                (Ok(copy), stored) => {
+                    result = stored;
+                    copy
+                }
+                (Err(source), _) if is_lost => {
+                    return Err(LogbookError::Lost { path, source: Box::new(source) });
+                }
+                (Err(_), stored) => return stored,
+            };
             (self.connection, self.rescued) = (copy, Some(file));
-            if broken {
+            if matches!(result, Err(LogbookError::Sqlite { .. })) {
                 result = self.write_once(what, &work);
             }
         }

@@ -115,3 +115,66 @@ fn logbook_with_missing_wal_is_reported() {
     let error = Logbook::open_read_only(&file).unwrap_err();
     assert!(error.is_absent() && error.to_string().contains("-wal file next to it"), "{error}");
 }
+
+/// File system on a loop device of its own; unmounted at the end.
+#[cfg(test)]
+struct Mounted {
+    folder: tempfile::TempDir,
+    device: String,
+}
+
+#[cfg(test)]
+impl Mounted {
+    /// `None`, with a line, if this user or machine cannot mount it.
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().display();
+        let made = shell(&format!(
+            "cd {name} && mkdir at && truncate -s 64M image && mkfs.ext4 -q image && losetup -f \
+             --show image && mount -o errors=remount-ro $(losetup -n -O NAME -j image) at"
+        ));
+        if made.is_none() {
+            println!("SKIPPED: no file system can be mounted");
+        }
+        made.map(|device| Self { folder, device })
+    }
+
+    fn logbook(&self) -> PathBuf {
+        self.folder.path().join("at/qdepth.db")
+    }
+
+    /// The kernel finds an error and allows no more writes.
+    fn fail(&self) {
+        let name = self.device.trim_start_matches("/dev/");
+        fs::write(format!("/sys/fs/ext4/{name}/trigger_fs_error"), "1").unwrap();
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        shell(&format!("umount {}/at; losetup -d {}", self.folder.path().display(), self.device));
+    }
+}
+
+/// Output of a line of the shell, if it succeeded.
+#[cfg(test)]
+fn shell(line: &str) -> Option<String> {
+    let output = std::process::Command::new("sh").args(["-c", line]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
+}
+
+#[test]
+fn logbook_on_failed_storage_is_copied() {
+    let Some(mounted) = Mounted::new() else { return };
+    let mut logbook = Logbook::open(mounted.logbook()).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    logbook.add_point(ID, &point(0)).unwrap();
+    mounted.fail();
+    let copy = copy_of(logbook.add_point(ID, &point(1)));
+    drop(logbook);
+    assert_eq!(points(&copy), 2);
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(PathBuf::from(format!("{}{ending}", copy.display())));
+    }
+}
