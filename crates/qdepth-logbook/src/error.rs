@@ -147,8 +147,8 @@ pub enum LogbookError {
     },
     /// A file next to the logbook that SQLite would delete, or that names a file to delete.
     #[error(
-        "{sibling} is next to the logbook and not part of it, but SQLite would delete it. Move it \
-         to another directory, or name another logbook with --logbook",
+        "{sibling} is next to the logbook and not part of it, but SQLite would apply or delete it. \
+         Move it to another directory, or name another logbook with --logbook",
         sibling = .sibling.display()
     )]
     ForeignSibling {

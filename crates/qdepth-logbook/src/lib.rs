@@ -10,6 +10,7 @@ mod digest;
 mod error;
 mod failure;
 mod file_name;
+mod foreign_log;
 mod headlines;
 mod keeping;
 mod live;

@@ -15,6 +15,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::digest::Chain;
 use crate::error::LogbookError;
 use crate::file_name::sibling;
+use crate::foreign_log;
 use crate::read::{unreadable, version};
 
 /// Application ID in SQLite's header: "qdep".
@@ -65,6 +66,7 @@ fn open_or_make(path: &Path) -> Result<(Connection, Named)> {
     let fresh = is_fresh(&connection, path)?;
     if !fresh {
         check_identity(&connection, path)?;
+        foreign_log::refuse(&connection, file.path(), open_immutable)?;
     }
     let pragmas = |connection: &Connection| {
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -122,6 +124,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
         return Err(LogbookError::empty(path, is_marked(&connection)));
     }
     check_identity(&connection, path)?;
+    foreign_log::refuse(&connection, file.path(), open_immutable)?;
     Ok((connection, file))
 }
 

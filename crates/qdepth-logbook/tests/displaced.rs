@@ -178,3 +178,29 @@ fn logbook_on_failed_storage_is_copied() {
         let _ = fs::remove_file(PathBuf::from(format!("{}{ending}", copy.display())));
     }
 }
+
+#[test]
+fn log_of_another_logbook_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old.db", "new.db"].map(|name| folder.path().join(name));
+    let [old_log, new_log] =
+        [&old, &new].map(|file| PathBuf::from(format!("{}-wal", file.display())));
+    let other = "01890000-0000-7000-8000-000000000037";
+    let mut held = Logbook::open(&old).unwrap();
+    held.begin_run(&run(other)).unwrap();
+    let mut logbook = Logbook::open(&new).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    logbook.add_point(ID, &point(0)).unwrap();
+    drop(logbook);
+    let before = fs::read(&new).unwrap();
+    fs::copy(&old_log, &new_log).unwrap();
+    let refused = [Logbook::open(&new).err(), Logbook::open_read_only(&new).err()];
+    for error in refused {
+        assert!(matches!(error, Some(LogbookError::ForeignSibling { .. })), "{error:?}");
+    }
+    assert!(fs::read(&new).unwrap() == before);
+    assert_eq!(fs::read(&new_log).unwrap(), fs::read(&old_log).unwrap());
+    fs::remove_file(&new_log).unwrap();
+    let _ = fs::remove_file(PathBuf::from(format!("{}-shm", new.display())));
+    assert_eq!(points(&new), 1);
+}
