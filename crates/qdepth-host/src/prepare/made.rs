@@ -19,13 +19,17 @@ pub(super) enum UndoState {
 
 /// Device whose signatures an action removes.
 pub(super) fn wiped(action: &Action) -> Option<&super::Node> {
-    match action {
-        Action::Run { tool: Tool::Wipefs, words } => words.iter().find_map(|word| match word {
-            Word::Device(node) => Some(node),
-            _ => None,
-        }),
+    let Action::Run { tool, words } = action else { return None };
+    let removes = match tool {
+        Tool::Wipefs | Tool::Pvremove => true,
+        Tool::Mdadm => words.contains(&Word::from("--zero-superblock")),
+        _ => false,
+    };
+    let device = words.iter().find_map(|word| match word {
+        Word::Device(node) => Some(node),
         _ => None,
-    }
+    });
+    device.filter(|_| removes)
 }
 
 /// Partitions of a device, and the file systems and partition tables on it and on them, by type and

@@ -681,6 +681,33 @@ fn undo_leaves_a_different_device_unchanged() {
     assert!(other.contains("Nothing"), "{other}");
 }
 
+/// Contents that somebody else stored there since the preparation must stay.
+#[test]
+fn undo_compares_contents_before_every_removal() {
+    let steps = [
+        "step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/a\"",
+        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\n\
+         members = [\"/dev/a\", \"/dev/b\"]",
+        "step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = [\"/dev/a\", \"/dev/b\"]",
+    ];
+    let compared: Vec<String> = steps
+        .iter()
+        .flat_map(|step| read_step(step).undo(true))
+        .filter(|undo| made::wiped(&undo.action).is_some())
+        .map(|undo| undo.action.text())
+        .collect();
+    assert_eq!(
+        compared,
+        [
+            "wipefs -a /dev/a",
+            "mdadm --zero-superblock /dev/a",
+            "mdadm --zero-superblock /dev/b",
+            "pvremove -y /dev/a",
+            "pvremove -y /dev/b",
+        ]
+    );
+}
+
 /// A step that fails has not made what was on the device before.
 #[test]
 fn undo_of_a_failed_step_wipes_nothing() {
