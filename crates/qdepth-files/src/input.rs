@@ -35,6 +35,8 @@ pub mod limit {
     pub const TRACE: Limit = Limit { what: "trace", bytes: 64 * MIB };
     /// fio job file, or a file that it includes.
     pub const JOB: Limit = Limit { what: "job file", bytes: 16 * MIB };
+    /// Configuration of Iometer.
+    pub const ICF: Limit = Limit { what: "Iometer configuration", bytes: 16 * MIB };
     /// Result of another program; fio's logs have a line per request.
     pub const RESULT: Limit = Limit { what: "result", bytes: 1024 * MIB };
     /// Device model.

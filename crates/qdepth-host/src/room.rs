@@ -23,8 +23,8 @@ fn remedy(free: u64, spare: u64) -> String {
     };
     match (24..63).rev().map(|power| 1 << power).find(has_room) {
         Some(size) => format!(
-            "Use a smaller file (--file-size {}, a smaller --area, or fewer --bytes-per-thread of \
-             `bandwidth`), or a file system with more free space",
+            "Use a smaller file, for example --file-size {0} (with the plan `bandwidth`, a smaller \
+             --bytes-per-thread), or a file system with more free space",
             Bytes(size)
         ),
         None => "Free some space there, or use a file system with more free space".to_owned(),

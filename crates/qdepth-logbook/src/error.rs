@@ -27,10 +27,7 @@ const FILES: usize = 4;
 #[derive(Debug, thiserror::Error)]
 pub enum LogbookError {
     /// The file exists and is not a logbook; it was not changed.
-    #[error(
-        "{path} is not a qdepth logbook ({why}) and was not changed. Name another file with \
-         --logbook"
-    )]
+    #[error("{path} is not a qdepth logbook ({why}) and was not changed. Name another file")]
     NotALogbook {
         /// The file.
         path: PathBuf,
@@ -63,9 +60,7 @@ pub enum LogbookError {
         table: String,
     },
     /// The file does not exist.
-    #[error(
-        "there is no logbook at {path}. Run `qdepth run` first, or name the file with --logbook"
-    )]
+    #[error("there is no logbook at {path}. Check the name, or run `qdepth run` first")]
     Missing {
         /// The file.
         path: PathBuf,

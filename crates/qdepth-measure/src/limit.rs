@@ -27,7 +27,7 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a limit: use a statistic and a time, for example p99.9=2ms or mean=500us \
-     (percentiles from p50 to p99.9999999)"
+     (percentiles from p50 to p99.9999999, and a time above 0)"
 )]
 pub struct UnknownLimit(String);
 

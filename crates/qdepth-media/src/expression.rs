@@ -377,7 +377,11 @@ fn setting(piece: &str, overrides: &mut Overrides) -> Result<(), MediaError> {
         }
         "host" => overrides.host = Some(value.to_owned()),
         _ => {
-            let value = number(name, value, f64::MIN, f64::MAX, "")?;
+            let parsed: Option<f64> = value.parse().ok().filter(|value: &f64| value.is_finite());
+            let value = parsed.ok_or_else(|| {
+                let why = "must be a number; `qdepth media NAME` lists all parameters";
+                MediaError::expression(&format!("@{name} = {value}"), why.to_owned())
+            })?;
             overrides.parameters.insert(name.to_owned(), value);
         }
     }

@@ -394,7 +394,10 @@ fn without_points(file: &PlanFile, seed: u64) -> Result<Plan, ResolveError> {
 fn not_empty(points: &[Point], choices: &Choices) -> Result<(), ResolveError> {
     let why = match choices.read_only {
         _ if !points.is_empty() => return Ok(()),
-        true => "every profile of this plan writes, and --read-only allows only reads",
+        true => {
+            "every profile of this plan writes, and --read-only allows only reads. Remove \
+             --read-only, or use a profile that only reads: --profile random-4k-read"
+        }
         false => "the plan has no profile, or neither queue depths (`queue_depth`) nor steps",
     };
     Err(ResolveError::Empty(why.to_owned()))

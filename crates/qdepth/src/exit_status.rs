@@ -100,7 +100,11 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
 /// Replaces the standard library's integer parse errors by plain words.
 fn in_words(text: &str) -> String {
     let digits = ["invalid digit found in string", "cannot parse integer from empty string"];
-    digits.iter().fold(text.to_owned(), |text, words| text.replace(words, "must be a whole number"))
+    let text = digits
+        .iter()
+        .fold(text.to_owned(), |text, words| text.replace(words, "must be a whole number"));
+    text.replace(" is not in 0..=", " is not a number from 0 to ")
+        .replace(" is not in 1..=", " is not a number from 1 to ")
 }
 
 /// Prints clap's error, or the requested help or version, and returns the exit status.

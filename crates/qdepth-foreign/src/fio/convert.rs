@@ -500,8 +500,11 @@ impl PlanBuilder {
         }
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
-                let made = folder.as_ref().unwrap_or(path);
-                return Err(refuse(job, format!("{made} does not exist: add size=… to create it")));
+                let why = match folder {
+                    Some(folder) => format!("no size, and {folder} has no file of this job"),
+                    None => format!("{path} does not exist"),
+                };
+                return Err(refuse(job, format!("{why}: add a size to create it, as in size=1g")));
             }
             (Some(0), Some(all)) => all.saturating_sub(offset),
             (Some(bytes), None) => match (job.span.size, length) {

@@ -22,6 +22,8 @@ pub struct Processes(Option<BTreeMap<u32, Used>>);
 #[derive(Clone, Debug)]
 struct Used {
     name: String,
+    /// Start, in ticks since boot: the number of a process that ended is used again.
+    started: u64,
     ticks: u64,
     /// Bytes read and written below the page cache; `None` if only root may read them.
     bytes: Option<u64>,
@@ -47,7 +49,7 @@ impl Processes {
         let (Some(all), Some(before)) = (&self.0, &before.0) else { return String::new() };
         let mut by_name: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (number, now) in all {
-            let then = before.get(number).filter(|then| then.name == now.name);
+            let then = before.get(number).filter(|then| then.started == now.started);
             let ticks = now.ticks.saturating_sub(then.map_or(0, |then| then.ticks));
             let bytes_then = then.and_then(|then| then.bytes).unwrap_or(0);
             let bytes = now.bytes.unwrap_or(0).saturating_sub(bytes_then);
@@ -79,6 +81,7 @@ fn used(system: &System, number: u32) -> Option<Used> {
     let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11).map(str::parse::<u64>);
     let ticks = fields.next()?.ok()?.saturating_add(fields.next()?.ok()?);
+    let started = fields.nth(6)?.ok()?;
     let io = system.read_file(format!("/proc/{number}/io")).ok();
     let bytes = io.map(|text| {
         let lines = text.lines().filter_map(|line| {
@@ -86,7 +89,7 @@ fn used(system: &System, number: u32) -> Option<Used> {
         });
         lines.filter_map(|count| count.trim().parse::<u64>().ok()).fold(0, u64::saturating_add)
     });
-    Some(Used { name: name.to_owned(), ticks, bytes })
+    Some(Used { name: name.to_owned(), started, ticks, bytes })
 }
 
 #[cfg(test)]
@@ -96,7 +99,7 @@ mod tests {
 
     fn machine(number: u32, name: &str, ticks: u64, written: u64) -> FakeMachine {
         let zeros = "0 ".repeat(10);
-        let stat = format!("{number} ({name}) S {zeros}{ticks} {ticks} 0 0\n");
+        let stat = format!("{number} ({name}) S {zeros}{ticks} {ticks} 0 0 20 0 1 0 77\n");
         let io = format!("rchar: 9\nread_bytes: 0\nwrite_bytes: {written}\n");
         FakeMachine::new()
             .with_file(&format!("/proc/{number}/stat"), &stat)

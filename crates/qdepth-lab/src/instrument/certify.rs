@@ -64,10 +64,7 @@ pub fn certify(
         (engine, (0..SAMPLES).filter_map(|_| null_rate(engine).ok()).collect::<Vec<_>>())
     });
     proofs.extend(rates.iter().map(|(engine, rates)| ceiling(engine.name(), rates)));
-    observer.message(format!(
-        "measuring the load generator repeatedly for {:.0} s",
-        duration.as_secs_f64()
-    ));
+    observer.message(format!("measuring the load generator repeatedly for {duration}"));
     let engine = rates.iter().find(|(_, rates)| !rates.is_empty()).map(|(engine, _)| *engine);
     let (mut samples, end) = (Vec::new(), both_clocks().1 + duration.0);
     while let Some(engine) = engine.filter(|_| both_clocks().1 < end) {

@@ -39,15 +39,13 @@ pub fn check(
 ) -> Result<Checked> {
     let mut items = settings(system, &inventory(system));
     let half = Duration::from_nanos(duration.0 / 2);
-    observer.message(format!("observing the idle machine for {:.0} s", half.as_secs_f64()));
+    observer.message(format!("observing the idle machine for {}", Nanos(duration.0 / 2)));
     let devices = storage(system);
     let before = Sample::take(system, &devices);
     rest(half);
     items.extend(quiet(system, &before, &Sample::take(system, &devices)));
-    observer.message(format!(
-        "measuring the load generator repeatedly for {:.0} s",
-        half.as_secs_f64()
-    ));
+    observer
+        .message(format!("measuring the load generator repeatedly for {}", Nanos(duration.0 / 2)));
     let now = || Clocks::read().monotonic;
     let end = now() + duration.0 / 2;
     let scatter = Scatter::until(end, now, || null_rate(engine).ok());

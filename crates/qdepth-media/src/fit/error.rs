@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum FitError {
     /// Too few measured points.
     #[error(
-        "{have} points with a single load were measured, but a device model needs {need}. Measure \
+        "points with a single load: {have}, but a device model needs {need}. Measure \
          them with `qdepth run fit TARGET` (`fit-read` writes nothing)"
     )]
     TooFew {
@@ -19,7 +19,7 @@ pub enum FitError {
     },
     /// No point can be held out, so the error of the model would be unknown.
     #[error(
-        "{have} points with a single load are valid, but none lies between two others of its \
+        "valid points with a single load: {have}, but none lies between two others of its \
          profile, so none can be held out to estimate the error of the model. Measure valid points \
          at three queue depths or more, for example `qdepth run fit TARGET --queue-depth 1,2,4`"
     )]

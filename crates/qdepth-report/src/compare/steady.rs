@@ -219,6 +219,7 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
         "drifting" if point.rises == Some(true) => words.courses[2].to_owned(),
         "drifting" => words.courses[3].to_owned(),
         "never-steady" => words.courses[4].to_owned(),
+        _ if point.area_written >= 2.0 => words.courses[6].to_owned(),
         _ => fill_in(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
     };
     let has_rounds = report.points.iter().any(|point| point.snia.is_some());

@@ -220,7 +220,7 @@ impl<'v> Course<'v> {
         }
         let end = number::duration(self.end_ns());
         lines.push(format!("{:>8} └{}", "", "─".repeat(columns.len())));
-        lines.push(format!("{:>10}0 s{end:>1$}", "", columns.len().saturating_sub(3)));
+        lines.push(format!("{:>10}0 s {end:>1$}", "", columns.len().saturating_sub(4)));
         let key = SHADES.iter().zip(words.shades);
         lines.push(key.map(|((_, sign), name)| format!("{sign} {name}  ")).collect());
         lines.push(words.note.to_owned());

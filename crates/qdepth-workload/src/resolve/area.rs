@@ -18,10 +18,13 @@ pub(super) fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Re
         return Ok(());
     }
     let streams = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
+    let area = match area.length_bytes {
+        0 => "an area below 4KiB".to_owned(),
+        bytes => format!("an area of {}", Bytes(bytes)),
+    };
     Err(format!(
-        "an area of {} is too small for {streams} with a block size of {}: use larger storage, or \
-         a larger --area or --file-size",
-        Bytes(area.length_bytes),
+        "{area} is too small for {streams} with a block size of {}: use larger storage, or a \
+         larger --area or --file-size",
         Bytes(size),
     ))
 }

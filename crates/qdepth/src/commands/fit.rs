@@ -14,7 +14,7 @@ use crate::commands::read::{chosen_all, table};
 use crate::exit_status::Status;
 use crate::flags::FitOptions;
 use crate::result_file::ResultFile;
-use crate::screen::Screen;
+use crate::screen::{Screen, counted};
 use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Missing;
@@ -27,9 +27,9 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let seen = seen(&runs)?;
     let kind = options.kind.or(seen.kind.as_ref().map(|(kind, _)| *kind));
     screen.print_line(&format!(
-        "fitting {} to {} points of {}",
+        "fitting {} to {} of {}",
         kind.map_or_else(|| "a model of each kind".to_owned(), |kind| format!("a {kind} model")),
-        seen.observed.len(),
+        counted(seen.observed.len()),
         seen.provenance.title
     ));
     let capacity = seen.provenance.capacity_bytes;

@@ -11,7 +11,7 @@ use crate::terminal::{print_line, print_raw};
 
 pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     let path = options.file.display();
-    let bytes = Input::at(&options.file, limit::JOB).bytes()?;
+    let bytes = Input::at(&options.file, limit::ICF).bytes()?;
     let text = String::from_utf8_lossy(&bytes);
     let name = options.file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let made = icf_plan(&name, &text).map_err(|refusal| Usage(format!("{path}, {refusal}")))?;

@@ -86,8 +86,9 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it")]
 fn refused(refusal: IorRefusal) -> Usage {
-    let how = "Put options of qdepth before those of IOR: qdepth ior --no-report -- -t 1m …";
-    Usage(format!("{refusal}. {how}; `qdepth ior -- -h` lists IOR's options"))
+    Usage(format!(
+        "{refusal}. `qdepth ior -- -h` lists IOR's options; those of qdepth come before `--`"
+    ))
 }
 
 /// Tests of the command line, or of the script that it names.

@@ -80,6 +80,9 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     )))
 }
 
+/// Arrangements of several drives.
+const ARRAYS: [&str; 5] = ["raid0", "raid1", "raid5", "raid10", "independent"];
+
 /// Translates `mydrive.toml*2 as raid0` to `raid0(media:./mydrive.toml*2)`, preceded by the plan
 /// `standard` if none is named.
 fn words(given: &[String]) -> Result<Vec<String>> {
@@ -87,6 +90,13 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     if let [.., drives, joint, array] = words.as_slice()
         && joint == "as"
     {
+        if !ARRAYS.contains(&array.as_str()) {
+            let arrays = ARRAYS.join(", ");
+            bail!(Usage(format!(
+                "predict: there is no arrangement `{array}`. Use one of: {arrays}, for example \
+                 `qdepth predict '{drives}' as raid0`"
+            )));
+        }
         let spelled = format!("{array}({})", medium(drives));
         words.truncate(words.len() - 3);
         words.push(spelled);
@@ -96,8 +106,9 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     {
         let plan = words.first().map(|plan| format!("{plan} ")).unwrap_or_default();
         bail!(Usage(format!(
-            "predict: no device model is given. Try `qdepth predict {plan}mydrive.toml` or `qdepth \
-             predict {plan}mydrive.toml*2 as raid0`"
+            "predict: no device model is given. Make one of your drive: `qdepth run fit TARGET`, \
+             then `qdepth media fit latest -o mydrive.toml`. Then run `qdepth predict \
+             {plan}mydrive.toml` or `qdepth predict {plan}'mydrive.toml*2' as raid0`"
         )));
     }
     if let Some(last) = words.last_mut() {

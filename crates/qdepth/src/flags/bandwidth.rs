@@ -63,6 +63,9 @@ impl BandwidthOptions {
                 Ok(())
             };
         };
+        if threads.iter().flatten().any(|threads| *threads == 0) {
+            return Err(Usage("--threads 0: must be at least 1. Try --threads 1".to_owned()));
+        }
         spec.transfers = transfer.unwrap_or_else(|| spec.transfers.clone());
         spec.threads = threads.unwrap_or_else(|| spec.threads.clone());
         spec.bytes_per_thread = bytes_per_thread.unwrap_or(spec.bytes_per_thread);

@@ -182,10 +182,13 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
     } else {
         if shipped_plan_names().any(|plan| plan == name) {
             if let Some(first) = words.first().filter(|first| shipped_plan_text(first).is_some()) {
-                let why = format!(
-                    "`{first}` and `{name}` are plans, and a run measures one: `qdepth run \
-                     {first}`, then `qdepth run {name}`"
-                );
+                let why = match *first == name {
+                    true => format!("the plan `{name}` is named twice: name it once"),
+                    false => format!(
+                        "`{first}` and `{name}` are plans, and a run measures one: name one, then \
+                         start again with the other"
+                    ),
+                };
                 return Err(Usage(why)).context("cannot start");
             }
             let others = words.iter().filter(|word| **word != name).map(|word| shell_word(word));

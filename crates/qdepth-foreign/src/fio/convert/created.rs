@@ -69,7 +69,8 @@ impl PlanBuilder {
                 }
                 let each = job.span.size.bytes(None).map_or(0, |all| all / files.len() as u64);
                 if each == 0 {
-                    let why = format!("{path} does not exist: add size=… to create it");
+                    let why =
+                        format!("{path} does not exist: add a size to create it, as in size=1g");
                     return Err(refuse(job, why));
                 }
                 let start = job.span.offset.bytes(None).unwrap_or(0);
