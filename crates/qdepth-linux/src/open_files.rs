@@ -10,6 +10,9 @@ const KCMP_FILES: usize = 2;
 /// `F_SETSIG` of <asm-generic/fcntl.h>.
 const F_SETSIG: i32 = 10;
 
+/// `NFS_SUPER_MAGIC`, `CIFS_SUPER_MAGIC` and `SMB2_SUPER_MAGIC` of <linux/magic.h>.
+const SERVED: [u32; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
+
 /// True if two threads, given by their ids, share a descriptor table; `None` if the kernel does not
 /// report it (kcmp(2)).
 pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
@@ -34,11 +37,15 @@ pub enum OpenElsewhere {
 /// Finds whether anything else has a regular file open: a descriptor of any process (also one in
 /// transit over a socket), a mapping, or the kernel, for example for a mounted image. `file` must
 /// be open for reading only, because this process counts, too. `None` if the file system has no
-/// leases, or the file belongs to another user.
+/// leases of its own, or the file belongs to another user.
 ///
 /// The kernel grants a write lease (fcntl(2), `F_SETLEASE`) only if nothing else has the file open,
 /// and a read lease only while nothing can write to it. The lease is released at once.
 pub fn open_elsewhere(file: impl AsFd) -> Option<OpenElsewhere> {
+    // A client of NFS or SMB refuses leases that the server did not offer.
+    if SERVED.contains(&(rustix::fs::fstatfs(&file).ok()?.f_type as u32)) {
+        return None;
+    }
     let file = file.as_fd().as_raw_fd();
     // SAFETY: F_SETSIG and F_SETLEASE take a number, and the descriptor is open while borrowed.
     let control = |command: i32, value: i32| unsafe { libc::fcntl(file, command, value) };
