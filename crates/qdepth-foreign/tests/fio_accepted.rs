@@ -173,6 +173,17 @@ fn refusal(text: &str) -> String {
 
 /// Blocks that nobody wrote would pass.
 #[test]
+fn verify_only_reads_areas_of_several_writers() {
+    let writers = "[global]\nfilename=/x/a\nverify=md5\nrw=write\n[w]\nsize=1m\n\
+                   [x]\noffset=1m\nsize=1m\n";
+    let verified =
+        |size: &str| format!("{writers}[v]\nstonewall\nsize={size}\nrw=read\nverify_only\n");
+    convert(&verified("2m"));
+    let why = refusal(&verified("3m"));
+    assert!(why.contains("verify_only: refused"), "{why}");
+}
+
+#[test]
 fn verify_only_needs_an_earlier_writer_of_everything() {
     let written = "[global]\nverify=md5\n[w]\nfilename=/x/a\nsize=1m\nrw=write\ndo_verify=0\n";
     for job in [

@@ -152,12 +152,12 @@ fn fio_refusal_names_option_section_and_line() {
         ("include other.fio\n", "jobs.fio:1: cannot include `other.fio`: there is no such file"),
         ("[a]\nbssplit=4k/120\n", "`120`: a share must be between 0 and 100"),
         ("[a]\nbs=4g\n", "at least 1 byte and less than 4 GiB"),
-        ("[a]\ncreate_only=1\n", "[a] a.0.0 does not exist: add a size"),
+        ("[a]\ncreate_only=1\n", "[a] a.0.0 does not exist: add size="),
         (
             "[a]\nfilename=f\nsize=1m\nrw=read\nverify=md5\nverify_only\n",
             "verify_only: refused: no job before it writes these files",
         ),
-        ("[a]\nrw=read\n", "[a] no size, and . has no file of this job: add a size"),
+        ("[a]\nrw=read\n", "[a] no size, and . has no file of this job: add size="),
         ("[a]\nrw=rw:8k\nbs=4k,8k\nsize=1m\n", "a gap needs a single block size"),
         ("[a]\nrw=rw\nbs=4k,8k\nnumber_ios=9\nsize=1m\n", "number_ios needs a single block size"),
     ];

@@ -1,17 +1,17 @@
 //! Detects the write-ahead log of another logbook. SQLite applies every log that has the right name
 //! (<https://sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use>).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::Connection;
-use rusqlite::config::DbConfig;
 
 use crate::error::LogbookError;
 use crate::file_name::sibling;
 
-/// Refuses a log with which runs of the file would be missing and others be there. A log that only
-/// removes runs, or only adds some, is the file's own. On refusal the log is not applied.
+/// Refuses a log with which runs of the file would be missing and others be in their places. The
+/// file's own log removes runs, or adds some behind the last one. The connection must not apply the
+/// log when it closes.
 /// `open_alone` opens the file without its log.
 pub(crate) fn refuse(
     connection: &Connection,
@@ -26,14 +26,16 @@ pub(crate) fn refuse(
     let Ok(alone) = open_alone(path).and_then(|file| runs(&file)) else { return Ok(()) };
     let failed = |error| LogbookError::sqlite(path, "reading the list of runs", error);
     let both = runs(connection).map_err(failed)?;
-    if alone.is_subset(&both) || both.is_subset(&alone) {
-        return Ok(());
+    let is_replaced =
+        |(number, run): (&i64, &String)| both.get(number).is_some_and(|found| found != run);
+    if alone.iter().any(is_replaced) {
+        return Err(LogbookError::ForeignSibling { path: path.to_owned(), sibling: log });
     }
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
-    Err(LogbookError::ForeignSibling { path: path.to_owned(), sibling: log })
+    Ok(())
 }
 
-fn runs(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
-    let mut query = connection.prepare("SELECT id FROM run")?;
-    query.query_map([], |row| row.get(0))?.collect()
+/// The runs by their numbers.
+fn runs(connection: &Connection) -> rusqlite::Result<BTreeMap<i64, String>> {
+    let mut query = connection.prepare("SELECT sequence, id FROM run")?;
+    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

@@ -61,13 +61,19 @@ fn open_or_make(path: &Path) -> Result<(Connection, Named)> {
     let file = checked(kept.map_err(|error| LogbookError::file(path, error))?, path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN;
     let mut connection = connect(file.path(), flags).map_err(doing(path, "opening the logbook"))?;
-    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    // Until it is known whose log it is.
+    let apply_log = |is_own: bool| {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !is_own)
+    };
+    apply_log(false).map_err(doing(path, "opening the logbook"))?;
     connection.busy_timeout(BUSY).map_err(doing(path, "opening the logbook"))?;
     let fresh = is_fresh(&connection, path)?;
     if !fresh {
         check_identity(&connection, path)?;
         foreign_log::refuse(&connection, file.path(), open_immutable)?;
     }
+    apply_log(true).map_err(doing(path, "opening the logbook"))?;
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let pragmas = |connection: &Connection| {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "synchronous", "FULL")

@@ -36,7 +36,11 @@ impl Logbook {
         if result.is_ok() {
             bring_into_file(&self.connection);
         }
+        let is_stored = result.is_ok();
         let is_lost = self.file.as_ref().is_some_and(|file| !file.is_in_place());
+        if is_stored && !is_lost && self.rescued.is_none() {
+            result = self.read_back();
+        }
         if self.rescued.is_none() && (is_lost || is_unwritable(&result)) {
             let path = self.path.clone();
             let (copy, file) = match (rescue::copy(&self.connection, &path), result) {
@@ -50,12 +54,11 @@ impl Logbook {
                 (Err(_), stored) => return stored,
             };
             (self.connection, self.rescued) = (copy, Some(file));
-            if matches!(result, Err(LogbookError::Sqlite { .. })) {
+            if is_stored {
+                result = Ok(());
+            } else if matches!(result, Err(LogbookError::Sqlite { .. })) {
                 result = self.write_once(what, &work);
             }
-        }
-        if result.is_ok() && self.rescued.is_none() {
-            self.read_back()?;
         }
         match (&self.rescued, result) {
             (Some(copy), Ok(())) => {

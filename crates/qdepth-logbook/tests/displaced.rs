@@ -179,6 +179,25 @@ fn logbook_on_failed_storage_is_copied() {
     }
 }
 
+/// A reader keeps the log from being brought into the file.
+#[test]
+fn own_log_that_removes_runs_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("qdepth.db");
+    let next = "01890000-0000-7000-8000-000000000037";
+    Logbook::open(&file).unwrap().begin_run(&run(ID)).unwrap();
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM run").unwrap();
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.end_run(ID, RunState::Complete, "2026-11-26T00:00:00Z", &[]).unwrap();
+    logbook.begin_run(&run(next)).unwrap();
+    logbook.prune(&[ID.to_owned()]).unwrap();
+    drop(logbook);
+    let runs = Logbook::open_read_only(&file).unwrap().listed(9, 0, |_| true).unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(Logbook::open(&file).unwrap().run(next).unwrap().id, next);
+}
+
 #[test]
 fn log_of_another_logbook_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -504,7 +504,7 @@ impl PlanBuilder {
                     Some(folder) => format!("no size, and {folder} has no file of this job"),
                     None => format!("{path} does not exist"),
                 };
-                return Err(refuse(job, format!("{why}: add a size to create it, as in size=1g")));
+                return Err(refuse(job, format!("{why}: add size=… to create it")));
             }
             (Some(0), Some(all)) => all.saturating_sub(offset),
             (Some(bytes), None) => match (job.span.size, length) {

@@ -110,7 +110,7 @@ pub(super) fn no_users_by_lease(
     stack: &Stack,
 ) -> Result<(), Refusal> {
     // Without read permission, the claim itself will be refused later.
-    let Ok(reading) = target.open(OFlags::RDONLY | OFlags::NONBLOCK) else { return Ok(()) };
+    let Ok(reading) = target.open(OFlags::RDONLY) else { return Ok(()) };
     let name = target.expression.display();
     let somewhere = |found: &OpenElsewhere| match found {
         OpenElsewhere::Writing => (

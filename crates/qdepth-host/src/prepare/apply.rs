@@ -217,7 +217,10 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
                 return UndoState::ChangedByOther(why);
             }
             let question = Action::Run { tool: *tool, words: words.clone() };
-            is(act_of(system, &entry.devices, &question).is_ok_and(|act| act.succeeds(system)))
+            match act_of(system, &entry.devices, &question) {
+                Ok(act) if act.succeeds(system) => removable(system, entry),
+                _ => UndoState::Unchanged,
+            }
         }
         Condition::Holds(setting) if shows(system, setting) => UndoState::Ours,
         Condition::Holds(_) => match &entry.undo.action {

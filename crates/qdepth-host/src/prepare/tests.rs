@@ -681,6 +681,31 @@ fn undo_leaves_a_different_device_unchanged() {
     assert!(other.contains("Nothing"), "{other}");
 }
 
+#[test]
+fn undo_keeps_a_label_that_another_wrote() {
+    let text = "step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = [\"/dev/sda\"]";
+    let step = read_step(text);
+    let undone = |label: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("undo.jsonl");
+        let tools = ["pvcreate", "vgcreate", "lvcreate", "pvs", "pvremove"];
+        let machine =
+            tools.iter().fold(machine_of("7"), |machine, tool| machine.with_output(tool, 0, ""));
+        let mut journal = Journal::open(&path).unwrap();
+        let mut devices = given(&machine, &step);
+        apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT).unwrap();
+        drop(journal);
+        let later = machine.with_output("blkid", 0, label);
+        let outcomes = undo_all(&later.system, &mut Journal::open(&path).unwrap()).unwrap();
+        format!("{outcomes:?}")
+    };
+    let done = "Done(\"pvremove -y /dev/sda\")";
+    let own = undone("TYPE=xfs\nUUID=ours\n");
+    assert!(own.contains(done), "{own}");
+    let other = undone("TYPE=LVM2_member\nUUID=theirs\n");
+    assert!(!other.contains(done) && other.contains("UUID=theirs"), "{other}");
+}
+
 /// Contents that somebody else stored there since the preparation must stay.
 #[test]
 fn undo_compares_contents_before_every_removal() {

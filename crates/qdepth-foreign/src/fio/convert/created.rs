@@ -1,7 +1,7 @@
 //! Jobs that only lay out files, or only verify what other jobs wrote.
 
 use super::loads::{paths, refuse};
-use super::{JobSet, Load, Origin, PlanBuilder};
+use super::{Engine, JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
 use crate::fio::load::NewFile;
 use crate::fio::refusal::FioRefusal;
@@ -15,22 +15,25 @@ impl JobSet {
         loads: &[Load],
         steps: &[Vec<Load>],
     ) -> Result<(), FioRefusal> {
-        let end = |load: &Load| load.area.map(|area| load.offset.saturating_add(area));
-        let covers = |load: &Load, other: &Load| {
-            let reaches = match (end(other), end(load)) {
-                (Some(other), Some(end)) => other >= end,
-                (other, _) => other.is_none(),
-            };
-            other.target == load.target
-                && other.area_of == load.area_of
-                && other.offset <= load.offset
-                && reaches
-        };
+        let end = |load: &Load| load.area.map_or(u64::MAX, |area| load.offset.saturating_add(area));
         let writes = |load: &Load, other: &Load| {
             let writer = &self.jobs[other.origin.job];
-            writer.verify && writer.writes() && !other.reads_back && covers(load, other)
+            writer.verify
+                && writer.writes()
+                && !other.reads_back
+                && other.target == load.target
+                && other.area_of == load.area_of
         };
-        let is_written = |load: &Load| steps.iter().flatten().any(|other| writes(load, other));
+        let is_written = |load: &Load| {
+            let writers = steps.iter().flatten().filter(|other| writes(load, other));
+            let mut parts: Vec<(u64, u64)> = writers.map(|w| (w.offset, end(w))).collect();
+            parts.sort_unstable();
+            // First byte that is not known to be written.
+            let reached = parts.iter().fold(load.offset, |reached, (from, to)| {
+                if *from <= reached { reached.max(*to) } else { reached }
+            });
+            reached > load.offset && reached >= end(load)
+        };
         if loads.iter().all(is_written) {
             return Ok(());
         }
@@ -59,6 +62,10 @@ impl PlanBuilder {
         job: &Job,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<(), FioRefusal> {
+        // It stores nothing.
+        if job.engine == Engine::Null {
+            return Ok(());
+        }
         let clones: Vec<Origin> = self.clones(number, job);
         for origin in &clones {
             let files = paths(job, origin.clone);
@@ -69,8 +76,7 @@ impl PlanBuilder {
                 }
                 let each = job.span.size.bytes(None).map_or(0, |all| all / files.len() as u64);
                 if each == 0 {
-                    let why =
-                        format!("{path} does not exist: add a size to create it, as in size=1g");
+                    let why = format!("{path} does not exist: add size=… to create it");
                     return Err(refuse(job, why));
                 }
                 let start = job.span.offset.bytes(None).unwrap_or(0);
