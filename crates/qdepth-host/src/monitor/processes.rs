@@ -98,8 +98,12 @@ mod tests {
     use crate::tests::machine::FakeMachine;
 
     fn machine(number: u32, name: &str, ticks: u64, written: u64) -> FakeMachine {
+        started_at(77, number, name, ticks, written)
+    }
+
+    fn started_at(start: u64, number: u32, name: &str, ticks: u64, written: u64) -> FakeMachine {
         let zeros = "0 ".repeat(10);
-        let stat = format!("{number} ({name}) S {zeros}{ticks} {ticks} 0 0 20 0 1 0 77\n");
+        let stat = format!("{number} ({name}) S {zeros}{ticks} {ticks} 0 0 20 0 1 0 {start}\n");
         let io = format!("rchar: 9\nread_bytes: 0\nwrite_bytes: {written}\n");
         FakeMachine::new()
             .with_file(&format!("/proc/{number}/stat"), &stat)
@@ -118,8 +122,11 @@ mod tests {
         );
         assert_eq!(at(2, 1000).busiest_since(&at(0, 0), 4.0), "");
         // A new process with the same number has used its resources in this interval.
-        let other = Processes::sample(&machine(4_000_000, "x", 50, 0).system);
+        let other = Processes::sample(&started_at(76, 4_000_000, "x", 50, 0).system);
         assert_eq!(at(100, 0).busiest_since(&other, 4.0), "a (b) c 50 % CPU");
+        // Kernel threads change their names.
+        let renamed = Processes::sample(&machine(4_000_000, "kworker/0:1+x", 50, 0).system);
+        assert_eq!(at(100, 0).busiest_since(&renamed, 4.0), "a (b) c 25 % CPU");
     }
 
     #[test]
@@ -129,7 +136,7 @@ mod tests {
             let files = (1..=count).map(|number| stat(4_000_000 + number));
             files.fold(FakeMachine::new(), |machine, (path, text)| machine.with_file(&path, &text))
         };
-        let zeros = "0 ".repeat(12);
+        let zeros = "0 ".repeat(19);
         let busy = with(PROCESSES_MAX - 1)
             .with_file("/proc/3999999/stat", &format!("3999999 (x) S {zeros}\n"));
         let few = Processes::sample(&busy.system);
