@@ -84,6 +84,17 @@ impl Kept {
         kept.ok_or_else(|| FileError::cannot("make", path, Errno::NOENT))
     }
 
+    /// Creates a file that did not exist, also if others create files of such names now.
+    ///
+    /// # Errors
+    /// Like [`Kept::open_or_make`], or if it exists.
+    pub fn make_new(path: &Path, trust: Trust) -> Result<Self, FileError> {
+        let (folder, name) = Folder::of_what_it_leads_to(path, Missing::Error)?;
+        let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        let kept = Self::open_in(folder, name, path, trust, access)?;
+        kept.ok_or_else(|| FileError::cannot("make", path, Errno::NOENT))
+    }
+
     fn open_in(
         folder: Folder,
         name: OsString,

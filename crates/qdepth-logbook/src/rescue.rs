@@ -31,13 +31,23 @@ pub(crate) fn copy(from: &Connection, path: &Path) -> Result<(Connection, Named)
     result
 }
 
+/// Runs that lose the same disk copy their logbooks at the same time.
+fn new_file(folder: &Path) -> Result<(PathBuf, Named), LogbookError> {
+    let mut result = Err(LogbookError::Missing { path: folder.to_owned() });
+    for number in 1..=COPIES_MAX {
+        let path = folder.join(format!("qdepth-rescued-{number}.db"));
+        let made = Kept::make_new(&path, Trust::Data).and_then(|kept| kept.into_name(&[]));
+        result =
+            made.map(|file| (path.clone(), file)).map_err(|error| LogbookError::file(&path, error));
+        if result.is_ok() || std::fs::symlink_metadata(&path).is_err() {
+            break;
+        }
+    }
+    result
+}
+
 fn copy_into(from: &Connection, folder: &Path) -> Result<(Connection, Named), LogbookError> {
-    let names = (1..=COPIES_MAX).map(|number| folder.join(format!("qdepth-rescued-{number}.db")));
-    let unused = |name: &PathBuf| std::fs::symlink_metadata(name).is_err();
-    let path = names.into_iter().find(unused).unwrap_or_else(|| folder.join("qdepth-rescued.db"));
-    let kept = Kept::open_or_make(&path, Trust::Data, false);
-    let file = kept.and_then(|kept| kept.into_name(&[]));
-    let file = file.map_err(|error| LogbookError::file(&path, error))?;
+    let (path, file) = new_file(folder)?;
     let copied = || -> rusqlite::Result<Connection> {
         let mut copy = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)?;
         if Backup::new(from, &mut copy)?.step(-1)? != StepResult::Done {

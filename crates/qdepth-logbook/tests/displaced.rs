@@ -130,8 +130,9 @@ impl Mounted {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().display();
         let made = shell(&format!(
-            "cd {name} && mkdir at && truncate -s 64M image && mkfs.ext4 -q image && losetup -f \
-             --show image && mount -o errors=remount-ro $(losetup -n -O NAME -j image) at"
+            "cd {name} && mkdir at && truncate -s 64M image && mkfs.ext4 -q image && \
+             node=$(losetup -f --show image) && echo $node && \
+             {{ mount -o errors=remount-ro $node at || {{ losetup -d $node; false; }}; }}"
         ));
         if made.is_none() {
             println!("SKIPPED: no file system can be mounted");
@@ -177,6 +178,33 @@ fn logbook_on_failed_storage_is_copied() {
     for ending in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(PathBuf::from(format!("{}{ending}", copy.display())));
     }
+}
+
+#[cfg(test)]
+fn lose_eight_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let together = std::sync::Barrier::new(8);
+    let lost = &|number: usize| {
+        let file = folder.path().join(format!("{number}.db"));
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.begin_run(&run(ID)).unwrap();
+        fs::remove_file(&file).unwrap();
+        together.wait();
+        copy_of(logbook.add_point(ID, &point(0)))
+    };
+    let mut copies: Vec<PathBuf> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|number| scope.spawn(move || lost(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(copies.iter().all(|copy| points(copy) == 1));
+    copies.sort();
+    copies.dedup();
+    assert_eq!(copies.len(), 8);
+}
+
+#[test]
+fn logbooks_lost_together_get_their_own_copies() {
+    (0..6).for_each(|_| lose_eight_together());
 }
 
 /// A reader keeps the log from being brought into the file.
