@@ -112,17 +112,20 @@ pub(super) fn no_users_by_lease(
     // Without read permission, the claim itself will be refused later.
     let Ok(reading) = target.open(OFlags::RDONLY) else { return Ok(()) };
     let name = target.expression.display();
-    let somewhere = |found: &OpenElsewhere| match found {
-        OpenElsewhere::Writing => (
-            format!("{name} is open for writing in another process"),
-            "Find the process (`fuser -v`) and stop it. Results of this run cannot go to a file \
-             that is a target",
-        ),
-        _ => (
-            format!("{name} is open in another process, or the kernel reads it"),
-            "Find the process (`fuser -v`) and stop it. If there is none, unmount the image or \
-             remove the read-only loop device (`losetup -a`) that uses the file",
-        ),
+    let somewhere = |found| {
+        let (found, remedy) = match found {
+            OpenElsewhere::Writing => (
+                format!("{name} is open for writing in another process"),
+                "Find the process (`fuser -v`) and stop it. Results of this run cannot go to a \
+                 file that is a target",
+            ),
+            _ => (
+                format!("{name} is open in another process, or the kernel reads it"),
+                "Find the process (`fuser -v`) and stop it. If there is none, unmount the image \
+                 or remove the read-only loop device (`losetup -a`) that uses the file",
+            ),
+        };
+        Refusal::new(Guard::G2Exclusive, found, remedy)
     };
     // Requests of a killed run, and a program at its start, hold files for a moment. A writer that
     // is found in a process is reported at once.
@@ -130,12 +133,8 @@ pub(super) fn no_users_by_lease(
         None | Some(OpenElsewhere::No) => Ok(()),
         Some(found) => Err((found, no_writers(system, stack, &target.expression).err())),
     };
-    again(TRIES, |(_, named)| named.is_none(), is_left).map_err(|(found, named)| {
-        named.unwrap_or_else(|| {
-            let (found, remedy) = somewhere(&found);
-            Refusal::new(Guard::G2Exclusive, found, remedy)
-        })
-    })
+    again(TRIES, |(_, named)| named.is_none(), is_left)
+        .map_err(|(found, named)| named.unwrap_or_else(|| somewhere(found)))
 }
 
 /// Entries of a directory that are numbers: processes, threads.

@@ -33,17 +33,16 @@ pub(super) fn signatures(
     // its name.
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     let mut names = wipefs(&run(system, "wipefs", &["-J", "--no-act", &path])?)?;
-    let names_in = |output: &Output| -> Result<Vec<String>, Refusal> {
-        let found = blkid(output, &["TYPE", "PTTYPE"])?;
-        Ok(found.into_iter().map(|(_, value)| value).collect())
+    let mut add = |range: Option<[u64; 2]>| -> Result<(), Refusal> {
+        let found = blkid(system, &path, range, &["TYPE", "PTTYPE"])?;
+        names.extend(found.into_iter().map(|(_, value)| value));
+        Ok(())
     };
-    names.extend(names_in(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
+    add(None)?;
     for partition in sysfs::partitions_of(system, kernel_name) {
         let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
         let (Some(start), Some(size)) = (bytes("start"), bytes("size")) else { continue };
-        let (start, size) = (start.to_string(), size.to_string());
-        let args = ["-p", "-o", "export", "-O", &start, "-S", &size, &path];
-        names.extend(names_in(&run(system, "blkid", &args)?)?);
+        add(Some([start, size]))?;
     }
     names.sort();
     names.dedup();
@@ -79,9 +78,20 @@ fn wipefs(output: &Output) -> Result<Vec<String>, Refusal> {
         .collect())
 }
 
-/// Properties with these keys. Exit status 0: found; 2: nothing found, or, with a message, not
-/// readable; 8: contradictory signatures (blkid(8)).
-pub(crate) fn blkid(output: &Output, keys: &[&str]) -> Result<Vec<(String, String)>, Refusal> {
+/// Properties with these keys of a device, or of a range of it: start and length in bytes. Exit
+/// status 0: found; 2: nothing found, or, with a message, not readable; 8: contradictory signatures
+/// (blkid(8)).
+pub(crate) fn blkid(
+    system: &System,
+    path: &str,
+    range: Option<[u64; 2]>,
+    keys: &[&str],
+) -> Result<Vec<(String, String)>, Refusal> {
+    let range = range.map(|range| range.map(|bytes| bytes.to_string()));
+    let mut words = vec!["-p", "-o", "export"];
+    words.extend(range.iter().flat_map(|[start, size]| ["-O", start, "-S", size]));
+    words.push(path);
+    let output = run(system, "blkid", &words)?;
     match output.status {
         Some(0) => {
             let property = |line: &str| {

@@ -36,21 +36,21 @@ pub(super) fn wiped(action: &Action) -> Option<&super::Node> {
 /// UUID; `None` if they cannot be read.
 pub(super) fn contents(system: &System, device: &DeviceReference) -> Option<Vec<String>> {
     let DevicePresence::Here { node, name } = device.find(system) else { return None };
-    let mut all = signature(system, &["-p", "-o", "export", &node])?;
+    let mut all = signature(system, &node, None)?;
     for partition in sysfs::partitions_of(system, &name) {
         let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
-        let (start, size) = (bytes("start")?.to_string(), bytes("size")?.to_string());
-        let words = ["-p", "-o", "export", "-O", &start, "-S", &size, &node];
+        let (start, size) = (bytes("start")?, bytes("size")?);
+        let found = signature(system, &node, Some([start, size]))?;
         let place = format!("a partition of {size} B at byte {start}");
-        all.extend(signature(system, &words)?.iter().map(|found| format!("{place} with {found}")));
+        all.extend(found.iter().map(|found| format!("{place} with {found}")));
         all.push(place);
     }
     Some(all)
 }
 
-fn signature(system: &System, words: &[&str]) -> Option<Vec<String>> {
-    let output = system.run("blkid", words).ok()?;
-    let found = signature::blkid(&output, &["TYPE", "UUID", "PTTYPE", "PTUUID"]).ok()?;
+fn signature(system: &System, node: &str, range: Option<[u64; 2]>) -> Option<Vec<String>> {
+    let keys = ["TYPE", "UUID", "PTTYPE", "PTUUID"];
+    let found = signature::blkid(system, node, range, &keys).ok()?;
     let found: Vec<String> = found.iter().map(|(key, value)| format!("{key}={value}")).collect();
     Some(if found.is_empty() { found } else { vec![found.join(" ")] })
 }

@@ -651,21 +651,33 @@ fn machine_of(diskseq: &str) -> FakeMachine {
         .with_output("blkid", 0, "TYPE=xfs\nUUID=ours\n")
 }
 
+/// Results of the undo of a step on a machine that changed since.
+fn undone_after(
+    machine: FakeMachine,
+    step: &Step,
+    change: impl FnOnce(FakeMachine) -> FakeMachine,
+) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("undo.jsonl");
+    let mut journal = Journal::open(&path).unwrap();
+    let mut devices = given(&machine, step);
+    apply(&machine.system, step, &mut devices, &mut journal, Watch::SILENT).unwrap();
+    drop(journal);
+    let machine = change(machine);
+    let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
+    format!("{outcomes:?}")
+}
+
 /// Hole 8: an undo undoes exactly what was done, or nothing.
 #[test]
 fn undo_leaves_a_different_device_unchanged() {
     let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
     let undone = |change: &dyn Fn(&FakeMachine)| {
         let machine = machine_of("7");
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("undo.jsonl");
-        let mut journal = Journal::open(&path).unwrap();
-        let mut devices = given(&machine, &step);
-        apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT).unwrap();
-        drop(journal);
-        change(&machine);
-        let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
-        format!("{outcomes:?}")
+        undone_after(machine, &step, |machine| {
+            change(&machine);
+            machine
+        })
     };
     let boot = |machine: &FakeMachine| {
         machine.file("/proc/sys/kernel/random/boot_id", "second\n");
@@ -686,18 +698,10 @@ fn undo_keeps_a_label_that_another_wrote() {
     let text = "step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = [\"/dev/sda\"]";
     let step = read_step(text);
     let undone = |label: &str| {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("undo.jsonl");
         let tools = ["pvcreate", "vgcreate", "lvcreate", "pvs", "pvremove"];
         let machine =
             tools.iter().fold(machine_of("7"), |machine, tool| machine.with_output(tool, 0, ""));
-        let mut journal = Journal::open(&path).unwrap();
-        let mut devices = given(&machine, &step);
-        apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT).unwrap();
-        drop(journal);
-        let later = machine.with_output("blkid", 0, label);
-        let outcomes = undo_all(&later.system, &mut Journal::open(&path).unwrap()).unwrap();
-        format!("{outcomes:?}")
+        undone_after(machine, &step, |machine| machine.with_output("blkid", 0, label))
     };
     let done = "Done(\"pvremove -y /dev/sda\")";
     let own = undone("TYPE=xfs\nUUID=ours\n");
