@@ -117,6 +117,8 @@ fn create_only_jobs_give_later_jobs_their_size() {
     assert_eq!((alone.created[0].path.as_str(), alone.created[0].bytes), ("/x/f", 8 << 20));
     let device = convert("[lay]\ncreate_only=1\nfilename=/dev/sdx\n");
     assert!(device.created.is_empty());
+    let nothing = convert("[lay]\ncreate_only=1\nioengine=null\nsize=8m\n");
+    assert!(nothing.created.is_empty());
 }
 
 #[test]

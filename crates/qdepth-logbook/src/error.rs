@@ -60,7 +60,7 @@ pub enum LogbookError {
         table: String,
     },
     /// The file does not exist.
-    #[error("there is no logbook at {path}. Check the name, or run `qdepth run` first")]
+    #[error("no logbook at {path}. Check the name, or run `qdepth run` first")]
     Missing {
         /// The file.
         path: PathBuf,

@@ -48,6 +48,7 @@ fn wrong_usage_is_explained_and_creates_no_files() {
         ("logbook list", &["'list'", "a separate command: qdepth list"]),
         ("run . quick", &["quick is a plan, and must come before the targets: qdepth run quick ."]),
         ("predict quick --profile database", &["no device model", "`qdepth predict quick mydrive"]),
+        ("predict my.toml*2 as raid7", &["no arrangement `raid7`", "as raid0"]),
         ("predict", &["no device model", "`qdepth predict mydrive.toml`"]),
         ("run quik .", &["Did you mean `quick`?", "for example: ", "run quick ."]),
         ("run raid9(media:null*2)", &["arrangement `raid9`", "run 'raid0(media:null*2)'"]),

@@ -19,7 +19,7 @@ pub(super) fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Re
     }
     let streams = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
     let area = match area.length_bytes {
-        0 => "an area below 4KiB".to_owned(),
+        0 => "an area smaller than its alignment".to_owned(),
         bytes => format!("an area of {}", Bytes(bytes)),
     };
     Err(format!(

@@ -18,7 +18,7 @@ use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::execute::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::target::prepare::ResolvedTarget;
+use qdepth_lab::target::prepare::{ResolvedTarget, target_expression};
 use qdepth_lab::target::preview::{Preview, preview};
 
 /// Default plan.
@@ -80,9 +80,6 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     )))
 }
 
-/// Arrangements of several drives.
-const ARRAYS: [&str; 5] = ["raid0", "raid1", "raid5", "raid10", "independent"];
-
 /// Translates `mydrive.toml*2 as raid0` to `raid0(media:./mydrive.toml*2)`, preceded by the plan
 /// `standard` if none is named.
 fn words(given: &[String]) -> Result<Vec<String>> {
@@ -90,14 +87,8 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     if let [.., drives, joint, array] = words.as_slice()
         && joint == "as"
     {
-        if !ARRAYS.contains(&array.as_str()) {
-            let arrays = ARRAYS.join(", ");
-            bail!(Usage(format!(
-                "predict: there is no arrangement `{array}`. Use one of: {arrays}, for example \
-                 `qdepth predict '{drives}' as raid0`"
-            )));
-        }
         let spelled = format!("{array}({})", medium(drives));
+        target_expression(&spelled)?;
         words.truncate(words.len() - 3);
         words.push(spelled);
     }

@@ -153,7 +153,7 @@ const LARGE: u64 = 128 << 10;
 fn best_figure(best: Best) -> String {
     match (best.io_per_s, best.bytes_per_s) {
         (Some(io), Some(bytes)) if bytes / io.max(1) >= LARGE => {
-            format!("{} MiB/s", count((bytes + (1 << 19)) >> 20))
+            format!("{} MiB/s", count(bytes.saturating_add(1 << 19) >> 20))
         }
         (Some(io), Some(_)) => format!("{} IOPS", count(io)),
         _ => String::new(),
