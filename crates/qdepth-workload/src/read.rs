@@ -4,6 +4,7 @@
 use std::str::FromStr;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::profile::{PlanFile, Profile};
 use crate::toml_error::TomlError;
@@ -17,7 +18,7 @@ impl FromStr for PlanFile {
     /// # Errors
     /// If the text is not a plan, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        toml::from_str(text).map_err(|error| TomlError::new(text, &error, FIELDS))
+        read(text)
     }
 }
 
@@ -27,7 +28,7 @@ impl FromStr for Profile {
     /// # Errors
     /// If the text is not a profile, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        toml::from_str(text).map_err(|error| TomlError::new(text, &error, FIELDS))
+        read(text)
     }
 }
 
@@ -40,6 +41,9 @@ pub fn profiles(text: &str) -> Result<Vec<Profile>, TomlError> {
     struct Profiles {
         profile: Vec<Profile>,
     }
-    let read = toml::from_str(text).map(|Profiles { profile }| profile);
-    read.map_err(|error| TomlError::new(text, &error, FIELDS))
+    read(text).map(|Profiles { profile }| profile)
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
+    toml::from_str(text).map_err(|error| TomlError::new(text, &error, FIELDS))
 }
