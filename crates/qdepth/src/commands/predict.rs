@@ -18,7 +18,7 @@ use crate::terminal::{print, print_raw, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::execute::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::target::prepare::{ResolvedTarget, target_expression};
+use qdepth_lab::target::prepare::ResolvedTarget;
 use qdepth_lab::target::preview::{Preview, preview};
 
 /// Default plan.
@@ -88,7 +88,6 @@ fn words(given: &[String]) -> Result<Vec<String>> {
         && joint == "as"
     {
         let spelled = format!("{array}({})", medium(drives));
-        target_expression(&spelled)?;
         words.truncate(words.len() - 3);
         words.push(spelled);
     }
@@ -114,7 +113,8 @@ fn words(given: &[String]) -> Result<Vec<String>> {
 /// Target expression of a model file; other words are unchanged.
 fn medium(word: &str) -> String {
     let (file, count) = word.rsplit_once('*').unwrap_or((word, ""));
-    let is_file = file.ends_with(".toml") && !is_emulated(word);
+    // An unknown arrangement is reported by the reader of expressions.
+    let is_file = file.ends_with(".toml") && !is_emulated(word) && !word.contains("(media:");
     match (is_file, count) {
         (false, _) => word.to_owned(),
         (true, "") => format!("media:{file}"),
