@@ -218,7 +218,11 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
             }
             let question = Action::Run { tool: *tool, words: words.clone() };
             match act_of(system, &entry.devices, &question) {
-                Ok(act) if act.succeeds(system) => removable(system, entry),
+                Ok(act) if act.succeeds(system) => match entry.made {
+                    // Killed while the tool ran: its label is all there is.
+                    None => UndoState::Ours,
+                    Some(_) => removable(system, entry),
+                },
                 _ => UndoState::Unchanged,
             }
         }

@@ -655,7 +655,7 @@ fn machine_of(diskseq: &str) -> FakeMachine {
 fn undone_after(
     machine: FakeMachine,
     step: &Step,
-    change: impl FnOnce(FakeMachine) -> FakeMachine,
+    change: impl FnOnce(FakeMachine, &Path) -> FakeMachine,
 ) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
@@ -663,7 +663,7 @@ fn undone_after(
     let mut devices = given(&machine, step);
     apply(&machine.system, step, &mut devices, &mut journal, Watch::SILENT).unwrap();
     drop(journal);
-    let machine = change(machine);
+    let machine = change(machine, &path);
     let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
     format!("{outcomes:?}")
 }
@@ -674,7 +674,7 @@ fn undo_leaves_a_different_device_unchanged() {
     let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
     let undone = |change: &dyn Fn(&FakeMachine)| {
         let machine = machine_of("7");
-        undone_after(machine, &step, |machine| {
+        undone_after(machine, &step, |machine, _| {
             change(&machine);
             machine
         })
@@ -693,21 +693,39 @@ fn undo_leaves_a_different_device_unchanged() {
     assert!(other.contains("Nothing"), "{other}");
 }
 
+/// Undo of a volume on a device that has this label then.
+fn volume_undone_with(label: &str, at: impl FnOnce(&Path)) -> String {
+    let text = "step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = [\"/dev/sda\"]";
+    let tools = ["pvcreate", "vgcreate", "lvcreate", "pvs", "pvremove"];
+    let machine =
+        tools.iter().fold(machine_of("7"), |machine, tool| machine.with_output(tool, 0, ""));
+    undone_after(machine, &read_step(text), |machine, journal| {
+        at(journal);
+        machine.with_output("blkid", 0, label)
+    })
+}
+
 #[test]
 fn undo_keeps_a_label_that_another_wrote() {
-    let text = "step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = [\"/dev/sda\"]";
-    let step = read_step(text);
-    let undone = |label: &str| {
-        let tools = ["pvcreate", "vgcreate", "lvcreate", "pvs", "pvremove"];
-        let machine =
-            tools.iter().fold(machine_of("7"), |machine, tool| machine.with_output(tool, 0, ""));
-        undone_after(machine, &step, |machine| machine.with_output("blkid", 0, label))
-    };
     let done = "Done(\"pvremove -y /dev/sda\")";
-    let own = undone("TYPE=xfs\nUUID=ours\n");
+    let own = volume_undone_with("TYPE=xfs\nUUID=ours\n", |_| ());
     assert!(own.contains(done), "{own}");
-    let other = undone("TYPE=LVM2_member\nUUID=theirs\n");
+    let other = volume_undone_with("TYPE=LVM2_member\nUUID=theirs\n", |_| ());
     assert!(!other.contains(done) && other.contains("UUID=theirs"), "{other}");
+}
+
+/// Killed while a tool ran, before its contents were recorded.
+#[test]
+fn undo_of_an_interrupted_step_removes_its_label() {
+    let interrupted = |journal: &Path| {
+        let text = std::fs::read_to_string(journal).unwrap();
+        let kept = text.lines().filter(|line| !line.contains("\"made\":["));
+        let kept: String = kept.map(|line| format!("{line}\n")).collect();
+        assert!(kept.len() < text.len());
+        std::fs::write(journal, kept).unwrap();
+    };
+    let undone = volume_undone_with("TYPE=LVM2_member\nUUID=new\n", interrupted);
+    assert!(undone.contains("Done(\"pvremove -y /dev/sda\")"), "{undone}");
 }
 
 /// Contents that somebody else stored there since the preparation must stay.
