@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, IFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::identity::{DeviceIdentity, Identity, created};
@@ -60,6 +60,9 @@ pub struct FileSystem {
     pub devices: Vec<String>,
     /// Other paths of the target, through bind mounts in this mount namespace.
     pub aliases: Vec<PathBuf>,
+    /// True if btrfs keeps no checksums of the target: attribute `C` (chattr(1)), which new files
+    /// inherit from their directory, or mount option.
+    pub without_checksums: bool,
 }
 
 /// A block device.
@@ -253,9 +256,19 @@ fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
             options: mount.options.clone(),
             devices: mounts::devices_below(system, mount).into_iter().collect(),
             aliases: mounts::aliases(&mounts, mount, path),
+            without_checksums: mount.kind == "btrfs" && without_checksums(handle, &mount.options),
         },
         None => FileSystem { kind: "unknown".to_owned(), ..FileSystem::default() },
     }
+}
+
+fn without_checksums(handle: &OwnedFd, options: &str) -> bool {
+    let of_mount = |option| matches!(option, "nodatasum" | "nodatacow");
+    // A descriptor opened with O_PATH, as `handle` is, has no flags.
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let flags = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .and_then(|file| rustix::fs::ioctl_getflags(&file));
+    options.split(',').any(of_mount) || flags.is_ok_and(|flags| flags.contains(IFlags::NOCOW))
 }
 
 fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<BlockDevice, Refusal> {

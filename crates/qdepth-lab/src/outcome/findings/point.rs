@@ -1,7 +1,7 @@
 //! Findings from a point's own counts, in addition to the consistency checks.
 
 use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall};
-use qdepth_host::target::Kind;
+use qdepth_host::target::{FileSystem, Kind};
 use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, Nanos, Severity, label};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
@@ -177,10 +177,12 @@ pub(super) fn not_direct(
 
 /// True if this file system may write through the page cache although direct I/O was requested.
 /// For one that never does, other programs that write as much must not be taken for the load.
-fn may_fall_back(kind: &str, options: &str) -> bool {
-    match kind {
+fn may_fall_back(file_system: &FileSystem) -> bool {
+    let options = &file_system.options;
+    match file_system.kind.as_str() {
         "xfs" => false,
         "ext2" | "ext3" | "ext4" => options.split(',').any(|option| option == "data=journal"),
+        "btrfs" => !file_system.without_checksums,
         _ => true,
     }
 }
@@ -199,7 +201,7 @@ fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -
     let outside = measured.outcome.bytes_outside as f64 * point.write_share();
     let share = dirtied as f64 / (writes.bytes as f64 + outside).max(1.0);
     let cached = match file_system.kind.as_str() {
-        kind if !may_fall_back(kind, &file_system.options) => false,
+        _ if !may_fall_back(file_system) => false,
         "btrfs" => writes.bytes >= CACHED_BY_BTRFS_MIN && share >= CACHED_BY_BTRFS,
         _ => writes.bytes >= CACHED_BY_OTHERS_MIN && CACHED_BY_OTHERS.contains(&share),
     };
@@ -345,7 +347,11 @@ mod tests {
             ("ext4", "rw,relatime,data=ordered", false),
             ("xfs", "rw,attr2", false),
         ] {
-            assert_eq!(may_fall_back(kind, options), may, "{kind} {options}");
+            let (kind, options) = (kind.to_owned(), options.to_owned());
+            let mut found = FileSystem { kind, options, ..FileSystem::default() };
+            assert_eq!(may_fall_back(&found), may, "{found:?}");
+            found.without_checksums = found.kind == "btrfs";
+            assert_eq!(may_fall_back(&found), may && found.kind != "btrfs", "{found:?}");
         }
     }
 
