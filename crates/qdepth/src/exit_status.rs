@@ -119,8 +119,9 @@ pub(crate) fn report_usage_error(mut error: clap::Error) -> u8 {
         return error.exit_code() as u8;
     }
     let mut instead = suggested_command(&error, std::env::args().skip(1));
-    if instead.is_some() {
-        // The better tip replaces clap's suggestion.
+    let unknown = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
+    if instead.is_some() || unknown.is_some() && unknown == std::env::args().nth(1) {
+        // clap also suggests commands with little in common, such as `compare` for `measure`.
         error.remove(ContextKind::SuggestedSubcommand);
     }
     if error.kind() == ErrorKind::UnknownArgument {
@@ -178,7 +179,23 @@ const FIO: [(&str, &str); 9] = [
     ("--dry-run", "use `qdepth plan` with the same arguments"),
 ];
 
-/// Suggestion for an unknown first word: a plan, a path, or a command with transposed letters.
+/// Words that users try as commands, each with qdepth's command.
+const COMMANDS: [(&str, &str); 12] = [
+    ("bench", "run"),
+    ("benchmark", "run"),
+    ("delete", "logbook prune"),
+    ("diff", "compare"),
+    ("info", "host"),
+    ("measure", "run"),
+    ("remove", "logbook prune"),
+    ("repeat", "run --repeat 3"),
+    ("results", "list"),
+    ("rm", "logbook prune"),
+    ("start", "run"),
+    ("test", "run"),
+];
+
+/// Suggestion for an unknown first word: a plan, a path, or a command.
 fn suggested_command(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -199,11 +216,13 @@ fn suggested_command(error: &clap::Error, words: impl Iterator<Item = String>) -
     if is_emulated(first) || std::path::Path::new(first).exists() {
         return Some(format!("`{first}` is a target: qdepth run first {}", line()));
     }
-    if error.get(ContextKind::SuggestedSubcommand).is_some() {
-        return None;
-    }
-    let command = alike(first, known.get_subcommands().map(|command| command.get_name()))?;
-    Some(format!("did you mean `qdepth {command}`?"))
+    let synonym = COMMANDS.iter().find(|(word, _)| word == first).map(|(_, command)| *command);
+    let similar = || alike(first, known.get_subcommands().map(|command| command.get_name()));
+    let command = synonym.or_else(similar)?;
+    let rest = words[1..].iter().map(String::as_str);
+    let all: Vec<_> = ["qdepth"].into_iter().chain(command.split(' ')).chain(rest).collect();
+    let whole = remedy::accepted(&all.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    Some(format!("did you mean `{}`?", whole.unwrap_or_else(|| format!("qdepth {command}"))))
 }
 
 /// Prints an error with the next command to type, and returns the exit status.

@@ -144,7 +144,7 @@ fn set(words: &mut Vec<String>, name: &str, value: Option<&str>) {
 
 /// The words as a line for a shell, if they can be parsed. A command that would delete runs only
 /// shows them.
-fn accepted(words: &[String]) -> Option<String> {
+pub(crate) fn accepted(words: &[String]) -> Option<String> {
     let mut words = words.to_vec();
     let prunes = words.get(1..3).is_some_and(|verbs| verbs == ["logbook", "prune"]);
     if prunes && !words.iter().any(|word| word == "-n" || word == "--dry-run") {

@@ -253,6 +253,8 @@ fn beginner_typing_errors_get_helpful_answers() {
         ("media:null", 2, &["qdepth run first media:null"]),
         ("rum", 2, &["'run'"]),
         ("rnu", 2, &["did you mean `qdepth run`?"]),
+        ("measure quick", 2, &["did you mean `qdepth run quick`?"]),
+        ("rm last", 2, &["did you mean `qdepth logbook prune`?"]),
         (
             "run . quick",
             2,
