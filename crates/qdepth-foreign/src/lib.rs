@@ -7,6 +7,7 @@
 pub mod fio;
 mod icf;
 mod import;
+mod import_laws;
 mod imported;
 mod iometer;
 pub mod ior;

@@ -111,6 +111,9 @@ codes! {
     KernelSawLess = "kernel-saw-less", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
         "the kernel counted fewer bytes on the device than qdepth moved, by more than 0.5 % (B) \
          or 2 % (C)";
+    ImportContradiction = "import-contradiction", INVALID, Point, ["expected", "counted"], ["law"],
+        "imported figures contradict each other by more than 5 %: number of I/Os, rate and time; \
+         bytes, throughput and time; the order of latencies; or Little's law, by a factor of 1.5";
     AboveLinkLimit = "above-link-limit", INVALID, Point, ["mib_per_s", "link_mib_per_s"], [],
         "the throughput exceeds that of the link";
     ImplausiblyFast = "implausibly-fast", REMARK, Point, ["median_ns"], [],

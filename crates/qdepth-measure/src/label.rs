@@ -90,6 +90,8 @@ pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 pub const ROUNDS: [&str; 5] = ["too-short", "steady", "cyclic", "drifting", "never-steady"];
 /// Counts that must be equal.
 pub const COUNTS: [&str; 2] = ["issued", "histogram"];
+/// Figures of an imported result that other figures contradict.
+pub const IMPORTED: [&str; 4] = ["io-count", "byte-count", "latency-order", "in-flight"];
 /// Separator between codes in one text.
 pub const BETWEEN: &str = "; ";
 
@@ -120,7 +122,7 @@ pub fn may_be_code(label: &str) -> bool {
 
 /// Every code.
 pub fn all() -> impl Iterator<Item = &'static str> {
-    ALONE.iter().copied().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS)
+    ALONE.iter().copied().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS).chain(IMPORTED)
 }
 
 #[cfg(test)]

@@ -65,12 +65,16 @@ fn verify_only_read_detects_data_without_verify_headers() {
 }
 
 #[test]
-fn impossible_imported_rate_is_grade_c() {
+fn impossible_imported_figures_are_grade_c() {
     let workspace = Workspace::new();
-    for (iops, bytes, grade) in [(1e5, 4e9, "B"), (1e21, 4e24, "C")] {
+    for (iops, bytes, ios, grade) in [
+        (1e5, 4_000_000_000_u64, 1_000_000_u64, "B"),
+        (1e21, u64::MAX, u64::MAX, "C"),
+        (1e5, 4_000_000_000, 2_000_000, "C"),
+    ] {
         let side = serde_json::json!({
-            "io_bytes": bytes, "bw_bytes": bytes / 10.0, "iops": iops, "runtime": 10_000,
-            "total_ios": iops * 10.0, "lat_ns": {"mean": 8000.0, "N": 1000},
+            "io_bytes": bytes, "bw_bytes": bytes / 10, "iops": iops, "runtime": 10_000,
+            "total_ios": ios, "lat_ns": {"mean": 8000.0, "N": 1000},
         });
         let options = serde_json::json!({"rw": "randread", "bs": "4k", "iodepth": "1"});
         let job = serde_json::json!({"jobname": "a", "read": side, "job options": options});

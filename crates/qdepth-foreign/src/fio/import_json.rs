@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::import_laws::contradiction;
 use crate::imported::{self, Imported, rfc3339, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
@@ -192,6 +193,16 @@ impl Options<'_> {
     fn number(&self, name: &str) -> Option<u32> {
         self.get(name)?.trim().parse().ok()
     }
+
+    /// I/Os that all jobs together may have in flight. `None` if unknown: figures of a group belong
+    /// to several jobs, of which the file names the options of one.
+    fn in_flight_max(&self) -> Option<f64> {
+        if self.own.is_none() || self.get("group_reporting").is_some() {
+            return None;
+        }
+        let number = |name| self.get(name).map_or(Some(1), |text| text.trim().parse::<u32>().ok());
+        Some(f64::from(number("iodepth")?) * f64::from(number("numjobs")?))
+    }
 }
 
 fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRecord {
@@ -220,8 +231,15 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
     let rw = options.get("rw").or_else(|| options.get("readwrite")).unwrap_or_default();
     let rate = options.get("rate_iops").or_else(|| options.get("rate"));
     let sizes = ["bssplit", "bs", "blocksize"].iter().find_map(|name| options.get(name));
+    let in_flight_max = options.in_flight_max();
+    let contradiction = |(name, direction): (&str, &DirectionRecord)| {
+        contradiction(job.get(name)?.as_object()?, direction, in_flight_max)
+    };
+    let sides = [("read", &reads), ("write", &writes), ("trim", &trims)];
+    let findings = sides.into_iter().find_map(contradiction).into_iter().collect();
     let point = imported::point(text(job, "jobname"), [reads, writes, trims]);
     PointRecord {
+        findings,
         random_share: if rw.starts_with("rand") { 1.0 } else { 0.0 },
         block_size: sizes.unwrap_or_else(|| point.block_size.clone()),
         reported_as_throughput: !rw.starts_with("rand"),
