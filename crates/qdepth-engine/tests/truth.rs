@@ -48,6 +48,7 @@ fn point(queue_depth: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         payload: Payload::default(),
         verify: false,
         verify_unwritten: true,
+        verify_laid_out: false,
         priorities: None,
         durability: Durability::None,
         direct: true,

@@ -198,6 +198,29 @@ fn verify_only_needs_an_earlier_writer_of_everything() {
     }
 }
 
+/// Another run wrote the file. Blocks that it may have left out may hold what fills new files.
+#[test]
+fn verify_only_of_another_run_checks_all() {
+    let checks = |job: &str| {
+        let text = format!("[v]\nfilename=/there\nverify=md5\n{job}");
+        let files = [("jobs.fio".to_owned(), text)];
+        let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).expect("jobs");
+        let made =
+            set.convert("jobs", 7, &|_| Some(1 << 20), MissingFile::Refused).expect("a plan");
+        assert!(made.plan.stamp.is_some(), "a number that both runs know");
+        let profile = &made.plan.own_profiles[0];
+        assert!(profile.read >= 100.0, "it writes nothing");
+        [profile.verify_unwritten, profile.verify_laid_out]
+    };
+    let [all, with_laid_out] = [[Some(true), None], [Some(true), Some(true)]];
+    assert_eq!(checks("rw=write\nverify_only\n"), all);
+    assert_eq!(checks("rw=randwrite\nverify_only\n"), all);
+    assert_eq!(checks("rw=read\n"), all);
+    assert_eq!(checks("rw=randrw\nverify_only\n"), with_laid_out);
+    assert_eq!(checks("rw=randwrite\nnorandommap\nverify_only\n"), with_laid_out);
+    assert_eq!(checks("rw=read\nverify_state_load=1\n"), with_laid_out);
+}
+
 #[test]
 fn created_files_have_the_length_of_their_job() {
     let area = |read: &str| {

@@ -155,7 +155,7 @@ fn fio_refusal_names_option_section_and_line() {
         ("[a]\ncreate_only=1\n", "[a] a.0.0 does not exist: add size="),
         (
             "[a]\nfilename=f\nsize=1m\nrw=read\nverify=md5\nverify_only\n",
-            "verify_only: refused: no job before it writes these files",
+            "verify_only: refused: its file does not exist",
         ),
         ("[a]\nrw=read\n", "[a] no size, and . has no file of this job: add size="),
         ("[a]\nrw=rw:8k\nbs=4k,8k\nsize=1m\n", "a gap needs a single block size"),

@@ -1,10 +1,12 @@
-//! Proof that qdepth wrote the contents of a file: every sector has the data pattern.
+//! Proof that qdepth wrote the contents of a file: every sector has the data pattern, or
+//! stamps that later runs verify.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 use qdepth_measure::pattern::{SECTOR_BYTES, first_foreign};
+use qdepth_measure::stamp::SharedStamps;
 use rustix::fs::{Advice, SeekFrom};
 
 use crate::aligned::AlignedBuffer;
@@ -20,14 +22,14 @@ const CHUNK: usize = 4 << 20;
 /// The error of a read.
 pub(crate) fn foreign_offset(file: &File, begin: u64, end: u64) -> io::Result<Option<u64>> {
     let mut buffer = AlignedBuffer::new(CHUNK);
-    let mut at = begin;
+    let (mut at, mut stamps) = (begin, SharedStamps::default());
     while let Some((from, until)) = next_data(file, at, end) {
         at = from;
         while at < until {
             let length = (until - at).min(CHUNK as u64);
             let bytes = &mut buffer.bytes_mut()[..length as usize];
             file.read_exact_at(bytes, at)?;
-            if let Some(offset) = first_foreign(bytes) {
+            if let Some(offset) = foreign_in(bytes, at, &mut stamps) {
                 return Ok(Some(at + offset as u64));
             }
             at += length;
@@ -35,6 +37,19 @@ pub(crate) fn foreign_offset(file: &File, begin: u64, end: u64) -> io::Result<Op
     }
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
     Ok(None)
+}
+
+/// Offset of the first sector in `bytes`, read at `offset`, that has neither the pattern nor the
+/// stamps of writes to be verified by a later run.
+fn foreign_in(bytes: &[u8], offset: u64, stamps: &mut SharedStamps) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let found = from + first_foreign(&bytes[from..])?;
+        from = bytes.len().min(found + SECTOR_BYTES);
+        if !stamps.has(&bytes[found..from], offset + found as u64) {
+            return Some(found);
+        }
+    }
 }
 
 /// The next range that is not a hole, in whole sectors. On a file system without holes, everything
@@ -55,6 +70,7 @@ fn next_data(file: &File, at: u64, end: u64) -> Option<(u64, u64)> {
 mod tests {
     use super::*;
     use qdepth_measure::pattern::Pattern;
+    use qdepth_measure::stamp::{shared_number, stamp};
 
     fn filled(length: usize) -> (File, Vec<u8>) {
         let (file, mut bytes) = (tempfile::tempfile().unwrap(), vec![0; length]);
@@ -77,6 +93,20 @@ mod tests {
             file.write_all_at(&bytes[at..=at], at as u64).unwrap();
         }
         assert_eq!(check(), None);
+    }
+
+    #[test]
+    fn data_to_be_verified_later_is_not_foreign() {
+        let (file, _) = filled(1 << 20);
+        let mut stamped = vec![0; 64 << 10];
+        stamp(&mut stamped, 128 << 10, shared_number("md5"), 3);
+        file.write_all_at(&stamped, 128 << 10).unwrap();
+        let check = || foreign_offset(&file, 0, 1 << 20).unwrap();
+        assert_eq!(check(), None);
+        file.write_all_at(&[0], (130 << 10) + 7).unwrap();
+        assert_eq!(check(), Some(130 << 10));
+        file.write_all_at(&stamped, 0).unwrap();
+        assert_eq!(check(), Some(0), "stamps are valid at their position only");
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
-use qdepth_workload::{Direction, Generations, Request, generation_of, stamp};
+use qdepth_measure::pattern::first_foreign;
+use qdepth_measure::stamp::{generation_of, stamp};
+use qdepth_workload::{Direction, Generations, Request};
 
 /// EILSEQ: error number for a read that does not return the data written.
 pub const NOT_AS_WRITTEN: i32 = 84;
@@ -27,6 +29,7 @@ pub struct Verifying<'a, T> {
     writes: Arc<Generations>,
     slots: Vec<InFlight>,
     unwritten: bool,
+    laid_out: bool,
 }
 
 /// A request in flight.
@@ -42,13 +45,19 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
     pub fn new(inner: &'a mut T, slots: u32, stamp: u64, writes: Arc<Generations>) -> Self {
         let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
         let slots = (0..slots).map(|_| InFlight { request, oldest: Vec::new() }).collect();
-        Self { inner, stamp, writes, slots, unwritten: true }
+        Self { inner, stamp, writes, slots, unwritten: true, laid_out: false }
     }
 
     /// Does not check blocks that this run had not completely written when the read began.
     #[must_use]
     pub fn only_written(self) -> Self {
         Self { unwritten: false, ..self }
+    }
+
+    /// Accepts the data that fills new files where this run has not written.
+    #[must_use]
+    pub fn or_laid_out(self) -> Self {
+        Self { laid_out: true, ..self }
     }
 
     fn check(&mut self, completion: &mut Completion) {
@@ -72,7 +81,10 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
                     if oldest.is_none() && !self.unwritten {
                         return true;
                     }
+                    let block = &buffer[start..start + length];
+                    let is_laid_out = || oldest.is_none() && first_foreign(block).is_none();
                     found.is_some_and(|found| self.writes.may_be(offset, oldest, found))
+                        || self.laid_out && is_laid_out()
                 });
                 if !as_written {
                     completion.result = -NOT_AS_WRITTEN;

@@ -170,7 +170,7 @@ impl Campaign<'_> {
             "zeroed" => bad.fill(0),
             "shifted" => bad.rotate_right(1 + at % (BLOCK - 1)),
             "of-another-run" => {
-                qdepth_workload::stamp(&mut bad, block * BLOCK as u64, STAMP + 1, 1)
+                qdepth_measure::stamp::stamp(&mut bad, block * BLOCK as u64, STAMP + 1, 1)
             }
             // The write went to another block, and this block keeps its old data.
             "misdirected" => {

@@ -25,6 +25,7 @@ mod scaling;
 mod settling;
 mod spectrum;
 mod split_mix;
+pub mod stamp;
 mod steady;
 mod text;
 mod units;

@@ -3,7 +3,7 @@
 use rand_xoshiro::rand_core::Rng;
 
 use crate::distribution::{Distribution, Placement};
-use crate::plan::Extent;
+use crate::layout::Extent;
 
 /// The rule for one stream's offsets.
 #[derive(Clone, Debug, Default)]

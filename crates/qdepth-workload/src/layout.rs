@@ -1,6 +1,15 @@
-//! Parts of an area that requests access.
+//! Ranges and parts of an area that requests access.
 
 use serde::{Deserialize, Serialize};
+
+/// A range of bytes of a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length.
+    pub length_bytes: u64,
+}
 
 /// Division of a point's area between its streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -41,12 +41,12 @@ pub use comparison::{
 };
 pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
-pub use layout::{Layout, OwnWrites, Strides};
+pub use layout::{Extent, Layout, OwnWrites, Strides};
 pub use least_rate::{LeastRate, LeastRateSpec};
 pub use operation::Operation;
-pub use payload::{Contents, Duplicates, Payload, fill, generation_of, stamp, stamp_content};
+pub use payload::{Contents, Duplicates, Payload, fill, stamp_content};
 pub use plan::{
-    Durability, Extent, Flow, Fsync, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until, UntilSteady,
+    Durability, Flow, Fsync, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until, UntilSteady,
 };
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{

@@ -1,7 +1,6 @@
 //! Data to write: incompressible by default, since otherwise drives and file systems that compress
 //! or deduplicate would distort the result (docs/method/thresholds.md).
 
-use qdepth_measure::SplitMix;
 use qdepth_measure::pattern::{Pattern, repeated};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -89,55 +88,6 @@ pub fn fill(buffer: &mut [u8], payload: Payload, seed: u64) {
     Pattern::new(seed).fill(buffer, payload.compressible_share);
 }
 
-/// Fills `buffer`, before it is written at `offset`, with words that identify their position, the
-/// run and the write. Any eight bytes reveal data that is at a wrong position, from a previous run,
-/// from an earlier write, or torn.
-pub fn stamp(buffer: &mut [u8], offset: u64, number: u64, generation: u32) {
-    let spread = spread(generation);
-    for (index, word) in buffer.chunks_mut(8).enumerate() {
-        let bytes = (word_at(offset + 8 * index as u64, number) ^ spread).to_le_bytes();
-        word.copy_from_slice(&bytes[..word.len()]);
-    }
-}
-
-/// Generation of the write that filled the whole of `buffer`, read at `offset`, with [`stamp`] and
-/// this number; `None` if the data is not from a single write with this number. Fewer than eight
-/// bytes contain no generation and are compared with generation 0.
-pub fn generation_of(buffer: &[u8], offset: u64, number: u64) -> Option<u32> {
-    let first = buffer.first_chunk().map_or(Some(0), |first| {
-        let spread = u64::from_le_bytes(*first) ^ word_at(offset, number);
-        u32::try_from(spread.wrapping_mul(BACK)).ok()
-    })?;
-    let spread = spread(first);
-    let mut words = buffer.chunks(8).enumerate();
-    let is_whole = words.all(|(index, word)| {
-        let expected = word_at(offset + 8 * index as u64, number) ^ spread;
-        *word == expected.to_le_bytes()[..word.len()]
-    });
-    is_whole.then_some(first)
-}
-
-/// Factor that spreads a generation over a word: odd, so that each has a different product.
-const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
-/// Inverse of the spreading: SPREAD × BACK = 1, modulo 2^64 (Newton's iteration).
-const BACK: u64 = {
-    let (mut back, mut step) = (1_u64, 0);
-    while step < 6 {
-        back = back.wrapping_mul(2_u64.wrapping_sub(SPREAD.wrapping_mul(back)));
-        step += 1;
-    }
-    back
-};
-
-fn spread(generation: u32) -> u64 {
-    u64::from(generation).wrapping_mul(SPREAD)
-}
-
-/// Word of the position: as incompressible as random bytes.
-fn word_at(offset: u64, number: u64) -> u64 {
-    SplitMix(offset ^ number).draw()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,38 +126,5 @@ mod tests {
         assert_eq!(zeros, (12 << 10) / 8 / 2, "as much compresses away");
         assert_eq!(first_foreign(&block(3)), None, "a later run knows it again");
         stamp_content(&mut [0; 5], 9);
-    }
-
-    #[test]
-    fn stamp_detects_bit_flips_and_wrong_offsets() {
-        let (mut buffer, offset, number, write) = (vec![0; 4096 + 3], 1 << 40, 77, 9);
-        stamp(&mut buffer, offset, number, write);
-        let is_stamped =
-            |buffer: &[u8], offset, number| generation_of(buffer, offset, number) == Some(write);
-        assert!(is_stamped(&buffer, offset, number));
-        assert!(is_stamped(&buffer[512..1024], offset + 512, number), "any part says where it is");
-        assert!(!is_stamped(&buffer, offset + 4096, number));
-        assert!(!is_stamped(&buffer, offset, number + 1));
-        for index in [0, 7, 8, 2000, 4095, 4098] {
-            buffer[index] ^= 0x10;
-            assert!(!is_stamped(&buffer, offset, number), "byte {index}");
-            assert_eq!(generation_of(&buffer, offset, number), None, "byte {index}");
-            buffer[index] ^= 0x10;
-        }
-    }
-
-    #[test]
-    fn stamp_distinguishes_generations_of_writes() {
-        let (mut buffer, offset, number) = (vec![0; 4096], 8192, 77);
-        for write in [0, 1, 2, 255, 256, 65_536, u32::MAX] {
-            stamp(&mut buffer, offset, number, write);
-            assert_eq!(generation_of(&buffer, offset, number), Some(write));
-        }
-        stamp(&mut buffer[..512], offset, number, 5);
-        assert_eq!(generation_of(&buffer, offset, number), None, "of two writes");
-        let mut few = [0; 5];
-        stamp(&mut few, offset, number, 0);
-        assert_eq!(generation_of(&few, offset, number), Some(0));
-        assert_eq!(generation_of(&[0; 5], offset, number), None);
     }
 }

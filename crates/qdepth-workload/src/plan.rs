@@ -7,22 +7,13 @@ use sha2::{Digest, Sha256};
 use crate::arrival::Arrivals;
 use crate::comparison::Comparison;
 use crate::distribution::Distribution;
-use crate::layout::{Layout, OwnWrites, Strides};
+use crate::layout::{Extent, Layout, OwnWrites, Strides};
 use crate::least_rate::LeastRate;
 use crate::operation::Operation;
 use crate::payload::Payload;
 use crate::priority::Priorities;
 use crate::size::SizeMix;
 use crate::trace::Trace;
-
-/// A range of bytes of a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extent {
-    /// First byte.
-    pub offset_bytes: u64,
-    /// Length.
-    pub length_bytes: u64,
-}
 
 /// Precision of the rate at which a point may end before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -248,6 +239,9 @@ pub struct Point {
     /// True if reads of places that the run has not written are errors of a point that verifies.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub verify_unwritten: bool,
+    /// True if such reads may also find the data that fills new files.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verify_laid_out: bool,
     /// Priorities of its requests; `None` for the priority of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Priorities>,

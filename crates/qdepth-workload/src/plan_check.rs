@@ -1,8 +1,9 @@
 //! Rules for a plan's text that comes from a file: those that `resolve` follows.
 
 use crate::arrival::Arrivals;
+use crate::layout::Extent;
 use crate::layout::{Layout, OwnWrites};
-use crate::plan::{Extent, Plan, Point};
+use crate::plan::{Plan, Point};
 use crate::priority::Priorities;
 use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
 

@@ -201,6 +201,9 @@ pub struct Profile {
     /// With `verify`: true if reads of positions that the run has not written are errors. Default:
     /// yes.
     pub verify_unwritten: Option<bool>,
+    /// With `verify_unwritten`: true if reads may also find the data that fills new files, because
+    /// an earlier run wrote only part of the area. Default: no.
+    pub verify_laid_out: Option<bool>,
     /// Kernel priorities of the I/Os.
     pub priorities: Option<Priorities>,
     /// Durability that a write waits for. Default: `none`.

@@ -5,8 +5,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::address::AddressPattern;
+use crate::layout::Extent;
 use crate::layout::OwnWrites;
-use crate::plan::{Extent, Point};
+use crate::plan::Point;
 use crate::request::{Direction, Request};
 use crate::size::SizeMix;
 use crate::trace::Replay;

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::common::{Workspace, exclusive_turn, has_tools, program, sh};
+use crate::fio::as_fio;
 use serde_json::Value;
 
 /// Loads, each for half a second on an emulated drive.
@@ -62,6 +63,35 @@ fn verify_only_read_detects_data_without_verify_headers() {
     let reads = reads.replace("=f ", "=g --stonewall ");
     let made = workspace.run(&format!("fio {writes} {reads}")).expect_finished();
     assert_eq!(made.out.matches("err= 0").count(), 2, "{}", made.out);
+}
+
+#[test]
+fn link_keeps_files_and_later_runs_verify_them() {
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    let fio = |job: &str| {
+        let ended = as_fio(&workspace, &format!("--name=j --size=1m --bs=4k --verify=md5 {job}"));
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    let clean = (Some(0), String::new());
+    for file in ["j.0.0", "named"] {
+        let name = if file == "named" { " --filename=named" } else { "" };
+        assert_eq!(fio(&format!("--rw=write --do_verify=0{name}")), clean);
+        assert_eq!(workspace.join(file).metadata().unwrap().len(), (1 << 20) + 4096);
+        assert_eq!(fio(&format!("--rw=read{name}")), clean);
+        assert_eq!(fio(&format!("--rw=randwrite --verify_only{name}")), clean);
+        let (status, says) = fio(&format!("--rw=read --verify=sha1{name}"));
+        assert!(status == Some(1) && says.contains("256 reads found other data"), "{says}");
+        assert_eq!(fio(&format!("--rw=randwrite{name}")), clean, "the file is qdepth's");
+        let at = workspace.join(file);
+        sh(&format!("printf x | dd of={} bs=1 seek=70000 conv=notrunc", at.display())).unwrap();
+        let (status, says) = fio(&format!("--rw=read{name}"));
+        assert!(status == Some(1) && says.contains(" 1 reads found other data"), "{says}");
+        let before = fs::read(&at).unwrap();
+        fio(&format!("--rw=write{name}"));
+        assert!(before == fs::read(&at).unwrap(), "what others changed is not overwritten");
+    }
+    assert_eq!(fio("--rw=write --filename=gone --unlink=1"), clean);
+    assert!(!workspace.has("gone"));
 }
 
 #[test]

@@ -48,6 +48,8 @@ pub struct Converted {
     pub idle: Vec<Origin>,
     /// Files that they lay out.
     pub created: Vec<NewFile>,
+    /// Files that other jobs need and that do not exist.
+    pub missing: Vec<NewFile>,
     /// First byte of each point's area in the file that its job names.
     pub begins: Vec<u64>,
     /// The engine that all jobs agree on; `None` if they ask for several or leave it open.
@@ -67,6 +69,12 @@ struct Area {
     end: u64,
 }
 
+impl Area {
+    fn file(self) -> NewFile {
+        NewFile { path: self.name, bytes: self.end }
+    }
+}
+
 impl JobSet {
     /// Converts the jobs to a plan called `name`. `whole` returns the usable bytes of an existing
     /// file or device. `fresh` is the seed if a job asks for a new one in each run. `absent` says
@@ -82,7 +90,8 @@ impl JobSet {
         whole: &dyn Fn(&str) -> Option<u64>,
         absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
-        let mut made = PlanBuilder { absent, ..PlanBuilder::default() };
+        let own_files = self.own_files.clone();
+        let mut made = PlanBuilder { absent, own_files, ..PlanBuilder::default() };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
@@ -98,11 +107,9 @@ impl JobSet {
                 steps.push(Vec::new());
             }
             let Some(mut loads) = refused.keep(made.loads(number, job, whole)) else { continue };
-            if job.verifies_only {
-                let earlier = steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
-                refused.keep(self.must_be_written(job, &loads, earlier));
-                loads = loads.iter().map(read_back).collect();
-            } else if job.reads_back {
+            if job.verifies(|verify| verify.only) {
+                loads = refused.keep(self.verifying(job, &loads, &steps)).unwrap_or_default();
+            } else if job.verifies(|verify| verify.reads_back) {
                 back.extend(loads.iter().map(read_back));
             }
             let next = self.jobs.get(number + 1);
@@ -145,6 +152,7 @@ impl JobSet {
             origins,
             idle: made.idle,
             created: made.created,
+            missing: made.areas.into_iter().map(Area::file).collect(),
             begins: steps.iter().flatten().map(|load| load.begin).collect(),
             engine: self.engine(),
             cpus: self.cpus(),
@@ -304,6 +312,7 @@ struct PlanBuilder {
     remarks: Vec<FioRemark>,
     idle: Vec<Origin>,
     created: Vec<NewFile>,
+    own_files: Vec<String>,
 }
 
 impl PlanBuilder {
@@ -465,7 +474,8 @@ impl PlanBuilder {
         let share = files as u64;
         let existing = match job.engine {
             Engine::Null => Some(whole(path).unwrap_or(NOTHING_BYTES)),
-            _ if folder.is_some() => None,
+            // fio names it after the job, so that others may have written it.
+            _ if folder.is_some() && !job.only_reads() && !self.own_files.contains(path) => None,
             _ => whole(path),
         };
         let length = existing.or_else(|| self.created_bytes(path));

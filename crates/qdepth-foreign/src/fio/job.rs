@@ -7,7 +7,9 @@ use qdepth_workload::{Durability, FlowSpec, Operation, Priorities, StridesSpec};
 
 use super::access::Access;
 use super::getopt::SUGGESTIONS_MAX;
-use super::job_parts::{Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span};
+use super::job_parts::{
+    Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span, Verification,
+};
 use super::number::Base;
 use super::option_reader::OptionReader;
 use super::options::{Rule, canonical, nearest, rule};
@@ -107,16 +109,14 @@ pub struct Job {
     pub compressible: f64,
     /// Writes with duplicate contents.
     pub duplicates: Option<Duplicates>,
-    /// True if writes are stamped and reads verified against the stamps.
-    pub verify: bool,
-    /// True if written data is read back afterwards.
-    pub reads_back: bool,
+    /// Stamps of writes, against which reads are verified; `None` without verification.
+    pub verify: Option<Verification>,
     /// True if it only lays out its files.
     pub creates_only: bool,
-    /// True if it verifies data that an earlier job wrote.
-    pub verifies_only: bool,
     /// True if its writes begin at the end of its file.
     pub appends: bool,
+    /// True if its files are removed at the end.
+    pub unlinks: bool,
     /// Paths of files and devices.
     pub filenames: Vec<String>,
     /// Directories of files; clones use them round-robin.
@@ -143,6 +143,16 @@ impl Job {
     /// True if it writes.
     pub(super) fn writes(&self) -> bool {
         self.read < 100.0 || self.operation.changes()
+    }
+
+    /// True if it verifies, in this way.
+    pub(super) fn verifies(&self, how: impl Fn(&Verification) -> bool) -> bool {
+        self.verify.as_ref().is_some_and(how)
+    }
+
+    /// True if none of its loads writes.
+    pub(super) fn only_reads(&self) -> bool {
+        !self.writes() || self.verifies(|verify| verify.only)
     }
 
     /// True if several requests can be in flight.
@@ -227,11 +237,10 @@ impl Job {
             priorities: opts.priorities(engine)?,
             compressible: opts.compressible()?,
             duplicates: opts.duplicates()?,
-            verify: opts.verifies()?,
-            reads_back: read < 100.0 && opts.verifies()? && opts.switch("do_verify", true),
+            verify: opts.verification(read)?,
             creates_only: opts.switch("create_only", false),
-            verifies_only: opts.verifies()? && opts.switch("verify_only", false),
             appends: opts.switch("file_append", false),
+            unlinks: opts.switch("unlink", false) || opts.switch("unlink_each_loop", false),
             filenames: opts.filenames(),
             directories: opts.value("directory", Vec::new(), |text| Ok(texts(text))),
             file_format: opts.file_format(),

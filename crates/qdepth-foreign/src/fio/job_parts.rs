@@ -13,6 +13,19 @@ pub struct Duplicates {
     pub common: bool,
 }
 
+/// Verification of a job's data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// Checksum and pattern, which all runs that verify the same data share.
+    pub by: String,
+    /// True if the job reads its data back after it has written.
+    pub reads_back: bool,
+    /// True if it only verifies data that an earlier job or run wrote.
+    pub only: bool,
+    /// True if the run that wrote the data may have ended early.
+    pub loads_state: bool,
+}
+
 /// Minimum rate of a job, per second: reads, writes, trims; 0 for no minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MinimumRate {

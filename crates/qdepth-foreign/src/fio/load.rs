@@ -52,6 +52,8 @@ pub(super) struct Load {
     pub(super) settling: Option<Settling>,
     /// True if it reads back the data of its job.
     pub(super) reads_back: bool,
+    /// True if it verifies what another run wrote.
+    pub(super) of_other_run: bool,
     /// True if its end stops all loads of its step.
     pub(super) ends_step: bool,
     /// True if the page cache is bypassed.

@@ -39,7 +39,9 @@ pub use convert::{Converted, MissingFile};
 pub use disk::FioDisk;
 pub use export_job::as_fio;
 pub use job::Job;
-pub use job_parts::{Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span, Unified};
+pub use job_parts::{
+    Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span, Unified, Verification,
+};
 pub use json::{FioEntry, FioMoment, export_fio_json};
 pub use load::{NewFile, Origin};
 pub use log::{FioIo, FioLog, export_fio_histograms, export_fio_ios, export_fio_log};
@@ -61,6 +63,8 @@ pub struct JobSet {
     pub globals: Vec<(String, String)>,
     /// The jobs.
     pub jobs: Vec<Job>,
+    /// Paths of existing files that jobs without `filename` may write to.
+    pub own_files: Vec<String>,
 }
 
 impl JobSet {
@@ -106,7 +110,7 @@ impl JobSet {
         if jobs.is_empty() && refused.list().is_empty() && !line.parse_only {
             refused.add(nothing(line, &reader.sections).into());
         }
-        refused.or(Self { globals: setting::each_once(&globals), jobs })
+        refused.or(Self { globals: setting::each_once(&globals), jobs, own_files: Vec::new() })
     }
 }
 

@@ -11,7 +11,7 @@ use qdepth_measure::Nanos;
 use qdepth_workload::FlowSpec;
 
 use super::access::Access;
-use super::job_parts::{Reporting, Span};
+use super::job_parts::{Reporting, Span, Verification};
 use super::number::{Base, before_sign, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::{Section, Setting, each_once};
@@ -383,6 +383,22 @@ impl OptionReader<'_> {
             return Err(self.refuse("verify", "refused: trimmed blocks cannot be verified"));
         }
         Ok(verifies)
+    }
+
+    pub(super) fn verification(&self, read: f64) -> Result<Option<Verification>, FioRefusal> {
+        if !self.verifies()? {
+            return Ok(None);
+        }
+        let text = |name| {
+            let value = self.get(name).and_then(|setting| setting.value.as_deref());
+            value.unwrap_or_default().replace("-intel", "")
+        };
+        Ok(Some(Verification {
+            by: ["verify", "verify_pattern"].map(text).join("\n"),
+            reads_back: read < 100.0 && self.switch("do_verify", true),
+            only: self.switch("verify_only", false),
+            loads_state: self.switch("verify_state_load", false),
+        }))
     }
 
     pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {

@@ -1,6 +1,7 @@
 //! Plan file of jobs, in the form that a person would write: a profile for each load, then the
 //! steps.
 
+use qdepth_measure::stamp::shared_number;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
     AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FsyncSpec,
@@ -33,6 +34,7 @@ pub(super) fn plan(
     PlanFile {
         name: name.to_owned(),
         seed: Some(seed),
+        stamp: stamp(jobs),
         targets: TargetsSpec::Together,
         file_size: file_bytes.map(Bytes),
         files: has_entries.then_some(FilesSpec::Entries),
@@ -40,6 +42,14 @@ pub(super) fn plan(
         steps: steps.iter().enumerate().map(step).collect(),
         ..PlanFile::default()
     }
+}
+
+/// Stamp of verified writes, which all runs with the same options share. `None` unless all jobs
+/// that verify agree.
+fn stamp(jobs: &[Job]) -> Option<u64> {
+    let mut keys = jobs.iter().filter_map(|job| job.verify.as_ref()).map(|verify| &verify.by);
+    let first = keys.next()?;
+    keys.all(|key| key == first).then(|| shared_number(first))
 }
 
 fn names(jobs: &[Job], loads: &[Load]) -> String {
@@ -100,6 +110,11 @@ fn profile(job: &Job, load: &Load) -> Profile {
     }
 }
 
+/// True if a writing job leaves parts of its area unwritten.
+fn wrote_parts(job: &Job) -> bool {
+    job.read > 0.0 || job.random > 0.0 && !job.once
+}
+
 /// Profile fields that define the random requests of a load.
 fn drawn(job: &Job, load: &Load) -> Profile {
     let read = if load.reads_back { 100.0 } else { job.read };
@@ -110,10 +125,14 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         trim: (job.trims == Trims::All).then_some(100.0),
         trim_first: (job.trims == Trims::BeforeWrites).then_some(true),
         operation: Some(job.operation).filter(|operation| !operation.is_transfer()),
-        verify: job.verify.then_some(true),
+        verify: job.verify.as_ref().map(|_| true),
         // As in fio, a job that only reads reports data that was not written for verification as an
         // error.
-        verify_unwritten: job.verify.then_some(job.read >= 100.0 && !job.verifies_only),
+        verify_unwritten: (job.verify.as_ref())
+            .map(|verify| job.read >= 100.0 && !verify.only || load.of_other_run),
+        verify_laid_out: (job.verifies(|verify| verify.loads_state)
+            || load.of_other_run && wrote_parts(job))
+        .then_some(true),
         durability: durability.filter(|_| read < 100.0),
         alignment: Some(Bytes(job.sizes.alignment)),
         write_size: writes.map(|(parts, _)| sizes(parts)),

@@ -45,7 +45,8 @@ pub(super) fn into(
     if let Some(refusal) = opts.refused.into_inner().list().first() {
         return Err(refusal.clone());
     }
-    if job.verify || job.goal.is_some() || job.duplicates.is_some() || job.think.is_some() {
+    if job.verify.is_some() || job.goal.is_some() || job.duplicates.is_some() || job.think.is_some()
+    {
         return Err(refuse(
             "refused: cannot be combined with verify, latency_target, dedupe or thinktime".into(),
         ));

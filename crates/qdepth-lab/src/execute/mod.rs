@@ -489,8 +489,9 @@ fn work(
     };
     let outcome = if let Some(writes) = writes.context("cannot get the status of the file")? {
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
-        let unwritten = shard.point.verify_unwritten;
-        let mut verifying = if unwritten { verifying } else { verifying.only_written() };
+        let point = shard.point;
+        let unwritten = if point.verify_unwritten { verifying } else { verifying.only_written() };
+        let mut verifying = if point.verify_laid_out { unwritten.or_laid_out() } else { unwritten };
         run(&mut verifying)
     } else if let Some(duplicates) = shard.point.payload.duplicates {
         let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);

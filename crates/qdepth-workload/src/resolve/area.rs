@@ -4,8 +4,8 @@ use qdepth_measure::Bytes;
 
 use super::choices::{Choices, TargetShape};
 use super::ways::Destination;
+use crate::layout::Extent;
 use crate::layout::{Layout, Strides};
-use crate::plan::Extent;
 use crate::profile::{AreaSpec, FilesSpec, PlanFile, Profile};
 use crate::size::SizeMix;
 

@@ -3,7 +3,7 @@
 use qdepth_measure::{Bytes, EarlyEnd, Nanos, RequiredPercentile, SteadyRule};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Extent;
+use crate::layout::Extent;
 
 /// The standard measurement area (docs/method/checklist.md, item 10).
 pub const STANDARD_AREA: Bytes = Bytes::gib(32);

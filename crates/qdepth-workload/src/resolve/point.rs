@@ -13,11 +13,12 @@ use super::sizes::{SIZE_MAX, chosen_sizes, sizes};
 use super::ways::Destination;
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
+use crate::layout::Extent;
 use crate::layout::{Layout, OwnWrites};
 use crate::least_rate::LeastRate;
 use crate::operation::Operation;
 use crate::payload::{Duplicates, Payload};
-use crate::plan::{Extent, Flow, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
+use crate::plan::{Flow, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
 use crate::priority::Priorities;
 use crate::profile::{FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
@@ -101,6 +102,7 @@ pub(crate) fn point(
         payload: payload(profile).map_err(bad)?,
         verify: profile.verify.unwrap_or(false),
         verify_unwritten: profile.verify_unwritten.unwrap_or(true),
+        verify_laid_out: profile.verify_laid_out.unwrap_or(false),
         priorities: priorities(profile).map_err(bad)?,
         durability: profile.durability.unwrap_or_default(),
         direct,

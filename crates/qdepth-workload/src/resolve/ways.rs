@@ -7,7 +7,7 @@ use qdepth_measure::Bytes;
 use super::choices::{Choices, TargetShape};
 use super::error::ResolveError;
 use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant};
-use crate::plan::Extent;
+use crate::layout::Extent;
 use crate::profile::{PlanFile, TargetsSpec};
 
 /// Processes begin at whole multiples of this, as partitions do.

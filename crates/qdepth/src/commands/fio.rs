@@ -81,24 +81,15 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         }
         return Err(no_job().into());
     }
-    let set = jobs(&line, run.convert)?;
-    let name = line.files.first().map_or("fio", |path| stem(path));
-    // One bit less than 64: TOML integers are signed.
-    let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
+    let mut set = jobs(&line, run.convert)?;
     if set.jobs.is_empty() {
         print_line("there is no job: add a section [NAME] to a file, or --name=NAME");
         return Ok(Status::Valid);
     }
-    let absent = match (line.parse_only, run.convert) {
-        (_, true) => MissingFile::Later,
-        (true, false) => MissingFile::AnyLength,
-        (false, false) => MissingFile::Refused,
-    };
-    let converted = set.convert(name, fresh, &usable_bytes, absent).map_err(refused)?;
+    let converted = convert(&mut set, &line, &run, called)?;
     if converted.plan.steps.is_empty() {
         return lay_out(&line, &set, &converted, &run);
     }
-    check(&converted)?;
     if run.convert {
         print_raw(&plan_text(&converted)?)?;
         return Ok(Status::Valid);
@@ -120,7 +111,8 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let watcher = Watcher::new(&screen, &converted.targets, output::logs_ios(&set));
     let status = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
-        short.iter().for_each(|line| print_line(line));
+        let unverified = output::unverified(&set, &converted, &ran.points);
+        short.iter().chain(&unverified).for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
         // Clients such as bench-fio treat any output of fio on standard error as a failure.
         if quiet && !run.qdepth_quiet && called != Called::Fio {
@@ -139,6 +131,36 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         Status::Invalid if !run.strict && !failed => Status::Valid,
         status => status,
     })
+}
+
+/// Converts jobs to a plan. Creates the files that the jobs would leave behind.
+fn convert(
+    set: &mut JobSet,
+    line: &CommandLine,
+    run: &FioRun,
+    called: Called,
+) -> Result<Converted> {
+    let name = line.files.first().map_or("fio", |path| stem(path));
+    // One bit less than 64: TOML integers are signed.
+    let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
+    let absent = match (line.parse_only, run.convert) {
+        (_, true) => MissingFile::Later,
+        (true, false) => MissingFile::AnyLength,
+        (false, false) => MissingFile::Refused,
+    };
+    let convert = |set: &JobSet| set.convert(name, fresh, &usable_bytes, absent).map_err(refused);
+    let mut converted = convert(set)?;
+    if converted.plan.steps.is_empty() {
+        return Ok(converted);
+    }
+    check(&converted)?;
+    // fio leaves its files behind, and scripts that start it read them.
+    let keeps = called == Called::Fio && absent == MissingFile::Refused && set.keeps_files();
+    if keeps && !converted.missing.is_empty() {
+        set.own_files = created::lay_out_own(&converted.missing)?;
+        converted = convert(set)?;
+    }
+    Ok(converted)
 }
 
 /// Lines of `--debug=random`: the seed from which those of all jobs are derived.
@@ -163,7 +185,7 @@ fn lay_out(
         return Ok(Status::Valid);
     }
     let results = Results::open(line, set, converted, run)?;
-    created::lay_out(converted)?;
+    converted.created.iter().try_for_each(created::lay_out)?;
     results.print(&output::text_without_points(formats(line), set, converted))?;
     Ok(Status::Valid)
 }

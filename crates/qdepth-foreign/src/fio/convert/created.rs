@@ -1,24 +1,36 @@
 //! Jobs that only lay out files, or only verify what other jobs wrote.
 
-use super::loads::{paths, refuse};
+use super::loads::{paths, read_back, refuse};
 use super::{Engine, JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
 use crate::fio::load::NewFile;
 use crate::fio::refusal::FioRefusal;
 
 impl JobSet {
-    /// Checks that jobs of earlier steps write all that a job verifies: the stamps of another run
-    /// are unknown, and blocks that nobody wrote would pass.
-    pub(super) fn must_be_written(
+    /// Loads of a job that only verifies.
+    pub(super) fn verifying(
         &self,
         job: &Job,
         loads: &[Load],
         steps: &[Vec<Load>],
-    ) -> Result<(), FioRefusal> {
+    ) -> Result<Vec<Load>, FioRefusal> {
+        let earlier = steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        let of_other_run = !self.is_written_before(job, loads, earlier)?;
+        Ok(loads.iter().map(|load| Load { of_other_run, ..read_back(load) }).collect())
+    }
+
+    /// True if jobs of earlier steps write all that these loads of a job verify; false if another
+    /// run did. Refuses files that do not exist before the run.
+    fn is_written_before(
+        &self,
+        job: &Job,
+        loads: &[Load],
+        steps: &[Vec<Load>],
+    ) -> Result<bool, FioRefusal> {
         let end = |load: &Load| load.area.map_or(u64::MAX, |area| load.offset.saturating_add(area));
         let writes = |load: &Load, other: &Load| {
             let writer = &self.jobs[other.origin.job];
-            writer.verify
+            writer.verify.is_some()
                 && writer.writes()
                 && !other.reads_back
                 && other.target == load.target
@@ -34,16 +46,24 @@ impl JobSet {
             });
             reached > load.offset && reached >= end(load)
         };
-        if loads.iter().all(is_written) {
-            return Ok(());
+        match loads.iter().all(is_written) {
+            false if loads.iter().any(|load| load.area_of.is_some()) => {
+                let why = "verify_only: refused: its file does not exist, and no job before it \
+                           writes all of it with verify=";
+                Err(refuse(job, why))
+            }
+            is_written => Ok(is_written),
         }
-        let why = "verify_only: refused: no job before it writes these files with verify=, and \
-                   qdepth does not check data of another run; write and verify in one run";
-        Err(refuse(job, why))
     }
 }
 
 impl JobSet {
+    /// True if the files of all jobs may be created under their own names, and stay.
+    pub fn keeps_files(&self) -> bool {
+        let keeps = |job: &Job| !job.unlinks && !job.appends && job.filenames.len() < 2;
+        self.jobs.iter().all(keeps)
+    }
+
     /// Refuses jobs that only create several files without names: in qdepth, they are one.
     pub(super) fn files_have_names(&self) -> Result<(), FioRefusal> {
         let is_unnamed = |job: &&Job| job.filenames.is_empty() && job.entries > 1;

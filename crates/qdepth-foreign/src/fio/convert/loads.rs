@@ -117,7 +117,7 @@ pub(super) fn depths(
             "latency_target: refused: the job must not have several clones or files",
         ));
     };
-    if !alone || job.reads_back {
+    if !alone || job.verifies(|verify| verify.reads_back) {
         let why = "latency_target: refused: the job must run alone and must not verify; add a \
                    stonewall before and after it";
         return Err(refuse(job, why));

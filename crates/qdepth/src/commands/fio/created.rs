@@ -1,4 +1,4 @@
-//! Files of jobs that measure nothing (`create_only`).
+//! Files that jobs leave behind.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -6,20 +6,17 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_files::Folder;
-use qdepth_foreign::fio::{Converted, NewFile};
+use qdepth_foreign::fio::NewFile;
+use qdepth_host::Problem;
 use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{Wanted, clear, clear_named};
 use qdepth_host::system::System;
 use qdepth_host::target::{Kind, inspect};
 use qdepth_lab::failure::Usage;
 
-/// Creates and fills the files of jobs that measure nothing. They are kept and labelled, so that
-/// later runs may write to them. No other file is changed.
-pub(super) fn lay_out(converted: &Converted) -> Result<()> {
-    converted.created.iter().try_for_each(lay_out_file)
-}
-
-fn lay_out_file(file: &NewFile) -> Result<()> {
+/// Creates and fills a file. It is kept and labelled, so that later runs may write to it. No other
+/// file is changed.
+pub(super) fn lay_out(file: &NewFile) -> Result<()> {
     let system = System::real();
     let path = Path::new(&file.path);
     let run_id = uuid::Uuid::now_v7().to_string();
@@ -44,6 +41,25 @@ fn lay_out_file(file: &NewFile) -> Result<()> {
     }
     clear_named(&system, &directory, name, &wanted, 0)?.make(&wanted, &mut no_progress)?;
     Ok(())
+}
+
+/// Creates the files of jobs under their own names, as fio does. Returns the paths of those that
+/// the jobs may write to; a file of the same name that others wrote stays as it is.
+pub(super) fn lay_out_own(missing: &[NewFile]) -> Result<Vec<String>> {
+    let mut own = Vec::new();
+    for file in missing {
+        let exists = Path::new(&file.path).exists();
+        match lay_out(file) {
+            Ok(()) => own.push(file.path.clone()),
+            Err(error) if exists && is_refusal(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(own)
+}
+
+fn is_refusal(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Problem::Refused(_)))
 }
 
 /// Missing parent directories, created as fio creates them. Those that are empty at the end are

@@ -14,8 +14,9 @@ use qdepth_foreign::fio::{
 };
 use qdepth_lab::events::observer::RECORDED_MAX;
 use qdepth_lab::request::FinishedRun;
+use qdepth_linux::NOT_AS_WRITTEN;
 use qdepth_measure::{Code, LatencyHistogram, Severity};
-use qdepth_record::PointRecord;
+use qdepth_record::{ErrorCount, PointRecord};
 use qdepth_report::{Lang, finding_text};
 
 use super::disks::Watcher;
@@ -123,6 +124,25 @@ pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecor
             Some("B") => format!("{name}: rate_min={least}B/s not met, got {reached}B/s"),
             _ => format!("{name}: rate_iops_min={least} not met, got {reached} IOPS"),
         })
+    };
+    points.iter().filter_map(message).collect()
+}
+
+/// Messages for jobs whose reads found other data than was written for verification.
+pub(super) fn unverified(
+    set: &JobSet,
+    converted: &Converted,
+    points: &[PointRecord],
+) -> Vec<String> {
+    let message = |point: &PointRecord| {
+        let is_other = |error: &&ErrorCount| error.errno == NOT_AS_WRITTEN;
+        let error = point.reads.errors.iter().find(is_other)?;
+        let job = set.jobs.get(converted.origins.get(point.index as usize)?.job)?;
+        Some(format!(
+            "qdepth: {}: verify: {} reads found other data than jobs with the same verify options \
+             write. qdepth verifies what qdepth wrote, not what fio wrote",
+            job.name, error.count
+        ))
     };
     points.iter().filter_map(message).collect()
 }
