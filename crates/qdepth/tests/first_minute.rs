@@ -251,7 +251,7 @@ fn beginner_typing_errors_get_helpful_answers() {
         ("diskmark", 2, &["qdepth run disk-mark"]),
         (".", 2, &["`.` is a target: qdepth run first ."]),
         ("media:null", 2, &["qdepth run first media:null"]),
-        ("rum", 2, &["'run'"]),
+        ("rum", 2, &["did you mean `qdepth run`?"]),
         ("rnu", 2, &["did you mean `qdepth run`?"]),
         ("measure quick", 2, &["did you mean `qdepth run quick`?"]),
         ("rm last", 2, &["did you mean `qdepth logbook prune`?"]),
