@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use qdepth_lab::events::observer::Observer;
+use qdepth_lab::events::observer::{Observer, RecordedIo};
 use qdepth_lab::request::words::{format_duration, run_location};
 use qdepth_measure::{Bytes, Code, Finding, Instant};
 use qdepth_record::event::{
     FindingRaised, Phase, PhaseStarted, PointEnded, PointStarted, RunEvent, RunStarted,
 };
 use qdepth_report::{Lang, finding_text, phase_text};
+use qdepth_workload::Point;
 
 use crate::flags::RunOptions;
 use crate::terminal::{self, Region};
@@ -287,6 +288,12 @@ impl Observer for Screen {
             self.stop_drawing();
         }
     }
+
+    fn wants_ios(&self) -> bool {
+        false
+    }
+
+    fn ios(&self, _: &Point, _: Vec<RecordedIo>) {}
 
     fn ask(&self, question: &str) -> Option<String> {
         if !std::io::stderr().is_terminal() || self.quiet || !std::io::stdin().is_terminal() {

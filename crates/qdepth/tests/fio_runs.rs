@@ -95,6 +95,27 @@ fn link_keeps_files_and_later_runs_verify_them() {
 }
 
 #[test]
+fn logs_without_window_have_one_row_per_io() {
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    for target in ["--ioengine=null", "--filename=f --rate_iops=2000", "--numjobs=2"] {
+        let words = format!(
+            "fio --name=j --size=1m --rw=randwrite {target} --no-report --output-format=json \
+             --write_lat_log=l --write_iops_log=i --group_reporting"
+        );
+        let made = workspace.run(&words).expect(0).json();
+        let written = made["jobs"][0]["write"]["total_ios"].as_u64().unwrap();
+        let rows = |kind: &str| {
+            let logs =
+                (1..=2).map(|n| fs::read_to_string(workspace.join(&format!("{kind}.{n}.log"))));
+            logs.flatten().map(|text| text.lines().count() as u64).sum::<u64>()
+        };
+        assert!(written >= 256, "{made:#}");
+        assert_eq!([rows("l_lat"), rows("l_clat"), rows("i_iops")], [written; 3], "{target}");
+        sh(&format!("rm {}/*.log", workspace.path().display())).unwrap();
+    }
+}
+
+#[test]
 fn impossible_imported_figures_are_grade_c() {
     let workspace = Workspace::new();
     for (iops, bytes, ios, grade) in [

@@ -17,13 +17,9 @@ pub trait Observer {
     /// Asks the user for a line of input; `None` if there is no user to answer.
     fn ask(&self, question: &str) -> Option<String>;
     /// True if the observer receives each I/O, which costs memory and CPU time in the loop.
-    fn wants_ios(&self) -> bool {
-        false
-    }
+    fn wants_ios(&self) -> bool;
     /// Receives the I/Os of one worker of a point.
-    fn ios(&self, point: &Point, ios: Vec<RecordedIo>) {
-        let _ = (point, ios);
-    }
+    fn ios(&self, point: &Point, ios: Vec<RecordedIo>);
 }
 
 impl<'a> dyn Observer + 'a {

@@ -19,7 +19,7 @@ use qdepth_record::{
 use qdepth_workload::{Compared, Comparison, Plan, Point};
 
 use crate::Lab;
-use crate::events::observer::Observer;
+use crate::events::observer::{Observer, RecordedIo};
 use crate::events::rate_so_far::RateSoFar;
 use crate::failure::Usage;
 use crate::run::record;
@@ -108,6 +108,14 @@ impl Observer for Publisher<'_> {
 
     fn ask(&self, question: &str) -> Option<String> {
         self.observer.ask(question)
+    }
+
+    fn wants_ios(&self) -> bool {
+        self.observer.wants_ios()
+    }
+
+    fn ios(&self, point: &Point, ios: Vec<RecordedIo>) {
+        self.observer.ios(point, ios);
     }
 }
 

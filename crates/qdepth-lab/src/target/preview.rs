@@ -123,11 +123,11 @@ mod tests {
 
     use qdepth_measure::Bytes;
     use qdepth_record::RunEvent;
-    use qdepth_workload::{Choices, shipped_plan_text};
+    use qdepth_workload::{Choices, Point, shipped_plan_text};
 
     use super::*;
     use crate::Lab;
-    use crate::events::observer::Observer;
+    use crate::events::observer::{Observer, RecordedIo};
     use crate::events::signals::Signals;
     use crate::request::RunRequest;
     use crate::target::prepare::{PrepareOptions, prepare};
@@ -153,6 +153,10 @@ mod tests {
         fn ask(&self, _: &str) -> Option<String> {
             None
         }
+        fn wants_ios(&self) -> bool {
+            false
+        }
+        fn ios(&self, _: &Point, _: Vec<RecordedIo>) {}
     }
 
     /// The previewed plan is the measured plan: it is resolved once.
