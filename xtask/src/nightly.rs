@@ -1,5 +1,5 @@
-//! `cargo xtask nightly`: runs the statistical campaigns with all their tries, and builds the
-//! packages. Takes hours.
+//! `cargo xtask nightly`: runs the statistical campaigns with all their tries and fio's own tests,
+//! and builds the packages. Takes hours.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -7,13 +7,16 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::root;
+use crate::command::{root, show};
 use crate::dist;
 
 /// Campaigns, one on each line: name, tries, package, target, test.
 const CAMPAIGNS: &str = include_str!("../campaigns.txt");
 /// Name of the packages (`cargo xtask dist`) among the campaigns.
 const DIST: &str = "dist";
+/// Name of fio's own test scripts among the campaigns, and the program that runs them.
+const FIO_SCRIPTS: &str = "fio-scripts";
+const RUN_FIO_SCRIPTS: &str = include_str!("fio-scripts.sh");
 
 /// Runs the named campaigns, or all, and prints the result of each.
 ///
@@ -22,7 +25,8 @@ const DIST: &str = "dist";
 pub fn nightly(names: &[&str]) -> Result<()> {
     let lines = || CAMPAIGNS.lines().filter(|line| !line.starts_with('#'));
     let name = |line: &&str| line.split_whitespace().next().unwrap_or_default().to_owned();
-    let known: Vec<String> = lines().map(|line| name(&line)).chain([DIST.to_owned()]).collect();
+    let others = [DIST, FIO_SCRIPTS].map(str::to_owned);
+    let known: Vec<String> = lines().map(|line| name(&line)).chain(others).collect();
     if let Some(other) = names.iter().find(|wanted| !known.iter().any(|known| known == *wanted)) {
         bail!("there is no campaign {other}: {}", known.join(", "));
     }
@@ -33,6 +37,11 @@ pub fn nightly(names: &[&str]) -> Result<()> {
     {
         failed.push(format!("{DIST}: {why:#}"));
     }
+    if wanted(FIO_SCRIPTS)
+        && let Err(why) = fio_scripts()
+    {
+        failed.push(format!("{FIO_SCRIPTS}: {why:#}"));
+    }
     for line in lines().filter(|line| wanted(&name(line))) {
         match run(line) {
             Ok(result) => println!("{result}"),
@@ -40,6 +49,12 @@ pub fn nightly(names: &[&str]) -> Result<()> {
         }
     }
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+}
+
+/// Prints the table of docs/fio.md: tests of fio that a link named fio passes.
+fn fio_scripts() -> Result<()> {
+    show("cargo", &["build", "--release"])?;
+    show("sh", &["-c", RUN_FIO_SCRIPTS, "sh", "target/release/qdepth", "target/fio-scripts"])
 }
 
 /// Runs a campaign, and returns its last line `TRIES …`.

@@ -228,10 +228,11 @@ fn suggested_command(error: &clap::Error, words: impl Iterator<Item = String>) -
 /// Prints an error with the next command to type, and returns the exit status.
 pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     // Logbook errors include their cause; other errors print the whole chain.
-    match error.downcast_ref::<LogbookError>() {
-        Some(error) => print_line(&format!("qdepth: {error}")),
-        None => print_line(&format!("qdepth: {error:#}")),
-    }
+    let text = match error.downcast_ref::<LogbookError>() {
+        Some(error) => error.to_string(),
+        None => format!("{error:#}"),
+    };
+    print_line(&format!("qdepth: {}", without_error_numbers(&text)));
     if let Some(next) = file_error(error).and_then(|e| e.next_command(std::env::args_os())) {
         print_line(&format!("for example: {next}"));
     }
@@ -245,6 +246,16 @@ pub(crate) fn explain(error: &anyhow::Error) -> u8 {
         print_line(&format!("for example: {next}"));
     }
     status
+}
+
+/// Removes the numbers that the standard library adds to the kernel's messages: ` (os error 2)`.
+fn without_error_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
+        _ => text + " (os error " + part,
+    })
 }
 
 /// Like [`explain`], for a command that cannot be resumed: without space, the message names the
@@ -308,6 +319,15 @@ mod tests {
         assert_eq!(run_catching_panics(|| 3), 3);
         assert_eq!(run_catching_panics(|| panic!("nobody foresaw this")), 4);
         let _ = std::panic::take_hook();
+    }
+
+    #[test]
+    fn messages_of_the_kernel_lose_their_numbers() {
+        let text = "a: No such file (os error 2); b: Not a directory (os error 20)";
+        assert_eq!(without_error_numbers(text), "a: No such file; b: Not a directory");
+        for text in ["", "no number", "x (os error ", "x (os error y) z"] {
+            assert_eq!(without_error_numbers(text), text);
+        }
     }
 
     #[test]
