@@ -22,8 +22,11 @@ use counts::Failing;
 
 /// Tests of the program, most of which run it on storage: package and target.
 const MEASURES: (&str, &str) = ("qdepth", "all");
-/// Threads of these tests: enough for all to wait at once. `tests/common/turns.rs` limits how many
-/// run.
+/// Tests of the guards that leave descriptors in a socket for seconds. Meanwhile the guards refuse
+/// every device, also those of other tests, so that they run in the same lane.
+const DISTURBS: (&str, &str) = ("qdepth-host", "stacks");
+/// Threads of the measuring tests: enough for all to wait at once. `tests/common/turns.rs` limits
+/// how many run.
 const MEASURES_THREADS: usize = 1000;
 
 /// Environment that makes computing tests keep freed memory, as the program does when it fits
@@ -46,6 +49,10 @@ pub struct TestBinary {
 impl TestBinary {
     fn measures(&self) -> bool {
         (&*self.package, &*self.target) == MEASURES
+    }
+
+    fn disturbs(&self) -> bool {
+        (&*self.package, &*self.target) == DISTURBS
     }
 
     fn command(&self, examples: Option<&Path>) -> Command {
@@ -119,7 +126,7 @@ pub fn run(
     [behind_first, behind_rest]: [FurtherWork; 2],
 ) -> Result<Counts> {
     let (first, rest): (Vec<&TestBinary>, Vec<&TestBinary>) =
-        binaries.iter().partition(|binary| binary.measures());
+        binaries.iter().partition(|binary| binary.measures() || binary.disturbs());
     let lane = |binaries: Vec<&TestBinary>, behind: FurtherWork| {
         let mut counts = Counts::default();
         binaries.into_iter().for_each(|binary| counts.add(binary.run(examples)));
