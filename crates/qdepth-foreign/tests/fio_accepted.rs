@@ -188,6 +188,8 @@ fn verify_only_reads_areas_of_several_writers() {
 #[test]
 fn verify_only_needs_an_earlier_writer_of_everything() {
     let written = "[global]\nverify=md5\n[w]\nfilename=/x/a\nsize=1m\nrw=write\ndo_verify=0\n";
+    let gone = "[v]\nverify=md5\nfilename=/x/b\nsize=1m\nrw=read\nverify_state_load=1\n";
+    assert!(refusal(gone).contains("verify_state_load: refused: its file does not exist"));
     for job in [
         "[v]\nstonewall\nfilename=/x/b\nsize=1m\nrw=read\nverify_only\n",
         "[v]\nstonewall\nfilename=/x/a\nsize=2m\nrw=read\nverify_only\n",
@@ -218,6 +220,8 @@ fn verify_only_of_another_run_checks_all() {
     assert_eq!(checks("rw=read\n"), all);
     assert_eq!(checks("rw=randrw\nverify_only\n"), with_laid_out);
     assert_eq!(checks("rw=randwrite\nnorandommap\nverify_only\n"), with_laid_out);
+    assert_eq!(checks("rw=randwrite\nrandom_distribution=zipf:1.1\nverify_only\n"), with_laid_out);
+    assert_eq!(checks("rw=write\nsize=1m\nio_size=64k\nverify_only\n"), with_laid_out);
     assert_eq!(checks("rw=read\nverify_state_load=1\n"), with_laid_out);
 }
 

@@ -266,9 +266,14 @@ fn without_checksums(handle: &OwnedFd, options: &str) -> bool {
     let of_mount = |option| matches!(option, "nodatasum" | "nodatacow");
     // A descriptor opened with O_PATH, as `handle` is, has no flags.
     let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    let flags = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-        .and_then(|file| rustix::fs::ioctl_getflags(&file));
-    options.split(',').any(of_mount) || flags.is_ok_and(|flags| flags.contains(IFlags::NOCOW))
+    let of_file = || {
+        // Does not wait for the lease of another program.
+        let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = rustix::fs::open(path, how, Mode::empty())
+            .and_then(|file| rustix::fs::ioctl_getflags(&file));
+        flags.is_ok_and(|flags| flags.contains(IFlags::NOCOW))
+    };
+    options.split(',').any(of_mount) || of_file()
 }
 
 fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<BlockDevice, Refusal> {

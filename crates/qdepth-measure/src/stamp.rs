@@ -65,11 +65,17 @@ pub fn shared_number(key: &str) -> u64 {
     SHARED | (Seed(0).derive(key).0 >> (u64::BITS - SHARED_BITS)) << SHARED_SHIFT
 }
 
+/// Maximum number of searches in one file, each of some 0.1 ms. A file with more numbers is not
+/// recognised.
+const SEARCHES_MAX: u32 = 1000;
+
 /// Recognises data stamped with a shared number.
 #[derive(Debug, Default)]
 pub struct SharedStamps {
-    /// The last number found: a file usually has one.
-    last: Option<u64>,
+    /// Numbers found, the last one first: a file usually has one.
+    known: Vec<u64>,
+    /// Searches among all numbers.
+    searches: u32,
 }
 
 impl SharedStamps {
@@ -82,10 +88,19 @@ impl SharedStamps {
         let begins = |number: &u64| {
             u32::try_from((first ^ word_at(offset, *number)).wrapping_mul(BACK)).is_ok()
         };
-        let all = (0..1_u64 << SHARED_BITS).map(|key| SHARED | key << SHARED_SHIFT);
-        let mut likely = self.last.into_iter().chain(all).filter(begins);
-        let found = likely.find(|number| generation_of(bytes, offset, *number).is_some());
-        self.last = found.or(self.last);
+        let is_of =
+            |number: &u64| begins(number) && generation_of(bytes, offset, *number).is_some();
+        if let Some(place) = self.known.iter().position(is_of) {
+            self.known[..=place].rotate_right(1);
+            return true;
+        }
+        if self.searches == SEARCHES_MAX {
+            return false;
+        }
+        self.searches += 1;
+        let mut all = (0..1_u64 << SHARED_BITS).map(|key| SHARED | key << SHARED_SHIFT);
+        let found = all.find(is_of);
+        self.known.splice(..0, found);
         found.is_some()
     }
 }

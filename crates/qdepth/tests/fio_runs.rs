@@ -92,6 +92,12 @@ fn link_keeps_files_and_later_runs_verify_them() {
     }
     assert_eq!(fio("--rw=write --filename=gone --unlink=1"), clean);
     assert!(!workspace.has("gone"));
+    // A shorter job leaves what the longer one wrote.
+    let both = "--filename_format=k --do_verify=0 --rw=write";
+    assert_eq!(fio(both), clean);
+    assert_eq!(fio(&format!("{both} --size=512k")), clean);
+    assert_eq!(fio("--filename_format=k --rw=read"), clean);
+    assert_eq!(workspace.join("k").metadata().unwrap().len(), (1 << 20) + 4096);
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod created;
 mod loads;
 mod others;
 
+use std::collections::BTreeSet;
+
 use qdepth_workload::PlanFile;
 
 use super::JobSet;
@@ -90,8 +92,8 @@ impl JobSet {
         whole: &dyn Fn(&str) -> Option<u64>,
         absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
-        let own_files = self.own_files.clone();
-        let mut made = PlanBuilder { absent, own_files, ..PlanBuilder::default() };
+        let (own_files, written) = (self.own_files.clone(), self.written_paths());
+        let mut made = PlanBuilder { absent, own_files, written, ..PlanBuilder::default() };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
@@ -107,7 +109,7 @@ impl JobSet {
                 steps.push(Vec::new());
             }
             let Some(mut loads) = refused.keep(made.loads(number, job, whole)) else { continue };
-            if job.verifies(|verify| verify.only) {
+            if job.only_reads() && job.verifies(|verify| verify.only || verify.loads_state) {
                 loads = refused.keep(self.verifying(job, &loads, &steps)).unwrap_or_default();
             } else if job.verifies(|verify| verify.reads_back) {
                 back.extend(loads.iter().map(read_back));
@@ -313,6 +315,8 @@ struct PlanBuilder {
     idle: Vec<Origin>,
     created: Vec<NewFile>,
     own_files: Vec<String>,
+    /// Paths of the files without `filename` that jobs write.
+    written: BTreeSet<String>,
 }
 
 impl PlanBuilder {
@@ -335,6 +339,10 @@ impl PlanBuilder {
             }
         }
         lengths.into_iter().max().filter(|bytes| *bytes > 0)
+    }
+
+    fn is_own(&self, path: &String) -> bool {
+        self.own_files.contains(path)
     }
 
     fn target(&mut self, name: &str) -> usize {
@@ -475,7 +483,7 @@ impl PlanBuilder {
         let existing = match job.engine {
             Engine::Null => Some(whole(path).unwrap_or(NOTHING_BYTES)),
             // fio names it after the job, so that others may have written it.
-            _ if folder.is_some() && !job.only_reads() && !self.own_files.contains(path) => None,
+            _ if folder.is_some() && self.written.contains(path) && !self.is_own(path) => None,
             _ => whole(path),
         };
         let length = existing.or_else(|| self.created_bytes(path));

@@ -197,7 +197,7 @@ impl Options<'_> {
     /// I/Os that all jobs together may have in flight. `None` if unknown: figures of a group belong
     /// to several jobs, of which the file names the options of one.
     fn in_flight_max(&self) -> Option<f64> {
-        if self.own.is_none() || self.get("group_reporting").is_some() {
+        if self.own.is_none() || self.globals.is_none() || self.get("group_reporting").is_some() {
             return None;
         }
         let number = |name| self.get(name).map_or(Some(1), |text| text.trim().parse::<u32>().ok());

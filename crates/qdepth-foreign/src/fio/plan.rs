@@ -1,6 +1,8 @@
 //! Plan file of jobs, in the form that a person would write: a profile for each load, then the
 //! steps.
 
+use std::collections::BTreeSet;
+
 use qdepth_measure::stamp::shared_number;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
@@ -44,12 +46,11 @@ pub(super) fn plan(
     }
 }
 
-/// Stamp of verified writes, which all runs with the same options share. `None` unless all jobs
-/// that verify agree.
+/// Stamp of verified writes, which all runs share whose jobs have the same options.
 fn stamp(jobs: &[Job]) -> Option<u64> {
-    let mut keys = jobs.iter().filter_map(|job| job.verify.as_ref()).map(|verify| &verify.by);
-    let first = keys.next()?;
-    keys.all(|key| key == first).then(|| shared_number(first))
+    let keys = jobs.iter().filter_map(|job| job.verify.as_ref()).map(|verify| verify.by.as_str());
+    let keys: BTreeSet<&str> = keys.collect();
+    (!keys.is_empty()).then(|| shared_number(&Vec::from_iter(keys).join("\n")))
 }
 
 fn names(jobs: &[Job], loads: &[Load]) -> String {
@@ -111,8 +112,12 @@ fn profile(job: &Job, load: &Load) -> Profile {
 }
 
 /// True if a writing job leaves parts of its area unwritten.
-fn wrote_parts(job: &Job) -> bool {
-    job.read > 0.0 || job.random > 0.0 && !job.once
+fn wrote_parts(job: &Job, load: &Load) -> bool {
+    let repeats = job.random > 0.0 && distribution(job, load) != Some(Distribution::EachOnce);
+    let span = &job.span;
+    let may_end_early =
+        span.io_size.is_some() || span.requests.is_some() || span.runtime_ns.is_some();
+    job.read > 0.0 || repeats || may_end_early
 }
 
 /// Profile fields that define the random requests of a load.
@@ -131,7 +136,7 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         verify_unwritten: (job.verify.as_ref())
             .map(|verify| job.read >= 100.0 && !verify.only || load.of_other_run),
         verify_laid_out: (job.verifies(|verify| verify.loads_state)
-            || load.of_other_run && wrote_parts(job))
+            || load.of_other_run && wrote_parts(job, load))
         .then_some(true),
         durability: durability.filter(|_| read < 100.0),
         alignment: Some(Bytes(job.sizes.alignment)),

@@ -185,7 +185,7 @@ fn lay_out(
         return Ok(Status::Valid);
     }
     let results = Results::open(line, set, converted, run)?;
-    converted.created.iter().try_for_each(created::lay_out)?;
+    created::lay_out(&converted.created)?;
     results.print(&output::text_without_points(formats(line), set, converted))?;
     Ok(Status::Valid)
 }

@@ -1,5 +1,7 @@
 //! Jobs that only lay out files, or only verify what other jobs wrote.
 
+use std::collections::BTreeSet;
+
 use super::loads::{paths, read_back, refuse};
 use super::{Engine, JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
@@ -7,7 +9,7 @@ use crate::fio::load::NewFile;
 use crate::fio::refusal::FioRefusal;
 
 impl JobSet {
-    /// Loads of a job that only verifies.
+    /// Loads of a job that only verifies, or reads what a run wrote that may have ended early.
     pub(super) fn verifying(
         &self,
         job: &Job,
@@ -16,6 +18,9 @@ impl JobSet {
     ) -> Result<Vec<Load>, FioRefusal> {
         let earlier = steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
         let of_other_run = !self.is_written_before(job, loads, earlier)?;
+        if !job.verifies(|verify| verify.only) {
+            return Ok(loads.to_vec());
+        }
         Ok(loads.iter().map(|load| Load { of_other_run, ..read_back(load) }).collect())
     }
 
@@ -48,9 +53,11 @@ impl JobSet {
         };
         match loads.iter().all(is_written) {
             false if loads.iter().any(|load| load.area_of.is_some()) => {
-                let why = "verify_only: refused: its file does not exist, and no job before it \
-                           writes all of it with verify=";
-                Err(refuse(job, why))
+                let only = job.verifies(|verify| verify.only);
+                let option = if only { "verify_only" } else { "verify_state_load" };
+                let why = "refused: its file does not exist, and no job before it writes all of it \
+                           with verify=";
+                Err(refuse(job, format!("{option}: {why}")))
             }
             is_written => Ok(is_written),
         }
@@ -60,8 +67,15 @@ impl JobSet {
 impl JobSet {
     /// True if the files of all jobs may be created under their own names, and stay.
     pub fn keeps_files(&self) -> bool {
-        let keeps = |job: &Job| !job.unlinks && !job.appends && job.filenames.len() < 2;
+        let has_one = |job: &Job| job.filenames.len() < 2 && (job.has_name() || job.entries < 2);
+        let keeps = |job: &Job| !job.unlinks && !job.appends && has_one(job);
         self.jobs.iter().all(keeps)
+    }
+
+    /// Paths of the files without `filename` that jobs write.
+    pub(super) fn written_paths(&self) -> BTreeSet<String> {
+        let writers = self.jobs.iter().filter(|job| !job.has_name() && !job.only_reads());
+        writers.flat_map(|job| (0..job.clones).flat_map(|clone| paths(job, clone))).collect()
     }
 
     /// Refuses jobs that only create several files without names: in qdepth, they are one.

@@ -12,21 +12,32 @@ use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{Wanted, clear, clear_named};
 use qdepth_host::system::System;
 use qdepth_host::target::{Kind, inspect};
+use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
 
-/// Creates and fills a file. It is kept and labelled, so that later runs may write to it. No other
-/// file is changed.
-pub(super) fn lay_out(file: &NewFile) -> Result<()> {
+/// Creates and fills files. They are kept and labelled, so that later runs may write to them. No
+/// other file is changed.
+pub(super) fn lay_out(files: &[NewFile]) -> Result<()> {
+    let signals = Signals::watch()?;
+    files.iter().try_for_each(|file| lay_out_file(file, &signals))
+}
+
+fn lay_out_file(file: &NewFile, signals: &Signals) -> Result<()> {
     let system = System::real();
     let path = Path::new(&file.path);
     let run_id = uuid::Uuid::now_v7().to_string();
-    let size_bytes = file.bytes.checked_next_multiple_of(LABEL_BYTES).unwrap_or(file.bytes);
-    let wanted =
-        Wanted { size_bytes, run_id: &run_id, now: Timestamp::now(), keep: true, direct: false };
-    let mut no_progress = |_| ControlFlow::Continue(());
+    let wanted = wanted(file.bytes, &run_id);
+    let mut progress = |_| match signals.caught() {
+        Some(_) => ControlFlow::Break(()),
+        None => ControlFlow::Continue(()),
+    };
     if path.exists() {
         // An empty file, which stays if it cannot be filled.
-        clear(&system, &inspect(&system, path)?, &wanted, 0)?.make(&wanted, &mut no_progress)?;
+        let target = inspect(&system, path)?;
+        if !matches!(target.kind, Kind::RegularFile { .. }) {
+            return Err(Usage(format!("{}: is not a regular file", path.display())).into());
+        }
+        clear(&system, &target, &wanted, 0)?.make(&wanted, &mut progress)?;
         return Ok(());
     }
     let name = path.file_name().and_then(|name| name.to_str());
@@ -39,27 +50,42 @@ pub(super) fn lay_out(file: &NewFile) -> Result<()> {
     if !matches!(directory.kind, Kind::Directory(_)) {
         return Err(Usage(format!("{}: is not a directory", folder.display())).into());
     }
-    clear_named(&system, &directory, name, &wanted, 0)?.make(&wanted, &mut no_progress)?;
+    clear_named(&system, &directory, name, &wanted, 0)?.make(&wanted, &mut progress)?;
     Ok(())
 }
 
+fn wanted(bytes: u64, run_id: &str) -> Wanted<'_> {
+    let size_bytes = bytes.checked_next_multiple_of(LABEL_BYTES).unwrap_or(bytes);
+    Wanted { size_bytes, run_id, now: Timestamp::now(), keep: true, direct: false }
+}
+
 /// Creates the files of jobs under their own names, as fio does. Returns the paths of those that
-/// the jobs may write to; a file of the same name that others wrote stays as it is.
+/// the jobs may write to. An existing file stays as it is: an own one keeps what an earlier run
+/// wrote.
 pub(super) fn lay_out_own(missing: &[NewFile]) -> Result<Vec<String>> {
+    let signals = Signals::watch()?;
     let mut own = Vec::new();
     for file in missing {
-        let exists = Path::new(&file.path).exists();
-        match lay_out(file) {
-            Ok(()) => own.push(file.path.clone()),
-            Err(error) if exists && is_refusal(&error) => {}
-            Err(error) => return Err(error),
-        }
+        let length = std::fs::metadata(&file.path).map_or(0, |found| found.len());
+        let is_own = match length {
+            0 => lay_out_file(file, &signals).map(|()| true)?,
+            length => is_own(file, length)?,
+        };
+        own.extend(is_own.then(|| file.path.clone()));
     }
     Ok(own)
 }
 
-fn is_refusal(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(Problem::Refused(_)))
+/// True if qdepth created and filled an existing file, long enough for the jobs.
+fn is_own(file: &NewFile, length: u64) -> Result<bool> {
+    let system = System::real();
+    let usable = length.saturating_sub(LABEL_BYTES);
+    let cleared = clear(&system, &inspect(&system, Path::new(&file.path))?, &wanted(usable, ""), 0);
+    match cleared {
+        Ok(cleared) => Ok(cleared.bytes_to_fill() == 0 && usable >= file.bytes),
+        Err(Problem::Refused(_)) => Ok(false),
+        Err(problem) => Err(problem.into()),
+    }
 }
 
 /// Missing parent directories, created as fio creates them. Those that are empty at the end are
