@@ -67,8 +67,7 @@ impl JobSet {
 impl JobSet {
     /// True if the files of all jobs may be created under their own names, and stay.
     pub fn keeps_files(&self) -> bool {
-        let has_one = |job: &Job| job.filenames.len() < 2 && (job.has_name() || job.entries < 2);
-        let keeps = |job: &Job| !job.unlinks && !job.appends && has_one(job);
+        let keeps = |job: &Job| !job.unlinks && !job.appends && job.filenames.len() < 2;
         self.jobs.iter().all(keeps)
     }
 
