@@ -25,8 +25,8 @@ const MEASURES: (&str, &str) = ("qdepth", "all");
 /// Tests of the guards that leave descriptors in a socket for seconds. Meanwhile the guards refuse
 /// every device, also those of other tests, so that they run in the same lane.
 const DISTURBS: (&str, &str) = ("qdepth-host", "stacks");
-/// Threads of the measuring tests: enough for all to wait at once. `tests/common/turns.rs` limits
-/// how many run.
+/// Threads of the measuring tests: enough for all to wait at once. `tests/common/turns.rs` lets a
+/// few of them run.
 const MEASURES_THREADS: usize = 1000;
 
 /// Environment that makes computing tests keep freed memory, as the program does when it fits

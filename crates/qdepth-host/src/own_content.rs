@@ -1,5 +1,5 @@
-//! Proof that qdepth wrote the contents of a file: every sector has the data pattern, or
-//! stamps that later runs verify.
+//! Proof that qdepth wrote the contents of a file: every sector has the data pattern, or stamps
+//! that later runs verify.
 
 use std::fs::File;
 use std::io;

@@ -4,8 +4,8 @@ use crate::split_mix::SplitMix;
 use crate::units::Seed;
 
 /// Fills `buffer`, before it is written at `offset`, with words that identify their position, the
-/// run and the write. Any eight bytes reveal data that is at a wrong position, from a previous run,
-/// from an earlier write, or torn.
+/// number and the write. Any eight bytes reveal data that is at a wrong position, from a run with
+/// another number, from an earlier write, or torn.
 pub fn stamp(buffer: &mut [u8], offset: u64, number: u64, generation: u32) {
     let spread = spread(generation);
     for (index, word) in buffer.chunks_mut(8).enumerate() {
@@ -141,6 +141,7 @@ mod tests {
         assert_eq!(generation_of(&few, offset, number), Some(0));
         assert_eq!(generation_of(&[0; 5], offset, number), None);
     }
+
     #[test]
     fn shared_stamps_are_recognised_without_their_key() {
         let mut sector = [0; 512];

@@ -92,8 +92,8 @@ impl JobSet {
         whole: &dyn Fn(&str) -> Option<u64>,
         absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
-        let (own_files, written) = (self.own_files.clone(), self.written_paths());
-        let mut made = PlanBuilder { absent, own_files, written, ..PlanBuilder::default() };
+        let not_own = self.written_files_not_own();
+        let mut made = PlanBuilder { absent, not_own, ..PlanBuilder::default() };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
@@ -314,9 +314,8 @@ struct PlanBuilder {
     remarks: Vec<FioRemark>,
     idle: Vec<Origin>,
     created: Vec<NewFile>,
-    own_files: Vec<String>,
-    /// Paths of the files without `filename` that jobs write.
-    written: BTreeSet<String>,
+    /// Paths of files without `filename` that jobs write and that are not known to be own ones.
+    not_own: BTreeSet<String>,
 }
 
 impl PlanBuilder {
@@ -339,10 +338,6 @@ impl PlanBuilder {
             }
         }
         lengths.into_iter().max().filter(|bytes| *bytes > 0)
-    }
-
-    fn is_own(&self, path: &String) -> bool {
-        self.own_files.contains(path)
     }
 
     fn target(&mut self, name: &str) -> usize {
@@ -483,7 +478,7 @@ impl PlanBuilder {
         let existing = match job.engine {
             Engine::Null => Some(whole(path).unwrap_or(NOTHING_BYTES)),
             // fio names it after the job, so that others may have written it.
-            _ if folder.is_some() && self.written.contains(path) && !self.is_own(path) => None,
+            _ if folder.is_some() && self.not_own.contains(path) => None,
             _ => whole(path),
         };
         let length = existing.or_else(|| self.created_bytes(path));

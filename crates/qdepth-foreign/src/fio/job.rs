@@ -145,11 +145,6 @@ impl Job {
         self.read < 100.0 || self.operation.changes()
     }
 
-    /// True if it names its file.
-    pub(super) fn has_name(&self) -> bool {
-        !self.filenames.is_empty()
-    }
-
     /// True if it verifies, in this way.
     pub(super) fn verifies(&self, how: impl Fn(&Verification) -> bool) -> bool {
         self.verify.as_ref().is_some_and(how)

@@ -71,10 +71,12 @@ impl JobSet {
         self.jobs.iter().all(keeps)
     }
 
-    /// Paths of the files without `filename` that jobs write.
-    pub(super) fn written_paths(&self) -> BTreeSet<String> {
-        let writers = self.jobs.iter().filter(|job| !job.has_name() && !job.only_reads());
-        writers.flat_map(|job| (0..job.clones).flat_map(|clone| paths(job, clone))).collect()
+    /// Paths of the files without `filename` that jobs write, except own files.
+    pub(super) fn written_files_not_own(&self) -> BTreeSet<String> {
+        let is_nameless = |job: &&Job| job.filenames.is_empty() && !job.only_reads();
+        let writers = self.jobs.iter().filter(is_nameless);
+        let written = writers.flat_map(|job| (0..job.clones).flat_map(|clone| paths(job, clone)));
+        written.filter(|path| !self.own_files.contains(path)).collect()
     }
 
     /// Refuses jobs that only create several files without names: in qdepth, they are one.
