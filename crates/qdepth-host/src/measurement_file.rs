@@ -429,10 +429,9 @@ pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {
 }
 
 pub(crate) fn failure(doing: &'static str, path: &Path, error: io::Error) -> Failure {
-    Failure {
-        doing,
-        thing: path.display().to_string(),
-        error,
-        remedy: "Check the free space (`df`) and the kernel's log (`dmesg`)",
-    }
+    let remedy = match error.kind() {
+        io::ErrorKind::Interrupted => "Run the command again",
+        _ => "Check the free space (`df`) and the kernel's log (`dmesg`)",
+    };
+    Failure { doing, thing: path.display().to_string(), error, remedy }
 }

@@ -103,7 +103,9 @@ impl CreatedFolders {
             path.to_str().is_some_and(|name| name.starts_with("media:")) || path.starts_with("/dev")
         };
         for folder in folders.into_iter().filter(|path| !elsewhere(path)) {
-            let lacks = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+            // A link that leads nowhere exists: a folder would be created where it leads.
+            let lacks =
+                |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
             let missing: Vec<&Path> = folder.ancestors().take_while(lacks).collect();
             made.0.extend(missing.iter().rev().map(|folder| folder.to_path_buf()));
             if !missing.is_empty() {
@@ -119,5 +121,23 @@ impl Drop for CreatedFolders {
         for folder in self.0.iter().rev() {
             rustix::fs::rmdir(folder).ok();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_folders_are_removed_and_links_are_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
+        let [link, deep] = [at("link"), at("a/b")];
+        let made = CreatedFolders::make([link.as_path(), deep.as_path()]).unwrap();
+        assert!(deep.is_dir());
+        drop(made);
+        assert!(!at("a").exists() && !at("nowhere").exists());
+        assert!(link.symlink_metadata().is_ok());
     }
 }
