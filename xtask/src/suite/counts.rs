@@ -11,6 +11,11 @@ const STOLEN: &str = " % stolen";
 /// warns of such a point (docs/method/thresholds.md).
 const STOLEN_MAX: f64 = 0.5;
 
+/// Beginnings of the lines that follow a panic message.
+const PANIC_ENDS: [&str; 2] = ["stack backtrace:", "note: "];
+/// Characters of a panic message's line that are repeated at the end.
+const PANIC_LINE_CHARS: usize = 1500;
+
 /// Failed test of figures, with the steal time during it, per cent.
 pub struct TimingTest {
     pub name: String,
@@ -25,6 +30,8 @@ pub struct Counts {
     pub skipped: u64,
     /// Output of failed tests, repeated at the end.
     pub failures: Vec<String>,
+    /// Panic messages of failed tests, printed last, because long outputs get cut before them.
+    pub panics: Vec<String>,
     /// Failed tests that compare figures with a known truth.
     pub timing_tests: Vec<TimingTest>,
 }
@@ -35,6 +42,7 @@ impl Counts {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.failures.extend(other.failures);
+        self.panics.extend(other.panics);
         self.timing_tests.extend(other.timing_tests);
     }
 
@@ -72,7 +80,7 @@ impl Counts {
 
     /// Prints failures and counts; an error if a test failed.
     pub fn close(self) -> Result<()> {
-        for line in &self.failures {
+        for line in self.failures.iter().chain(&self.panics) {
             println!("{line}");
         }
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
@@ -90,6 +98,8 @@ pub struct Failing {
     is: bool,
     /// Name of the test whose output follows.
     name: String,
+    /// True inside a panic message.
+    panics: bool,
 }
 
 impl Counts {
@@ -102,6 +112,14 @@ impl Counts {
                 line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"));
             if let Some(name) = name {
                 name.clone_into(&mut failing.name);
+            }
+            if line.starts_with("thread '") && line.contains("panicked at ") {
+                self.panics.push(format!("{}: {line}", failing.name));
+                failing.panics = true;
+            } else if line.is_empty() || PANIC_ENDS.iter().any(|end| line.starts_with(end)) {
+                failing.panics = false;
+            } else if failing.panics {
+                self.panics.push(line.chars().take(PANIC_LINE_CHARS).collect());
             }
             let stolen = line.strip_prefix(OF_FIGURES).and_then(|rest| rest.strip_suffix(STOLEN));
             if let Some(stolen) = stolen.and_then(|share| share.parse().ok()) {
@@ -140,6 +158,18 @@ mod tests {
         );
         assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 1, 3));
         assert_eq!(counts.failures, ["failures:", "---- c ----", "because"]);
+    }
+
+    #[test]
+    fn panic_messages_are_repeated_without_stack_traces() {
+        let counts = counted(
+            "failures:\n---- m::c stdout ----\nwords\nthread 'm::c' (7) panicked at c.rs:1:2:\n\
+             left\nright\nstack backtrace:\n   0: begin\nnote: more\n\ntest result: FAILED",
+        );
+        assert_eq!(
+            counts.panics,
+            ["m::c: thread 'm::c' (7) panicked at c.rs:1:2:", "left", "right"]
+        );
     }
 
     #[test]
