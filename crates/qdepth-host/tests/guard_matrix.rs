@@ -73,7 +73,7 @@ fn storage_in_use_is_refused_under_every_name() {
 
 #[cfg(test)]
 fn run_case(bench: &Bench, name: &str, guard: Guard, case: &Prepared) -> Result<usize, String> {
-    let before = case.bytes.as_deref().map(checksum);
+    let before = case.checksum();
     let spellings = bench.spellings(&case.target);
     for (spelling, path, _fd) in &spellings {
         let (by, message) = refused(bench.claim(path, case.consent))
@@ -85,7 +85,7 @@ fn run_case(bench: &Bench, name: &str, guard: Guard, case: &Prepared) -> Result<
             println!("REFUSED: {name}: {message}");
         }
     }
-    if case.bytes.as_deref().map(checksum) != before {
+    if case.checksum() != before {
         return Err(format!("{name}: the bytes changed"));
     }
     Ok(spellings.len())

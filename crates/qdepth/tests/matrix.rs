@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::{Ended, Workspace, has_tools, pause};
-use common::{Bench, checksum, has};
+use common::{Bench, has};
 use matrix_cases::{CASES, Case, Prepared};
 use qdepth_host::consent;
 use qdepth_host::target::inspect;
@@ -153,8 +153,7 @@ fn try_target(
     prepared: &Prepared,
     tried: &mut Tried,
 ) {
-    let Some(bytes) = prepared.bytes.as_deref() else { return };
-    let before = checksum(bytes);
+    let Some(before) = prepared.checksum() else { return };
     let consent =
         if prepared.consent { consent_words(workspace, &prepared.target) } else { String::new() };
     let names = bench.spellings(&prepared.target);
@@ -172,7 +171,7 @@ fn try_target(
             let ended = asked(workspace, link, line, &path, &consent);
             let told = format!("{}, {expression}, {way} `{line}`: {ended:?}", case.name);
             let refused = matches!(ended.status, Some(2 | 3)) && !ended.err.is_empty();
-            if checksum(bytes) != before {
+            if prepared.checksum().as_ref() != Some(&before) {
                 tried.wrong.push(format!("CHANGED: {told}"));
                 return;
             }

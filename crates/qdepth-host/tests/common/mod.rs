@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -211,17 +213,36 @@ fn file_name(path: &Path) -> std::path::Display<'_> {
     Path::new(path.file_name().unwrap()).display()
 }
 
+/// Offset of the first partition that [`Bench::partition`] creates, bytes.
+pub(crate) const PARTITION_START: u64 = MIB;
+/// Size of the tests' swap areas, the smallest that `mkswap` makes, KiB.
+pub(crate) const SWAP_KIB: u64 = 40;
+/// Bytes of such an area that the kernel writes at any moment while it is in use: all but its
+/// header.
+pub(crate) const SWAP_PAGES: Range<u64> = 4096..SWAP_KIB << 10;
+
 /// SHA-256 of all bytes of a device or file.
 pub(crate) fn checksum(path: &Path) -> String {
+    checksum_without(path, &(0..0))
+}
+
+/// SHA-256 of a device or file without some bytes.
+pub(crate) fn checksum_without(path: &Path, without: &Range<u64>) -> String {
     let mut file = File::open(path).unwrap();
     let mut hash = Sha256::new();
+    hash_rest(&mut (&mut file).take(without.start), &mut hash);
+    file.seek(SeekFrom::Start(without.end)).unwrap();
+    hash_rest(&mut file, &mut hash);
+    format!("{:?}", hash.finalize())
+}
+
+fn hash_rest(from: &mut impl Read, hash: &mut Sha256) {
     let mut buffer = vec![0; 1 << 20];
     loop {
-        let n = std::io::Read::read(&mut file, &mut buffer).unwrap();
-        if n == 0 {
-            return format!("{:?}", hash.finalize());
+        match from.read(&mut buffer).unwrap() {
+            0 => return,
+            length => hash.update(&buffer[..length]),
         }
-        hash.update(&buffer[..n]);
     }
 }
 

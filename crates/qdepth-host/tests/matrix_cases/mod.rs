@@ -1,6 +1,7 @@
 //! Cases that must be refused, each with the guard that refuses.
 
 use std::fs::{self, File};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::system::System;
 use qdepth_host::target::inspect;
 
-use super::common::{Bench, MIB, sh};
+use super::common::{Bench, MIB, PARTITION_START, SWAP_KIB, SWAP_PAGES, checksum_without, sh};
 
 /// Target in a state that must be refused.
 pub(crate) struct Prepared {
@@ -18,13 +19,20 @@ pub(crate) struct Prepared {
     pub(crate) target: PathBuf,
     /// Device or file whose bytes must not change; `None` for a disk too large to read.
     pub(crate) bytes: Option<PathBuf>,
+    /// Bytes of it that the kernel may change.
+    pub(crate) changing: Range<u64>,
     /// True if the correct consent is given, which must not help.
     pub(crate) consent: bool,
 }
 
 impl Prepared {
     fn new(target: PathBuf) -> Result<Self, String> {
-        Ok(Self { bytes: Some(target.clone()), target, consent: true })
+        Ok(Self { bytes: Some(target.clone()), target, changing: 0..0, consent: true })
+    }
+
+    /// Digest of what must not change; `None` for a disk too large to read.
+    pub(crate) fn checksum(&self) -> Option<String> {
+        self.bytes.as_deref().map(|bytes| checksum_without(bytes, &self.changing))
     }
 }
 
@@ -152,7 +160,8 @@ fn root_disk(bench: &Bench) -> Result<Prepared, String> {
         return Err(format!("the root file system is on `{source}`"));
     }
     // Never with consent: if G11 failed, G9 would still protect the disk.
-    Ok(Prepared { target: PathBuf::from(source), bytes: None, consent: false })
+    let target = PathBuf::from(source);
+    Ok(Prepared { target, bytes: None, changing: 0..0, consent: false })
 }
 
 fn results_disk(bench: &Bench) -> Result<Prepared, String> {
@@ -240,7 +249,7 @@ fn other_namespace(bench: &Bench) -> Result<Prepared, String> {
 
 fn swap_on(bench: &Bench, path: &Path) -> Result<(), String> {
     let path = path.display();
-    sh(&format!("mkswap {path} >/dev/null && swapon {path}"))?;
+    sh(&format!("mkswap {path} {SWAP_KIB} >/dev/null && swapon {path}"))?;
     bench.later(format!("swapoff {path}"));
     Ok(())
 }
@@ -248,14 +257,16 @@ fn swap_on(bench: &Bench, path: &Path) -> Result<(), String> {
 fn swap_device(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     swap_on(bench, &device)?;
-    Prepared::new(device)
+    Ok(Prepared { changing: SWAP_PAGES, ..Prepared::new(device)? })
 }
 
 fn swap_partition(bench: &Bench, give_whole: bool) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     let (first, _) = bench.partition(&device);
     swap_on(bench, &first)?;
-    Prepared::new(if give_whole { device } else { first })
+    let start = if give_whole { PARTITION_START } else { 0 };
+    let changing = start + SWAP_PAGES.start..start + SWAP_PAGES.end;
+    Ok(Prepared { changing, ..Prepared::new(if give_whole { device } else { first })? })
 }
 
 fn swap_file(bench: &Bench) -> Result<Prepared, String> {
@@ -263,7 +274,7 @@ fn swap_file(bench: &Bench) -> Result<Prepared, String> {
     fs::write(&path, vec![0; 16 << 20]).unwrap();
     sh(&format!("chmod 600 {}", path.display()))?;
     swap_on(bench, &path)?;
-    Prepared::new(path)
+    Ok(Prepared { changing: SWAP_PAGES, ..Prepared::new(path)? })
 }
 
 fn loop_file(bench: &Bench) -> Result<Prepared, String> {
