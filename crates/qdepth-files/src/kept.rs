@@ -285,6 +285,15 @@ impl Named {
         lstat(&self.path).is_ok_and(|found| identity(&found) == self.which)
     }
 
+    /// Removes its name if it still refers to this file. True if it was removed.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn remove(&self) -> Result<bool, FileError> {
+        let failed = |errno| FileError::cannot("remove", &self.path, errno);
+        self.folder.remove_if(&self.name, self.which).map_err(failed)
+    }
+
     /// Opens or creates (mode 0600) a file next to it, whose name is this one's plus `ending`.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ use crate::headlines::{self, Listed};
 use crate::live::LiveEvents;
 use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory};
 use crate::read::Attempt;
+use crate::rescue::Rescued;
 use crate::reserve::Reserve;
 use crate::{read, write};
 use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
@@ -35,7 +36,9 @@ pub struct Logbook {
     /// `None` for a logbook in memory.
     pub(crate) file: Option<Named>,
     /// Copy that is used since the file was moved, replaced or removed.
-    pub(crate) rescued: Option<Named>,
+    pub(crate) rescued: Option<Rescued>,
+    /// Run in progress as it began, for a new logbook if the file can no longer be read.
+    pub(crate) begun: Option<Box<RunRecord>>,
     pub(crate) reserve: Option<Reserve>,
     marker: Option<Arc<RunMarker>>,
 }
@@ -73,7 +76,7 @@ impl Logbook {
 
     fn with(connection: Connection, file: Option<Named>, path: &Path) -> Self {
         let path = path.to_owned();
-        Self { connection, path, file, rescued: None, reserve: None, marker: None }
+        Self { connection, path, file, rescued: None, begun: None, reserve: None, marker: None }
     }
 
     /// Path of the file.
@@ -133,6 +136,7 @@ impl Logbook {
     /// # Errors
     /// If a run of this ID exists, or the file cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<()> {
+        self.begun = Some(Box::new(run.clone()));
         self.write("storing the run", |transaction, _| Ok(write::run(transaction, run)?))
     }
 
@@ -202,6 +206,8 @@ impl Logbook {
     /// # Errors
     /// [`LogbookError::Complete`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
     pub fn reopen(&mut self, run_id: &str) -> Result<()> {
+        let run = RunRecord { state: RunState::Running, ended_at: None, ..self.run(run_id)? };
+        self.begun = Some(Box::new(run));
         self.write("reopening the run", |transaction, path| {
             let (run, state) = state_of(transaction, path, run_id)?;
             if state == RunState::Complete {

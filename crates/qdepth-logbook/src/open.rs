@@ -59,6 +59,11 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
 fn open_or_make(path: &Path) -> Result<(Connection, Named)> {
     let kept = Kept::open_or_make(path, Trust::Data, false);
     let file = checked(kept.map_err(|error| LogbookError::file(path, error))?, path)?;
+    Ok((set_up(&file, path)?, file))
+}
+
+/// Opens a file for writing as a logbook; an empty file becomes one.
+pub(crate) fn set_up(file: &Named, path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN;
     let mut connection = connect(file.path(), flags).map_err(doing(path, "opening the logbook"))?;
     // Until it is known whose log it is.
@@ -83,7 +88,7 @@ fn open_or_make(path: &Path) -> Result<(Connection, Named)> {
         .map_err(doing(path, "creating the logbook"))?;
     migrate(&mut connection, path)?;
     bring_into_file(&connection);
-    Ok((connection, file))
+    Ok(connection)
 }
 
 /// Copies the write-ahead log into the file, as far as readers allow: a copy of the file alone is

@@ -1,5 +1,6 @@
 //! Rescue of a logbook whose file was moved, replaced or removed while it was open, or whose
-//! storage failed: its contents are copied to a new file.
+//! storage failed: its contents are copied to a new file. If they cannot be read any more, the run
+//! in progress continues in a new logbook.
 
 use std::path::{Path, PathBuf};
 
@@ -7,23 +8,99 @@ use qdepth_files::{Kept, Named, Trust};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use qdepth_record::RunRecord;
+
 use crate::error::LogbookError;
 use crate::file_name::directory_of;
-use crate::open::{OPEN, connect};
+use crate::open::{OPEN, connect, set_up};
+use crate::write;
 
 /// Maximum number of copies in a directory.
 const COPIES_MAX: u32 = 100;
+
+/// New file that is used instead of the logbook.
+#[derive(Debug)]
+pub(crate) struct Rescued {
+    pub(crate) file: Named,
+    /// False if the earlier points of the run could not be read.
+    pub(crate) is_whole: bool,
+}
+
+impl Rescued {
+    /// Error that reports it; `path` is the logbook.
+    pub(crate) fn report(&self, path: PathBuf) -> LogbookError {
+        let copy = self.file.path().to_owned();
+        match self.is_whole {
+            true => LogbookError::Displaced { path, copy },
+            false => LogbookError::Continued { path, copy },
+        }
+    }
+}
+
+/// Copies what a connection sees. If there is nothing to copy, or it cannot be read any more,
+/// begins a logbook with the run in progress, if there is one.
+///
+/// # Errors
+/// If no directory takes the file, or nothing is left to rescue.
+pub(crate) fn rescue(
+    from: Option<&Connection>,
+    begun: Option<&RunRecord>,
+    path: &Path,
+) -> Result<(Connection, Rescued), LogbookError> {
+    let nothing = || LogbookError::Missing { path: path.to_owned() };
+    let copied = from.ok_or_else(nothing).and_then(|from| copy(from, path));
+    let whole = copied.map(|(connection, file)| (connection, file, true));
+    let found = whole.or_else(|error| match begun {
+        Some(run) => begin(run, path).map(|(connection, file)| (connection, file, false)),
+        None => Err(error),
+    });
+    found.map(|(connection, file, is_whole)| (connection, Rescued { file, is_whole }))
+}
 
 /// Copies everything that a connection sees to a new file: in the logbook's directory, or else in
 /// the working directory, or in the directory for temporary files.
 ///
 /// # Errors
 /// Error of the last of these directories.
-pub(crate) fn copy(from: &Connection, path: &Path) -> Result<(Connection, Named), LogbookError> {
+fn copy(from: &Connection, path: &Path) -> Result<(Connection, Named), LogbookError> {
+    in_first_folder(path, &|file, new_path| {
+        copy_to(from, file)
+            .map_err(|why| LogbookError::sqlite(new_path, "copying the logbook", why))
+    })
+}
+
+/// Creates a new logbook, in one of the same directories, with a run that has no points yet.
+///
+/// # Errors
+/// Error of the last of these directories.
+fn begin(run: &RunRecord, path: &Path) -> Result<(Connection, Named), LogbookError> {
+    in_first_folder(path, &|file, new_path| {
+        let mut connection = set_up(file, new_path)?;
+        let store = |connection: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = connection.transaction()?;
+            write::run(&transaction, run)?;
+            transaction.commit()
+        };
+        store(&mut connection)
+            .map_err(|why| LogbookError::sqlite(new_path, "storing the run", why))?;
+        Ok(connection)
+    })
+}
+
+type Fill<'a> = dyn Fn(&Named, &Path) -> Result<Connection, LogbookError> + 'a;
+
+/// Creates a file in the first directory where it can be filled. A file that cannot is removed.
+fn in_first_folder(path: &Path, fill: &Fill<'_>) -> Result<(Connection, Named), LogbookError> {
     let folders = [directory_of(path), PathBuf::from("."), std::env::temp_dir()];
     let mut result = Err(LogbookError::Missing { path: path.to_owned() });
     for folder in folders {
-        result = copy_into(from, &folder);
+        result = new_file(&folder).and_then(|(path, file)| match fill(&file, &path) {
+            Ok(connection) => Ok((connection, file)),
+            Err(error) => {
+                let _ = file.remove();
+                Err(error)
+            }
+        });
         if result.is_ok() {
             break;
         }
@@ -46,15 +123,10 @@ fn new_file(folder: &Path) -> Result<(PathBuf, Named), LogbookError> {
     result
 }
 
-fn copy_into(from: &Connection, folder: &Path) -> Result<(Connection, Named), LogbookError> {
-    let (path, file) = new_file(folder)?;
-    let copied = || -> rusqlite::Result<Connection> {
-        let mut copy = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)?;
-        if Backup::new(from, &mut copy)?.step(-1)? != StepResult::Done {
-            return Err(rusqlite::Error::ExecuteReturnedResults);
-        }
-        Ok(copy)
-    };
-    let copy = copied().map_err(|why| LogbookError::sqlite(&path, "copying the logbook", why))?;
-    Ok((copy, file))
+fn copy_to(from: &Connection, file: &Named) -> rusqlite::Result<Connection> {
+    let mut copy = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)?;
+    if Backup::new(from, &mut copy)?.step(-1)? != StepResult::Done {
+        return Err(rusqlite::Error::ExecuteReturnedResults);
+    }
+    Ok(copy)
 }

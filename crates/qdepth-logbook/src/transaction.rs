@@ -14,9 +14,14 @@ type Result<T> = std::result::Result<T, LogbookError>;
 
 /// True if the storage of the logbook failed, or was made read-only because it did.
 fn is_unwritable(result: &Result<()>) -> bool {
-    let Err(LogbookError::Sqlite { source, .. }) = result else { return false };
+    let Err(LogbookError::Sqlite { source, .. }) = result else { return is_unreadable(result) };
     let code = source.sqlite_error_code();
-    matches!(code, Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly))
+    matches!(code, Some(ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// True if the contents of the file are no longer what was stored.
+fn is_unreadable(result: &Result<()>) -> bool {
+    matches!(result, Err(LogbookError::Damaged { .. } | LogbookError::Overwritten { .. }))
 }
 
 /// Highest numbers of the tables to which each write adds.
@@ -26,7 +31,7 @@ const NEWEST: &str = "SELECT coalesce((SELECT max(sequence) FROM run), 0),
 
 impl Logbook {
     /// Runs a transaction, which is valid only if the file is still in place. Otherwise, and if its
-    /// storage fails, everything is written to a copy, and an error reports it.
+    /// storage fails, everything is written to a rescue file, and an error reports it.
     pub(crate) fn write(
         &mut self,
         what: &'static str,
@@ -43,28 +48,28 @@ impl Logbook {
         }
         if self.rescued.is_none() && (is_lost || is_unwritable(&result)) {
             let path = self.path.clone();
-            let (copy, file) = match (rescue::copy(&self.connection, &path), result) {
-                (Ok(copy), stored) => {
+            let source = (!is_unreadable(&result)).then_some(&self.connection);
+            let found = rescue::rescue(source, self.begun.as_deref(), &path);
+            let (connection, rescued) = match (found, result) {
+                (Ok(found), stored) => {
                     result = stored;
-                    copy
+                    found
                 }
                 (Err(source), _) if is_lost => {
                     return Err(LogbookError::Lost { path, source: Box::new(source) });
                 }
                 (Err(_), stored) => return stored,
             };
-            (self.connection, self.rescued) = (copy, Some(file));
-            if is_stored {
+            let has_it = is_stored && rescued.is_whole;
+            (self.connection, self.rescued) = (connection, Some(rescued));
+            if has_it {
                 result = Ok(());
-            } else if matches!(result, Err(LogbookError::Sqlite { .. })) {
+            } else if is_stored || is_unwritable(&result) {
                 result = self.write_once(what, &work);
             }
         }
         match (&self.rescued, result) {
-            (Some(copy), Ok(())) => {
-                let (path, copy) = (self.path.clone(), copy.path().to_owned());
-                Err(LogbookError::Displaced { path, copy })
-            }
+            (Some(rescued), Ok(())) => Err(rescued.report(self.path.clone())),
             (_, result) => result,
         }
     }

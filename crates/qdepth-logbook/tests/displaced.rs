@@ -18,7 +18,7 @@ fn points(file: &Path) -> usize {
 #[cfg(test)]
 fn copy_of(result: Result<(), LogbookError>) -> PathBuf {
     match result {
-        Err(LogbookError::Displaced { copy, .. }) => copy,
+        Err(LogbookError::Displaced { copy, .. } | LogbookError::Continued { copy, .. }) => copy,
         other => panic!("{other:?}"),
     }
 }
@@ -82,7 +82,9 @@ fn a_logbook_overwritten_in_place_is_reported() {
         let ended = logbook
             .add_point(ID, &point(1))
             .and_then(|()| logbook.end_run(ID, RunState::Complete, "2026-11-26T00:00:00Z", &[]));
-        assert!(ended.is_err(), "{way}");
+        let copy = copy_of(ended);
+        assert_eq!(points(&copy), 1, "{way}");
+        fs::remove_file(&copy).unwrap();
     }
 }
 
@@ -149,6 +151,17 @@ impl Mounted {
         let name = self.device.trim_start_matches("/dev/");
         fs::write(format!("/sys/fs/ext4/{name}/trigger_fs_error"), "1").unwrap();
     }
+
+    /// Nothing can be read or written any more (`EXT4_IOC_SHUTDOWN`), as when XFS cannot write its
+    /// log.
+    fn shut_down(&self) {
+        shell(&format!(
+            "python3 -c 'import fcntl, os; \
+             fcntl.ioctl(os.open(\"{}/at\", os.O_RDONLY), 0x8004587d, bytes([1, 0, 0, 0]))'",
+            self.folder.path().display()
+        ))
+        .unwrap();
+    }
 }
 
 impl Drop for Mounted {
@@ -178,6 +191,54 @@ fn logbook_on_failed_storage_is_copied() {
     for ending in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(PathBuf::from(format!("{}{ending}", copy.display())));
     }
+}
+
+#[test]
+fn logbook_on_unreadable_storage_continues_in_another_file() {
+    let Some(mounted) = Mounted::new() else { return };
+    let mut logbook = Logbook::open(mounted.logbook()).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    logbook.add_point(ID, &point(0)).unwrap();
+    mounted.shut_down();
+    let copy = copy_of(logbook.add_point(ID, &point(1)));
+    assert_eq!(copy_of(logbook.end_run(ID, RunState::Failed, "2026-11-26T00:00:00Z", &[])), copy);
+    drop(logbook);
+    let kept = Logbook::open_read_only(&copy).unwrap();
+    assert!(kept.check().unwrap().is_whole());
+    assert_eq!(kept.run(ID).unwrap().state, RunState::Failed);
+    let indices: Vec<u32> = kept.points(ID).unwrap().iter().map(|point| point.index).collect();
+    assert_eq!(indices, [1]);
+    drop(kept);
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(PathBuf::from(format!("{}{ending}", copy.display())));
+    }
+}
+
+/// Nothing is in memory that could be rescued.
+#[test]
+fn failed_rescue_leaves_no_file() {
+    let Some(mounted) = Mounted::new() else { return };
+    let mut logbook = Logbook::open(mounted.logbook()).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    drop(logbook);
+    let mut logbook = Logbook::open(mounted.logbook()).unwrap();
+    mounted.shut_down();
+    let before = rescued_files();
+    let ended = logbook.end_run(ID, RunState::Failed, "2026-11-26T00:00:00Z", &[]);
+    assert!(
+        matches!(ended, Err(LogbookError::Sqlite { .. } | LogbookError::Damaged { .. })),
+        "{ended:?}"
+    );
+    assert_eq!(rescued_files(), before);
+}
+
+/// Names of rescued logbooks in the working directory and in the directory for temporary files.
+#[cfg(test)]
+fn rescued_files() -> Vec<PathBuf> {
+    let folders = [PathBuf::from("."), std::env::temp_dir()];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let names = entries.map(|entry| entry.unwrap().path());
+    names.filter(|path| path.to_string_lossy().contains("qdepth-rescued-")).collect()
 }
 
 #[cfg(test)]
