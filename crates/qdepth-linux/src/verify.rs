@@ -35,8 +35,9 @@ pub struct Verifying<'a, T> {
 /// A request in flight.
 struct InFlight {
     request: Request,
-    /// Oldest write that a read may return, for each of its blocks.
-    oldest: Vec<Option<u32>>,
+    /// For each block of a read: the oldest write that it may return, and if it must be a write of
+    /// this run.
+    oldest: Vec<(Option<u32>, bool)>,
 }
 
 impl<'a, T: WithBuffers> Verifying<'a, T> {
@@ -77,12 +78,12 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
                     let found = generation_of(&buffer[start..start + length], offset, self.stamp);
                     let first = request.offset / self.writes.block_bytes();
                     let index = (offset / self.writes.block_bytes() - first) as usize;
-                    let oldest = block.get(index).copied().flatten();
-                    if oldest.is_none() && !self.unwritten {
+                    let (oldest, is_written) = block.get(index).copied().unwrap_or_default();
+                    if !is_written && !self.unwritten {
                         return true;
                     }
                     let block = &buffer[start..start + length];
-                    let is_laid_out = || oldest.is_none() && first_foreign(block).is_none();
+                    let is_laid_out = || !is_written && first_foreign(block).is_none();
                     found.is_some_and(|found| self.writes.may_be(offset, oldest, found))
                         || self.laid_out && is_laid_out()
                 });
@@ -132,7 +133,8 @@ impl<T: WithBuffers> Target for Verifying<'_, T> {
             Direction::Read => {
                 in_flight.oldest.clear();
                 let blocks = blocks(&self.writes, offset, size as usize);
-                in_flight.oldest.extend(blocks.map(|(at, _)| self.writes.oldest(at)));
+                let state = |(at, _)| (self.writes.oldest(at), self.writes.is_written(at));
+                in_flight.oldest.extend(blocks.map(state));
             }
             Direction::Trim | Direction::Sync => {}
         }

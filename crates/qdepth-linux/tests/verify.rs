@@ -14,7 +14,7 @@ use qdepth_linux::{
     Engine, EngineChoice, KernelTarget, NOT_AS_WRITTEN, OpenOptions, Verifying, WithBuffers,
 };
 use qdepth_measure::{Instant, Nanos, SplitMix};
-use qdepth_workload::{Direction, Generations, Payload, Request};
+use qdepth_workload::{BLOCKS_MAX, Direction, Generations, Payload, Request};
 
 const BLOCK: usize = 512;
 const BLOCKS: u64 = 64;
@@ -253,11 +253,7 @@ fn no_memory_corruption_passes_verification() {
     campaign("verify-corruptions", &*medium, &mut inner, tries(20_000));
 }
 
-#[test]
-fn no_file_corruption_passes_verification() {
-    let file = tempfile::tempfile().expect("a temporary file");
-    file.set_len(BLOCKS * BLOCK as u64).expect("a length");
-    let medium = file.try_clone().expect("a second descriptor");
+fn opened(file: File) -> KernelTarget {
     let options = OpenOptions {
         slots: 1,
         size_max: BLOCK as u32,
@@ -269,6 +265,33 @@ fn no_file_corruption_passes_verification() {
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     };
-    let mut inner = KernelTarget::open(file.into(), &options).expect("opens");
+    KernelTarget::open(file.into(), &options).expect("opens")
+}
+
+#[test]
+fn no_file_corruption_passes_verification() {
+    let file = tempfile::tempfile().expect("a temporary file");
+    file.set_len(BLOCKS * BLOCK as u64).expect("a length");
+    let medium = file.try_clone().expect("a second descriptor");
+    let mut inner = opened(file);
     campaign("verify-corruptions-in-a-file", &medium, &mut inner, tries(20_000) / 10);
+}
+
+/// Without a counter for the block, and although blocks that were not written are not checked.
+#[test]
+fn corruption_far_into_a_file_is_found() {
+    let end = BLOCKS_MAX + 2;
+    let file = tempfile::tempfile().expect("a temporary file");
+    file.set_len(end * BLOCK as u64).expect("a length");
+    let medium = file.try_clone().expect("a second descriptor");
+    let mut inner = opened(file);
+    let writes = Arc::new(Generations::new(BLOCK as u64, end * BLOCK as u64, 41));
+    let mut target = Verifying::new(&mut inner, 1, STAMP, writes).only_written();
+    for block in [0, end - 2] {
+        assert_eq!(perform_request(&mut target, Direction::Write, block), BLOCK as i32);
+        assert_eq!(perform_request(&mut target, Direction::Read, block), BLOCK as i32);
+        assert_eq!(perform_request(&mut target, Direction::Read, block + 1), BLOCK as i32);
+        medium.write(block * BLOCK as u64 + 77, b"x");
+        assert_eq!(perform_request(&mut target, Direction::Read, block), -NOT_AS_WRITTEN);
+    }
 }

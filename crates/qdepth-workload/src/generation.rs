@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Maximum number of blocks with a counter of 8 bytes each: 128 MiB. Data beyond them is checked
 /// for its position and the run that wrote it, but not for being the last write.
 pub const BLOCKS_MAX: u64 = 16 << 20;
+/// Maximum number of blocks of which it is known if they were written, one bit each beyond the
+/// counters: 128 MiB.
+pub const KNOWN_BLOCKS_MAX: u64 = 1 << 30;
 
 /// The writes of every block of one file, by one process. Several threads may use it at once.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub struct Generations {
     /// Number before the first write, which hardly ever equals that of another process.
     base: u32,
     blocks: Vec<AtomicU64>,
+    /// A bit for each block behind `blocks`: set once it was written.
+    written: Vec<AtomicU64>,
 }
 
 /// State of a block. While several writes of it are in flight, any of them may be the last that
@@ -87,9 +92,11 @@ impl Generations {
     /// the last by `end_bytes`. `base` should differ between processes.
     pub fn new(block_bytes: u64, end_bytes: u64, base: u32) -> Self {
         let block_bytes = block_bytes.max(8);
-        let count = end_bytes.div_ceil(block_bytes).min(BLOCKS_MAX);
-        let blocks = (0..count).map(|_| AtomicU64::new(0)).collect();
-        Self { block_bytes, base, blocks }
+        let known = end_bytes.div_ceil(block_bytes).min(KNOWN_BLOCKS_MAX);
+        let count = known.min(BLOCKS_MAX);
+        let zeros = |words: u64| (0..words).map(|_| AtomicU64::new(0)).collect();
+        let written = zeros((known - count).div_ceil(64));
+        Self { block_bytes, base, blocks: zeros(count), written }
     }
 
     /// Bytes of a block.
@@ -122,6 +129,22 @@ impl Generations {
     /// Ends a write that [`begin_write`](Self::begin_write) began.
     pub fn end_write(&self, offset: u64, wrote: bool) {
         self.change(offset, |block| block.end(wrote));
+        if wrote && let Some((word, bit)) = self.bit(offset) {
+            word.fetch_or(bit, Ordering::AcqRel);
+        }
+    }
+
+    /// True if a read that begins now can only find data of this process in the block at `offset`.
+    /// False also for blocks beyond [`KNOWN_BLOCKS_MAX`].
+    pub fn is_written(&self, offset: u64) -> bool {
+        let bit = |(word, bit): (&AtomicU64, u64)| word.load(Ordering::Acquire) & bit != 0;
+        self.oldest(offset).is_some() || self.bit(offset).is_some_and(bit)
+    }
+
+    /// Word and bit of a block without a counter.
+    fn bit(&self, offset: u64) -> Option<(&AtomicU64, u64)> {
+        let index = (offset / self.block_bytes).checked_sub(self.blocks.len() as u64)?;
+        Some((self.written.get((index / 64) as usize)?, 1 << (index % 64)))
     }
 
     /// Number of the oldest write whose data a read that begins now may find in the block at
@@ -167,6 +190,23 @@ mod tests {
             numbers.push(number);
         }
         assert_eq!(file.oldest(AT + 512), None, "each block has numbers of its own");
+    }
+
+    #[test]
+    fn written_blocks_are_known_beyond_the_counters() {
+        let file = Generations::new(8, 8 * (BLOCKS_MAX + 100), 0);
+        for block in [0, BLOCKS_MAX - 1, BLOCKS_MAX, BLOCKS_MAX + 70] {
+            let offset = 8 * block;
+            assert!(!file.is_written(offset), "{block}");
+            file.begin_write(offset);
+            assert!(!file.is_written(offset), "{block} is in flight");
+            file.end_write(offset, true);
+            assert!(file.is_written(offset), "{block}");
+        }
+        file.end_write(8 * (BLOCKS_MAX + 1), false);
+        for block in [1, BLOCKS_MAX + 1, BLOCKS_MAX + 71, BLOCKS_MAX + 1000] {
+            assert!(!file.is_written(8 * block), "{block}");
+        }
     }
 
     #[test]

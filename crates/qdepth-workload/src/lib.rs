@@ -40,7 +40,7 @@ pub use comparison::{
     Compared, Comparison, ComparisonSpec, Role, Variant, VariantSpec, published_name,
 };
 pub use distribution::{Distribution, Zone};
-pub use generation::{BLOCKS_MAX, Generations};
+pub use generation::{BLOCKS_MAX, Generations, KNOWN_BLOCKS_MAX};
 pub use layout::{Extent, Layout, OwnWrites, Strides};
 pub use least_rate::{LeastRate, LeastRateSpec};
 pub use operation::Operation;

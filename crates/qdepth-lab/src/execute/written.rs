@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use qdepth_workload::{BLOCKS_MAX, Generations, Plan, Point};
+use qdepth_workload::{BLOCKS_MAX, Generations, KNOWN_BLOCKS_MAX, Plan, Point};
 use rustix::fs::fstat;
 
 /// The writes of all points of a run in this process: a later point may read the data of an earlier
@@ -15,6 +15,8 @@ pub(crate) struct Written {
     block_bytes: u64,
     end_bytes: u64,
     base: u32,
+    /// True if points check only what the run wrote.
+    only_written: bool,
     /// By device and inode.
     files: Mutex<BTreeMap<(u64, u64), Arc<Generations>>>,
 }
@@ -35,6 +37,7 @@ impl Written {
             end_bytes: ends.max().unwrap_or(0),
             // Different for each process that writes for the run, such as ranks and resumed runs.
             base: uuid::Uuid::new_v4().as_u128() as u32,
+            only_written: verified().any(|point| !point.verify_unwritten),
             files: Mutex::default(),
         }
     }
@@ -51,7 +54,16 @@ impl Written {
     /// Offset beyond which there are too many places to track their writes; `None` if all are
     /// tracked.
     pub(crate) fn distinguishable_to(&self) -> Option<u64> {
-        let most = self.block_bytes.max(8).saturating_mul(BLOCKS_MAX);
+        self.beyond(BLOCKS_MAX)
+    }
+
+    /// Offset beyond which it is not known what the run wrote, so that reads are not checked.
+    pub(crate) fn checked_to(&self) -> Option<u64> {
+        self.beyond(KNOWN_BLOCKS_MAX).filter(|_| self.only_written)
+    }
+
+    fn beyond(&self, blocks: u64) -> Option<u64> {
+        let most = self.block_bytes.max(8).saturating_mul(blocks);
         (self.end_bytes > most).then_some(most)
     }
 }

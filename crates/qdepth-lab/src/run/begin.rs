@@ -269,6 +269,13 @@ fn written(lab: Lab<'_>, plan: &Plan) -> Written {
             Bytes(end)
         ));
     }
+    if let Some(end) = written.checked_to() {
+        lab.observer.message(format!(
+            "verify: beyond {}, reads are not checked, because it is not known which of so many \
+             blocks were written",
+            Bytes(end)
+        ));
+    }
     written
 }
 
