@@ -21,7 +21,9 @@ fn wrong_usage_is_explained_and_creates_no_files() {
         "name = \"x\"\nqueue_depth = [1]\n[[profile]]\nname = \"a\"\nrandom = 140\nread = 100\n\
          block_size = \"8KiB\"\n",
     );
+    workspace.write("step.toml", "[[prepare]]\nstep = \"partition\"\ndevice = 3\n");
     let cases: &[(&str, &[&str])] = &[
+        ("host prepare step.toml", &["line 1: expected a text in quotes, found the number 3"]),
         ("run nosuch", &["`nosuch`", "`qdepth plans` lists the plans", "directory or device"]),
         ("run nosuch.toml", &["nosuch.toml", "No such file"]),
         ("run unknown.toml", &["unknown.toml", "line 3: ", "warmup", "`warm_up`"]),
@@ -534,6 +536,9 @@ fn unknown_names_are_wrong_usage_in_every_command() {
         let ended = workspace.run(&words);
         assert_eq!(ended.status, Some(2), "`{words}`: {}", ended.err);
     }
+    workspace.write("paper.toml", "version = \"1\"\norganization = \"ACME\"\n");
+    let ended = workspace.run("report --paper paper.toml").expect(2);
+    assert!(ended.err.contains("line 2: unknown field `organization`. Did you mean"), "{ended:?}");
     // Usage is valid (a system path), but a guard refuses it.
     for words in ["run quick /etc", "run quick /dev/null", "run quick . --file-size 1000TiB"] {
         let ended = workspace.run(words);

@@ -183,6 +183,9 @@ struct File {
 pub enum PrepareError {
     /// The file cannot be parsed.
     #[error("the preparation cannot be read: {0}")]
+    Toml(Box<toml::de::Error>),
+    /// A step of a plan cannot be parsed.
+    #[error("the preparation cannot be read: {0}")]
     Unreadable(String),
     /// A value outside its limits.
     #[error("step {number}: {what}")]
@@ -199,8 +202,7 @@ pub enum PrepareError {
 /// # Errors
 /// If the text is not such a file, or a step is impossible.
 pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
-    let file: File =
-        toml::from_str(text).map_err(|error| PrepareError::Unreadable(error.to_string()))?;
+    let file: File = toml::from_str(text).map_err(|error| PrepareError::Toml(Box::new(error)))?;
     checked(file.prepare)
 }
 

@@ -4,12 +4,13 @@ use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_files::{Input, Privacy, Scratch, limit};
 use qdepth_host::environment::{inventory, redact, storage};
-use qdepth_host::prepare::{Devices, Step, Watch, apply, journal, tuning};
+use qdepth_host::prepare::{Devices, PrepareError, Step, Watch, apply, journal, tuning};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_linux::MPI_SHIM;
 use qdepth_record::export_host_json;
 use qdepth_report::{Lang, host_tables, reason_text};
+use qdepth_workload::TomlError;
 
 use crate::commands::engines;
 use crate::commands::read::print_list;
@@ -89,11 +90,20 @@ fn tune(options: &TuneOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
+/// Leads to all fields of a preparation file.
+const STEPS: &str = "docs/preparation.md lists the steps and their fields";
+
 /// Prints the steps of a preparation; with `--apply`, runs them if every guard agrees.
 fn prepare(options: &PrepareOptions) -> Result<Status> {
     let path = options.file.display();
     let text = Input::file(&options.file, limit::PREPARATION).text()?;
-    let steps = qdepth_host::prepare::read(&text).map_err(|e| Usage(format!("{path}: {e}")))?;
+    let steps = qdepth_host::prepare::read(&text).map_err(|error| {
+        let why = match error {
+            PrepareError::Toml(error) => TomlError::new(&text, &error, STEPS).to_string(),
+            error => error.to_string(),
+        };
+        Usage(format!("{path}: {why}"))
+    })?;
     let system = System::real();
     show(&steps, options.apply)?;
     if options.apply {

@@ -13,9 +13,10 @@ use qdepth_media::Description;
 use qdepth_papers::Reference;
 use qdepth_record::{PointRecord, RunRecord};
 use qdepth_report::{
-    DataSheet, Document, Lang, Logo, LogoKind, Paper, Presentation, PublishedDrive, Text,
-    compose_campaign, has_write_pressure,
+    DataSheet, Document, Lang, Logo, LogoKind, Paper, PaperError, Presentation, PublishedDrive,
+    Text, compose_campaign, has_write_pressure,
 };
+use qdepth_workload::TomlError;
 
 use crate::commands::read::{chosen_all, must_have_timelines};
 use crate::exit_status::Status;
@@ -303,12 +304,18 @@ fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
     Some(sheet)
 }
 
+/// Leads to all keys of a publisher file.
+const KEYS: &str = "docs/examples/paper.toml shows all keys";
+
 /// Reads the publisher file and the pictures that it names: logo, then topology.
 fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>, Option<Logo>)> {
     let Some(path) = path else { return Ok(Default::default()) };
     let usage = |why: String| Usage(format!("--paper {}: {why}", path.display()));
     let text = Input::file(path, limit::PAPER).text()?;
-    let paper = Paper::from_toml(&text).map_err(|error| usage(error.to_string()))?;
+    let paper = Paper::from_toml(&text).map_err(|error| match error {
+        PaperError::Toml(error) => usage(TomlError::new(&text, &error, KEYS).to_string()),
+        error @ PaperError::NoChapter { .. } => usage(error.to_string()),
+    })?;
     let picture = |name: Option<&String>| -> Result<Option<Logo>> {
         let Some(name) = name else { return Ok(None) };
         let file = path.with_file_name(name);
