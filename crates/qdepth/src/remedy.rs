@@ -1,6 +1,6 @@
 //! Complete command lines for error messages: the user's own with the suggested change.
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use qdepth_files::shell_word;
 
 use crate::flags::{Flags, example, with_examples};
@@ -56,10 +56,11 @@ pub(crate) fn of_text(text: &str, words: &[String]) -> Option<String> {
 }
 
 /// The command line that a usage error suggests: with a valid value or option instead of the wrong
-/// one, or else the first example of the command.
+/// one, or else without the wrong one, or else the first example of the command.
 pub(crate) fn of_usage(error: &clap::Error, words: &[String]) -> Option<String> {
     corrected(error, words)
         .and_then(|changed| accepted(&changed))
+        .or_else(|| accepted(&without_wrong(error, words)?))
         .or_else(|| example(words).map(str::to_owned))
 }
 
@@ -95,6 +96,21 @@ fn corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
         None => *changed.iter_mut().skip(1).find(|word| **word == wrong)? = valid,
     }
     Some(changed)
+}
+
+/// The words without the option or word that is wrong; `None` beside a consent to lose data.
+fn without_wrong(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
+    if words.iter().any(|word| CONSENT.iter().any(|option| word.starts_with(option))) {
+        return None;
+    }
+    let ContextValue::String(wrong) = error.get(ContextKind::InvalidArg)? else { return None };
+    let name = wrong.split([' ', '=']).next()?;
+    let index = words.iter().position(|word| word.split('=').next() == Some(name))?;
+    let is_known = error.kind() != ErrorKind::UnknownArgument;
+    let has_value = is_known && !words[index].contains('=') && index + 1 < words.len();
+    let mut left = words.to_vec();
+    left.drain(index..=index + usize::from(has_value));
+    Some(left)
 }
 
 /// The words with the suggested name instead of the one that is named before it.
@@ -229,7 +245,11 @@ mod tests {
             ("qdepth run . --duration ''", "qdepth run . --duration 500ms"),
             ("qdepth run . --engine iouring", "qdepth run . --engine io_uring"),
             ("qdepth run . --read-onyl", "qdepth run . --read-only"),
-            ("qdepth run . --seed x", "qdepth run"),
+            ("qdepth run . --seed x --area 8MiB", "qdepth run . --area 8MiB"),
+            ("qdepth run . --area 8MiB --seed", "qdepth run . --area 8MiB"),
+            ("qdepth run . --foo --area 8MiB", "qdepth run . --area 8MiB"),
+            ("qdepth show latest twice", "qdepth show latest"),
+            ("qdepth run . --destroy S1 --consent=f --seed=x", "qdepth run"),
             ("qdepth schema rnu", "qdepth schema runs"),
             ("qdepth compare latest", "qdepth compare latest~1 latest"),
             ("qdepth host check zzz", "qdepth host check"),
