@@ -132,8 +132,8 @@ pub enum LogbookError {
     /// The contents of the file can no longer be read, or are not what was stored.
     #[error(
         "{path} can no longer be read: its storage failed, or another program wrote to it. The \
-         point measured last is in {copy}; list it with `qdepth list --logbook {copy}`. Earlier \
-         points are only in {path}, if it can be repaired. Then start a new run with a logbook \
+         points not stored before are in {copy}; list them with `qdepth list --logbook {copy}`. \
+         Earlier points are only in {path}, if it can be repaired. Then start a new run with a logbook \
          that nothing else writes, on storage that works",
         path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
     )]

@@ -174,6 +174,25 @@ fn run_with_removed_logbook_keeps_points_and_fails() {
     }
 }
 
+/// Interleaved points are stored together at the end: the first error must not lose the others.
+#[test]
+fn all_measured_points_are_rescued() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "together.toml",
+        "name = \"x\"\nqueue_depth = [1, 8]\nwarm_up = \"0s\"\nduration = \"2s\"\n\
+         visits = 4\nprofiles = [\"database\"]\n",
+    );
+    let words = "run together.toml . --area 8MiB --no-report --logbook book.db";
+    let mut run = workspace.start(words);
+    run.wait_for_err("point ");
+    fs::remove_file(workspace.join("book.db")).unwrap();
+    let ended = run.wait().expect(4);
+    let copy = ended.err.split("--logbook ").nth(1).unwrap().split('`').next().unwrap();
+    let document = workspace.run(&format!("export latest --logbook {copy}")).expect(0).json();
+    assert_eq!(points(&document).len(), 2, "{}", ended.err);
+}
+
 /// Accidents that can happen to a long run.
 #[cfg(test)]
 const ACCIDENTS: [&str; 5] =

@@ -51,23 +51,32 @@ impl Keeper<'_, '_> {
         let Self { lab, ready, .. } = *self;
         let receivers = &mut Receivers { events: &mut *self.events, before };
         let measured = measure_interleaved(lab, ready, groups, receivers)?;
-        let mut kept = Vec::new();
+        // All of them are measured: an error with one must not lose the others.
+        let (mut kept, mut stored) = (Vec::new(), Ok(()));
         for (group, visited) in groups.iter().zip(measured) {
             let Some(visited) = visited else { continue };
-            kept.extend(self.keep(&virtual_time::bounded(&ready.targets, group), visited)?);
+            let group = virtual_time::bounded(&ready.targets, group);
+            stored = stored.and(self.keep(&group, visited, &mut kept));
         }
+        stored?;
         match lab.all_ranks.and_then(AllRanks::lost) {
             Some(lost) => Err(lost.into()),
             None => Ok(kept),
         }
     }
 
-    fn keep(&mut self, group: &[Point], visited: MergedSegments) -> Result<Vec<PointRecord>> {
+    /// Stores all points of a group; returns the first error.
+    fn keep(
+        &mut self,
+        group: &[Point],
+        visited: MergedSegments,
+        kept: &mut Vec<PointRecord>,
+    ) -> Result<()> {
         let MergedSegments { measured, started_at, findings, .. } = visited;
         let Self { lab, ready, .. } = *self;
         let of_workers = group.iter().zip(&measured);
         self.ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));
-        let mut all = Vec::new();
+        let mut ended = Ok(());
         for (index, (point, measured)) in group.iter().zip(&measured).enumerate() {
             if ready.done.contains(&point.index) {
                 continue;
@@ -83,13 +92,12 @@ impl Keeper<'_, '_> {
             if !whole {
                 self.broken.insert(point.target);
             }
-            let kept = self.logbook.add_point(&ready.run.id, &sealed);
+            let stored = self.logbook.add_point(&ready.run.id, &sealed);
             self.events.ended(&sealed);
-            kept?;
-            stop_if_throttled(lab, &sealed)?;
-            all.push(sealed);
+            ended = ended.and(stored.map_err(Into::into)).and(stop_if_throttled(lab, &sealed));
+            kept.push(sealed);
         }
-        Ok(all)
+        ended
     }
 }
 
