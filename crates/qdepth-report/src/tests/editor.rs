@@ -223,3 +223,65 @@ fn device_parameters_are_an_attachment() {
         assert!(rows.iter().all(|row| !row.starts_with(',')), "each says whose it is: {text}");
     }
 }
+
+/// Running text of a document.
+fn prose(document: &Document) -> Vec<&str> {
+    let mut all: Vec<&str> = document.summary.iter().map(String::as_str).collect();
+    for block in blocks(document) {
+        match block {
+            Block::Paragraph(text) => all.push(text),
+            Block::SumUp { sentences, .. } => all.extend(sentences.iter().map(String::as_str)),
+            Block::Table(table) if !table.note.is_empty() => all.push(&table.note),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// True if a text ends as a sentence does, and no sentence in it begins with a small letter. Names
+/// of devices, which have digits, may.
+fn is_of_sentences(text: &str) -> bool {
+    let text = text.trim_end().trim_end_matches(['”', ')', '）', '`', '*']);
+    let mut first_words = text.split(". ").skip(1).filter_map(|rest| rest.split([' ', ':']).next());
+    let is_name = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    let is_small = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    text.ends_with(['.', '?', ':', '。', '：', '？'])
+        && !first_words.any(|word| is_small(word) && !is_name(word))
+}
+
+#[test]
+fn all_running_text_is_made_of_sentences() {
+    assert!(!is_of_sentences("It reaches 58,000 IOPS (QD 8). latency"));
+    assert!(!is_of_sentences("It reaches 58,000 IOPS. latency is low."));
+    let of_load = |targets: u32| {
+        let points = fixture::points(targets).into_iter();
+        points.filter(|point| point.profile_title == "Database").collect::<Vec<_>>()
+    };
+    let mut texts = 0;
+    for lang in [Lang::En, Lang::Ja] {
+        let composed =
+            |targets, points: &[PointRecord]| compose(&fixture::run(targets), points, lang);
+        let campaign =
+            |id: &str| (RunRecord { id: id.to_owned(), ..fixture::run(2) }, fixture::points(2));
+        let documents = [
+            document(lang),
+            composed(1, &fixture::points(1)),
+            composed(2, &fixture::troubled(fixture::points(2))),
+            composed(7, &fixture::points(7)),
+            composed(1, &of_load(1)),
+            composed(2, &of_load(2)),
+            composed(3, &of_load(3)),
+            composed(1, &[fixture::one_point(8)]),
+            composed(1, &[]),
+            crate::compose_campaign(&[campaign("a"), campaign("b")], lang),
+            crate::section::pressure::tests::example(lang),
+        ];
+        let all = documents.iter().flat_map(prose);
+        let all: Vec<&str> =
+            all.filter(|text| !text.ends_with("github.com/qdepth/qdepth")).collect();
+        let broken: Vec<_> = all.iter().filter(|text| !is_of_sentences(text)).collect();
+        assert!(broken.is_empty(), "{broken:#?}");
+        texts += all.len();
+    }
+    assert!(texts > 300, "{texts}");
+}

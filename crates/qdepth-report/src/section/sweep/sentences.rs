@@ -47,7 +47,7 @@ fn latencies(view: &View<'_>) -> Option<String> {
         ("longest", number::duration(-longest)),
         ("slowest", slowest.title.clone()),
     ];
-    Some(fill_in(if ends.len() == 1 { words.completion_latency } else { words.latencies }, &values))
+    Some(fill_in(if ends.len() == 1 { words.latency } else { words.latencies }, &values))
 }
 
 /// The target that is certainly ahead of all others under every load.
