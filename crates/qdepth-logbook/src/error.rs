@@ -129,19 +129,21 @@ pub enum LogbookError {
         /// The copy.
         copy: PathBuf,
     },
-    /// The contents of the file can no longer be read, or are not what was stored.
+    /// Like [`LogbookError::Displaced`], and what was stored before could not be copied.
     #[error(
-        "{path} can no longer be read: its storage failed, or another program wrote to it. The \
-         points not stored before are in {copy}; list them with `qdepth list --logbook {copy}`. \
-         Earlier points are only in {path}, if it can be repaired. Then start a new run with a logbook \
-         that nothing else writes, on storage that works",
+        "{path} was moved, removed or overwritten while it was in use, or its storage failed, and \
+         it could not be copied ({why}). Points that were not stored before are in {copy}; list \
+         them with `qdepth list --logbook {copy}`. Look for the others in {path}, or where it was \
+         moved. Then start a new run with a logbook that stays in place, on storage that works",
         path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
     )]
-    Continued {
+    NotCopied {
         /// Path of the logbook.
         path: PathBuf,
         /// The new logbook.
         copy: PathBuf,
+        /// Reason why there is no copy.
+        why: String,
     },
     /// Like [`LogbookError::Displaced`], and no copy could be written.
     #[error(

@@ -37,7 +37,7 @@ pub struct Logbook {
     pub(crate) file: Option<Named>,
     /// Copy that is used since the file was moved, replaced or removed.
     pub(crate) rescued: Option<Rescued>,
-    /// Run in progress as it began, for a new logbook if the file can no longer be read.
+    /// Run in progress as it began, for a new logbook if the file cannot be copied.
     pub(crate) begun: Option<Box<RunRecord>>,
     pub(crate) reserve: Option<Reserve>,
     marker: Option<Arc<RunMarker>>,
@@ -136,8 +136,10 @@ impl Logbook {
     /// # Errors
     /// If a run of this ID exists, or the file cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<()> {
+        self.begun = None;
+        self.write("storing the run", |transaction, _| Ok(write::run(transaction, run)?))?;
         self.begun = Some(Box::new(run.clone()));
-        self.write("storing the run", |transaction, _| Ok(write::run(transaction, run)?))
+        Ok(())
     }
 
     /// Stores a finished point of a run in progress, in one transaction: it is on disk when this
@@ -148,7 +150,9 @@ impl Logbook {
     /// [`LogbookError::NoSuchRun`]; [`LogbookError::Full`] if the disk is full: then stop
     /// measuring, and call [`end_run`](Self::end_run) with [`RunState::Failed`].
     pub fn add_point(&mut self, run_id: &str, point: &PointRecord) -> Result<()> {
-        self.write("storing a point", |transaction, path| {
+        let begun = self.begun.take();
+        let own = begun.as_deref().filter(|begun| begun.id == run_id);
+        let stored = self.write_or_begin(own, "storing a point", |transaction, path| {
             let run = running(transaction, path, run_id)?;
             for row in read::attempts(transaction, run, point.index)? {
                 let found = check::point(transaction, run, row)?;
@@ -160,7 +164,9 @@ impl Logbook {
             let attempt = read::attempt_max(transaction, run, point.index)?.saturating_add(1);
             write::point(transaction, run, attempt, point)?;
             Ok(headlines::recount(transaction, run)?)
-        })
+        });
+        self.begun = begun;
+        stored
     }
 
     /// Ends a run and adds findings about the whole run (existing ones are not duplicated). After
@@ -198,7 +204,11 @@ impl Logbook {
                 let update = "UPDATE run SET points_planned = ?2 WHERE sequence = ?1";
                 transaction.execute(update, params![run, points])
             })
-        })
+        })?;
+        if let Some(run) = &mut self.begun {
+            run.points_planned = points;
+        }
+        Ok(())
     }
 
     /// Reopens a run that was interrupted, failed or killed: its state becomes Running.
@@ -207,7 +217,7 @@ impl Logbook {
     /// [`LogbookError::Complete`], [`LogbookError::NoSuchRun`], or if the file cannot be written.
     pub fn reopen(&mut self, run_id: &str) -> Result<()> {
         let run = RunRecord { state: RunState::Running, ended_at: None, ..self.run(run_id)? };
-        self.begun = Some(Box::new(run));
+        self.begun = None;
         self.write("reopening the run", |transaction, path| {
             let (run, state) = state_of(transaction, path, run_id)?;
             if state == RunState::Complete {
@@ -218,7 +228,9 @@ impl Logbook {
                     "UPDATE run SET state = 'running', ended_at = NULL WHERE sequence = ?1";
                 transaction.execute(update, params![run])
             })
-        })
+        })?;
+        self.begun = Some(Box::new(run));
+        Ok(())
     }
 
     /// Run with this ID or ID prefix, or `latest` (the one started last). Damage of its own record

@@ -1,6 +1,6 @@
 //! Rescue of a logbook whose file was moved, replaced or removed while it was open, or whose
-//! storage failed: its contents are copied to a new file. If they cannot be read any more, the run
-//! in progress continues in a new logbook.
+//! storage failed: its contents are copied to a new file. If that is impossible, the points of the
+//! run in progress that could not be stored go to a new logbook.
 
 use std::path::{Path, PathBuf};
 
@@ -22,23 +22,23 @@ const COPIES_MAX: u32 = 100;
 #[derive(Debug)]
 pub(crate) struct Rescued {
     pub(crate) file: Named,
-    /// False if the earlier points of the run could not be read.
-    pub(crate) is_whole: bool,
+    /// Reason why it does not contain what the logbook contained.
+    pub(crate) not_copied: Option<String>,
 }
 
 impl Rescued {
     /// Error that reports it; `path` is the logbook.
     pub(crate) fn report(&self, path: PathBuf) -> LogbookError {
         let copy = self.file.path().to_owned();
-        match self.is_whole {
-            true => LogbookError::Displaced { path, copy },
-            false => LogbookError::Continued { path, copy },
+        match self.not_copied.clone() {
+            None => LogbookError::Displaced { path, copy },
+            Some(why) => LogbookError::NotCopied { path, copy, why },
         }
     }
 }
 
-/// Copies what a connection sees. If there is nothing to copy, or it cannot be read any more,
-/// begins a logbook with the run in progress, if there is one.
+/// Copies what a connection sees. If it sees nothing of use or cannot be copied, begins a logbook
+/// with the run in progress, if there is one.
 ///
 /// # Errors
 /// If no directory takes the file, or nothing is left to rescue.
@@ -47,14 +47,21 @@ pub(crate) fn rescue(
     begun: Option<&RunRecord>,
     path: &Path,
 ) -> Result<(Connection, Rescued), LogbookError> {
-    let nothing = || LogbookError::Missing { path: path.to_owned() };
-    let copied = from.ok_or_else(nothing).and_then(|from| copy(from, path));
-    let whole = copied.map(|(connection, file)| (connection, file, true));
-    let found = whole.or_else(|error| match begun {
-        Some(run) => begin(run, path).map(|(connection, file)| (connection, file, false)),
-        None => Err(error),
-    });
-    found.map(|(connection, file, is_whole)| (connection, Rescued { file, is_whole }))
+    let (why, error) = match from.map(|from| copy(from, path)) {
+        Some(Ok((connection, file))) => {
+            return Ok((connection, Rescued { file, not_copied: None }));
+        }
+        Some(Err(error)) => match &error {
+            LogbookError::Sqlite { source, .. } => (source.to_string(), error),
+            _ => (error.to_string(), error),
+        },
+        None => {
+            let why = "it does not contain what was stored".to_owned();
+            (why, LogbookError::Missing { path: path.to_owned() })
+        }
+    };
+    let (connection, file) = begin(begun.ok_or(error)?, path)?;
+    Ok((connection, Rescued { file, not_copied: Some(why) }))
 }
 
 /// Copies everything that a connection sees to a new file: in the logbook's directory, or else in

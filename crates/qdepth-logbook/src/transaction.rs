@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use qdepth_record::RunRecord;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
 
 use crate::error::LogbookError;
@@ -21,7 +22,8 @@ fn is_unwritable(result: &Result<()>) -> bool {
 
 /// True if the contents of the file are no longer what was stored.
 fn is_unreadable(result: &Result<()>) -> bool {
-    matches!(result, Err(LogbookError::Damaged { .. } | LogbookError::Overwritten { .. }))
+    use LogbookError::{Damaged, NoSuchRun, Overwritten};
+    matches!(result, Err(Damaged { .. } | Overwritten { .. } | NoSuchRun { .. }))
 }
 
 /// Highest numbers of the tables to which each write adds.
@@ -31,9 +33,20 @@ const NEWEST: &str = "SELECT coalesce((SELECT max(sequence) FROM run), 0),
 
 impl Logbook {
     /// Runs a transaction, which is valid only if the file is still in place. Otherwise, and if its
-    /// storage fails, everything is written to a rescue file, and an error reports it.
+    /// storage fails, everything is written to a copy, and an error reports it.
     pub(crate) fn write(
         &mut self,
+        what: &'static str,
+        work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        self.write_or_begin(None, what, work)
+    }
+
+    /// Like [`write`](Self::write); if the file cannot be copied, begins a new logbook with the run
+    /// in progress.
+    pub(crate) fn write_or_begin(
+        &mut self,
+        begun: Option<&RunRecord>,
         what: &'static str,
         work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
     ) -> Result<()> {
@@ -49,7 +62,7 @@ impl Logbook {
         if self.rescued.is_none() && (is_lost || is_unwritable(&result)) {
             let path = self.path.clone();
             let source = (!is_unreadable(&result)).then_some(&self.connection);
-            let found = rescue::rescue(source, self.begun.as_deref(), &path);
+            let found = rescue::rescue(source, begun, &path);
             let (connection, rescued) = match (found, result) {
                 (Ok(found), stored) => {
                     result = stored;
@@ -60,7 +73,7 @@ impl Logbook {
                 }
                 (Err(_), stored) => return stored,
             };
-            let has_it = is_stored && rescued.is_whole;
+            let has_it = is_stored && rescued.not_copied.is_none();
             (self.connection, self.rescued) = (connection, Some(rescued));
             if has_it {
                 result = Ok(());
