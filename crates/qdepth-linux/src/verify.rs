@@ -133,8 +133,8 @@ impl<T: WithBuffers> Target for Verifying<'_, T> {
             Direction::Read => {
                 in_flight.oldest.clear();
                 let blocks = blocks(&self.writes, offset, size as usize);
-                let state = |(at, _)| (self.writes.oldest(at), self.writes.is_written(at));
-                in_flight.oldest.extend(blocks.map(state));
+                let known = blocks.map(|(at, _)| self.writes.oldest_and_written(at));
+                in_flight.oldest.extend(known);
             }
             Direction::Trim | Direction::Sync => {}
         }

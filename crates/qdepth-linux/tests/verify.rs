@@ -285,8 +285,9 @@ fn corruption_far_into_a_file_is_found() {
     file.set_len(end * BLOCK as u64).expect("a length");
     let medium = file.try_clone().expect("a second descriptor");
     let mut inner = opened(file);
-    let writes = Arc::new(Generations::new(BLOCK as u64, end * BLOCK as u64, 41));
-    let mut target = Verifying::new(&mut inner, 1, STAMP, writes).only_written();
+    let end_bytes = end * BLOCK as u64;
+    let writes = Generations::new(BLOCK as u64, end_bytes, 41).knowing_written(end_bytes);
+    let mut target = Verifying::new(&mut inner, 1, STAMP, Arc::new(writes)).only_written();
     for block in [0, end - 2] {
         assert_eq!(perform_request(&mut target, Direction::Write, block), BLOCK as i32);
         assert_eq!(perform_request(&mut target, Direction::Read, block), BLOCK as i32);

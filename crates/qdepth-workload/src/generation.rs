@@ -92,11 +92,16 @@ impl Generations {
     /// the last by `end_bytes`. `base` should differ between processes.
     pub fn new(block_bytes: u64, end_bytes: u64, base: u32) -> Self {
         let block_bytes = block_bytes.max(8);
-        let known = end_bytes.div_ceil(block_bytes).min(KNOWN_BLOCKS_MAX);
-        let count = known.min(BLOCKS_MAX);
-        let zeros = |words: u64| (0..words).map(|_| AtomicU64::new(0)).collect();
-        let written = zeros((known - count).div_ceil(64));
-        Self { block_bytes, base, blocks: zeros(count), written }
+        let count = end_bytes.div_ceil(block_bytes).min(BLOCKS_MAX);
+        Self { block_bytes, base, blocks: zeros(count), written: Vec::new() }
+    }
+
+    /// The same, which also knows which blocks without a counter were written.
+    #[must_use]
+    pub fn knowing_written(self, end_bytes: u64) -> Self {
+        let known = end_bytes.div_ceil(self.block_bytes).min(KNOWN_BLOCKS_MAX);
+        let behind = known.saturating_sub(self.blocks.len() as u64);
+        Self { written: zeros(behind.div_ceil(64)), ..self }
     }
 
     /// Bytes of a block.
@@ -134,11 +139,12 @@ impl Generations {
         }
     }
 
-    /// True if a read that begins now can only find data of this process in the block at `offset`.
-    /// False also for blocks beyond [`KNOWN_BLOCKS_MAX`].
-    pub fn is_written(&self, offset: u64) -> bool {
-        let bit = |(word, bit): (&AtomicU64, u64)| word.load(Ordering::Acquire) & bit != 0;
-        self.oldest(offset).is_some() || self.bit(offset).is_some_and(bit)
+    /// [`oldest`](Self::oldest), and true if a read that begins now can only find data of this
+    /// process in the block at `offset`. False also for blocks of which nothing is known.
+    pub fn oldest_and_written(&self, offset: u64) -> (Option<u32>, bool) {
+        let is_set = |(word, bit): (&AtomicU64, u64)| word.load(Ordering::Acquire) & bit != 0;
+        let oldest = self.oldest(offset);
+        (oldest, oldest.is_some() || self.bit(offset).is_some_and(is_set))
     }
 
     /// Word and bit of a block without a counter.
@@ -163,6 +169,10 @@ impl Generations {
         let newest = self.base.wrapping_add(Block::from_bits(block.load(Ordering::Acquire)).begun);
         found.wrapping_sub(oldest) <= newest.wrapping_sub(oldest)
     }
+}
+
+fn zeros(words: u64) -> Vec<AtomicU64> {
+    (0..words).map(|_| AtomicU64::new(0)).collect()
 }
 
 #[cfg(test)]
@@ -194,18 +204,20 @@ mod tests {
 
     #[test]
     fn written_blocks_are_known_beyond_the_counters() {
-        let file = Generations::new(8, 8 * (BLOCKS_MAX + 100), 0);
+        let end = 8 * (BLOCKS_MAX + 100);
+        let file = Generations::new(8, end, 0).knowing_written(end);
+        let is_written = |offset| file.oldest_and_written(offset).1;
         for block in [0, BLOCKS_MAX - 1, BLOCKS_MAX, BLOCKS_MAX + 70] {
             let offset = 8 * block;
-            assert!(!file.is_written(offset), "{block}");
+            assert!(!is_written(offset), "{block}");
             file.begin_write(offset);
-            assert!(!file.is_written(offset), "{block} is in flight");
+            assert!(!is_written(offset), "{block} is in flight");
             file.end_write(offset, true);
-            assert!(file.is_written(offset), "{block}");
+            assert!(is_written(offset), "{block}");
         }
         file.end_write(8 * (BLOCKS_MAX + 1), false);
         for block in [1, BLOCKS_MAX + 1, BLOCKS_MAX + 71, BLOCKS_MAX + 1000] {
-            assert!(!file.is_written(8 * block), "{block}");
+            assert!(!is_written(8 * block), "{block}");
         }
     }
 

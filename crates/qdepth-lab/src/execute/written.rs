@@ -15,8 +15,10 @@ pub(crate) struct Written {
     block_bytes: u64,
     end_bytes: u64,
     base: u32,
-    /// True if points check only what the run wrote.
-    only_written: bool,
+    /// End of the points whose checks depend on what the run wrote; 0 without any.
+    known_end_bytes: u64,
+    /// End of those that check only what the run wrote.
+    only_written_end_bytes: u64,
     /// By device and inode.
     files: Mutex<BTreeMap<(u64, u64), Arc<Generations>>>,
 }
@@ -31,13 +33,17 @@ impl Written {
             let of_writes = point.own_writes.map(|own| own.alignment_bytes);
             sizes.chain(places).chain(of_writes).collect::<Vec<_>>()
         };
-        let ends = verified().filter_map(|point| point.area.end_bytes());
+        let end = |counts: fn(&Point) -> bool| {
+            let ends = verified().filter(|point| counts(point)).map(|point| point.area.end_bytes());
+            ends.flatten().max().unwrap_or(0)
+        };
         Self {
             block_bytes: verified().flat_map(lengths).fold(0, divisor),
-            end_bytes: ends.max().unwrap_or(0),
+            end_bytes: end(|_| true),
+            known_end_bytes: end(|point| !point.verify_unwritten || point.verify_laid_out),
+            only_written_end_bytes: end(|point| !point.verify_unwritten),
             // Different for each process that writes for the run, such as ranks and resumed runs.
             base: uuid::Uuid::new_v4().as_u128() as u32,
-            only_written: verified().any(|point| !point.verify_unwritten),
             files: Mutex::default(),
         }
     }
@@ -47,24 +53,28 @@ impl Written {
         let stat = fstat(file.as_fd())?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let writes = files.entry((stat.st_dev, stat.st_ino));
-        let new = || Arc::new(Generations::new(self.block_bytes, self.end_bytes, self.base));
+        let new = || {
+            let new = Generations::new(self.block_bytes, self.end_bytes, self.base);
+            Arc::new(new.knowing_written(self.known_end_bytes))
+        };
         Ok(Arc::clone(writes.or_insert_with(new)))
     }
 
     /// Offset beyond which there are too many places to track their writes; `None` if all are
     /// tracked.
     pub(crate) fn distinguishable_to(&self) -> Option<u64> {
-        self.beyond(BLOCKS_MAX)
-    }
-
-    /// Offset beyond which it is not known what the run wrote, so that reads are not checked.
-    pub(crate) fn checked_to(&self) -> Option<u64> {
-        self.beyond(KNOWN_BLOCKS_MAX).filter(|_| self.only_written)
-    }
-
-    fn beyond(&self, blocks: u64) -> Option<u64> {
-        let most = self.block_bytes.max(8).saturating_mul(blocks);
+        let most = self.bytes_of(BLOCKS_MAX);
         (self.end_bytes > most).then_some(most)
+    }
+
+    /// Offset beyond which it is not known what the run wrote, so that some points check nothing.
+    pub(crate) fn checked_to(&self) -> Option<u64> {
+        let most = self.bytes_of(KNOWN_BLOCKS_MAX);
+        (self.only_written_end_bytes > most).then_some(most)
+    }
+
+    fn bytes_of(&self, blocks: u64) -> u64 {
+        self.block_bytes.max(8).saturating_mul(blocks)
     }
 }
 

@@ -263,16 +263,15 @@ fn resume(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Prepare
 fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::from_plan(plan);
     if let Some(end) = written.distinguishable_to() {
+        let none = written.checked_to().map_or_else(String::new, |end| {
+            format!(
+                ". Beyond {}, it is not known what was written, and such reads are not checked",
+                Bytes(end)
+            )
+        });
         lab.observer.message(format!(
             "verify: beyond {}, reads are checked for their position and run, but not for the last \
-             of several writes, because the area has too many blocks",
-            Bytes(end)
-        ));
-    }
-    if let Some(end) = written.checked_to() {
-        lab.observer.message(format!(
-            "verify: beyond {}, reads are not checked, because it is not known which of so many \
-             blocks were written",
+             of several writes, because the area has too many blocks{none}",
             Bytes(end)
         ));
     }
