@@ -22,6 +22,9 @@ const ADDED: [&str; 10] = [
 /// Options whose values no suggestion changes.
 const CONSENT: [&str; 3] = ["--consent", "--destroy", "--overwrite-signature"];
 
+/// Parts of the names of options that protect data, such as `--read-only`.
+const PROTECTING: [&str; 2] = ["read", "dry"];
+
 /// True if a suggestion may set this option: one of the load, or one that was typed.
 fn may_set(name: &str, words: &[String]) -> bool {
     let long = format!("--{name}");
@@ -98,16 +101,28 @@ fn corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
     Some(changed)
 }
 
-/// The words without the option or word that is wrong; `None` beside a consent to lose data.
+/// The words without the option or word that is wrong; `None` if that could lose a protection, or
+/// beside a consent to lose data.
 fn without_wrong(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
-    if words.iter().any(|word| CONSENT.iter().any(|option| word.starts_with(option))) {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    if !is_unknown && ![ErrorKind::InvalidValue, ErrorKind::ValueValidation].contains(&error.kind())
+        || words.iter().any(|word| CONSENT.iter().any(|option| word.starts_with(option)))
+    {
         return None;
     }
     let ContextValue::String(wrong) = error.get(ContextKind::InvalidArg)? else { return None };
     let name = wrong.split([' ', '=']).next()?;
-    let index = words.iter().position(|word| word.split('=').next() == Some(name))?;
-    let is_known = error.kind() != ErrorKind::UnknownArgument;
-    let has_value = is_known && !words[index].contains('=') && index + 1 < words.len();
+    if PROTECTING.iter().any(|part| name.contains(part)) {
+        return None;
+    }
+    let index = 1 + words.iter().skip(1).position(|word| word.split('=').next() == Some(name))?;
+    let is_option = name.starts_with('-') && !words[index].contains('=');
+    let has_word = is_option && words.get(index + 1).is_some_and(|word| !word.starts_with('-'));
+    // A word behind an unknown option may be its value or a target.
+    if is_unknown && has_word {
+        return None;
+    }
+    let has_value = has_word && wrong.contains('<');
     let mut left = words.to_vec();
     left.drain(index..=index + usize::from(has_value));
     Some(left)
@@ -247,6 +262,12 @@ mod tests {
             ("qdepth run . --read-onyl", "qdepth run . --read-only"),
             ("qdepth run . --seed x --area 8MiB", "qdepth run . --area 8MiB"),
             ("qdepth run . --area 8MiB --seed", "qdepth run . --area 8MiB"),
+            ("qdepth run --seed --area 8MiB .", "qdepth run --area 8MiB ."),
+            ("qdepth run . --foo 5", "qdepth run"),
+            ("qdepth run . --readable", "qdepth run"),
+            ("qdepth run --read-only=yes .", "qdepth run"),
+            ("qdepth run --read-only --precondition steady .", "qdepth run"),
+            ("qdepth run . --no-pin --cpus 0 --area 8MiB", "qdepth run"),
             ("qdepth run . --foo --area 8MiB", "qdepth run . --area 8MiB"),
             ("qdepth show latest twice", "qdepth show latest"),
             ("qdepth run . --destroy S1 --consent=f --seed=x", "qdepth run"),
