@@ -50,7 +50,7 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
         .figures(
             |step| step.is_valid(),
             |rows| {
-                rows.column(number_in(of_steps.asked, "MiB/s"), |step| {
+                rows.column(number_in(of_steps.asked, "MiB/s").ranked(3), |step| {
                     Cell::or_dash(step.asked_io_per_s().map(number::load))
                 })
                 .column(number_in(of_steps.achieved, "MiB/s"), |step| {
@@ -61,16 +61,20 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
                 })
                 .each(
                     SHORT.map(Statistic::Quantile),
-                    |statistic| number_in(&statistic.to_string(), unit.symbol()),
+                    |statistic| {
+                        let is_rare = *statistic == Statistic::Quantile(SHORT[SHORT.len() - 1]);
+                        let column = number_in(&statistic.to_string(), unit.symbol());
+                        column.ranked(if is_rare { 4 } else { 0 })
+                    },
                     |step, statistic| Cell::time(unit, step.reader_latency(*statistic)),
                 )
-                .column(number_in(of_steps.longest_gap, "ms"), |step| {
+                .column(number_in(of_steps.longest_gap, "ms").ranked(2), |step| {
                     let gap = reader_record(step).map(|record| record.longest_gap_ns as f64);
                     Cell::time(TimeUnit::Millis, gap)
                 })
                 .each(
                     of_steps.stalls.into_iter().enumerate(),
-                    |(_, heading)| number_in(heading, ""),
+                    |(_, heading)| number_in(heading, "").ranked(5),
                     |step, (index, _)| {
                         Cell::or_dash(reader_record(step).map(|r| number::count(r.gaps[*index])))
                     },
