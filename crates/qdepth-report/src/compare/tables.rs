@@ -78,7 +78,12 @@ fn observed(versus: &Versus, lang: Lang) -> String {
         Some(fill_in(words.observed[index], &values))
     };
     let found: Vec<String> = [0, 1].into_iter().filter_map(beyond).collect();
-    let text = words.single_runs[usize::from(found.is_empty())];
+    let has_interval = versus.rows.iter().any(|row| row.within.is_some());
+    let text = match (found.is_empty(), has_interval) {
+        (false, _) => words.single_runs[0],
+        (true, true) => words.single_runs[1],
+        (true, false) => words.single_runs[2],
+    };
     fill_in(text, &[("found", found.join(words.clause))])
 }
 

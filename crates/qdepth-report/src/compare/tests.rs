@@ -103,6 +103,12 @@ fn two_single_runs_show_largest_loss_and_gain() {
     let same = versus(("a", &a), ("again", &a.clone()), &[], 0.02, 1);
     let (first, table) = versus_on_screen(&same, Lang::En, false);
     assert!(first[0].contains("No rate differs") && table.rows.is_empty(), "{first:?}");
+    for (_, points) in a.iter_mut() {
+        points.iter_mut().for_each(|point| point.intervals.clear());
+    }
+    let short = versus(("a", &a), ("again", &a.clone()), &[], 0.02, 1);
+    let (first, _) = versus_on_screen(&short, Lang::En, false);
+    assert!(first[0].contains("no rate has a CI"), "{first:?}");
 }
 
 #[test]

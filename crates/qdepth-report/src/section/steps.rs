@@ -211,7 +211,7 @@ impl<'a> Step<'_, 'a> {
     }
 
     /// True if the step can be compared at its offered load.
-    fn counts(&self) -> bool {
+    pub(crate) fn counts(&self) -> bool {
         self.is_valid() && self.followed()
     }
 

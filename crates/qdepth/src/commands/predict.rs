@@ -2,6 +2,7 @@
 //! 95 % CI that includes the error of the device model.
 
 use anyhow::{Result, bail};
+use qdepth_files::shell_word;
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
 use qdepth_media::fit::{Basis, FitError, Prediction, predict};
@@ -74,9 +75,10 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     bail!(Usage(format!(
         "predict {text}: not all of its models were fitted to measured runs, so the error is \
          unknown: {}. Fit a model with `qdepth media fit RUN -o mydrive.toml`, or emulate without \
-         CI: `qdepth run {plan} {text}`",
+         CI: `qdepth run {plan} {word}`",
         media.join(", "),
         text = medium.text(),
+        word = shell_word(medium.text()),
     )))
 }
 

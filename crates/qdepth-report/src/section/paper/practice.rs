@@ -12,12 +12,13 @@ use crate::view::View;
 use crate::words::{fill_in, finding_text};
 
 /// Findings about a limit that can be removed.
-const REMOVABLE: [Code; 16] = [
+const REMOVABLE: [Code; 17] = [
     Code::GeneratorCeiling,
     Code::GeneratorCpu,
     Code::EngineFallback,
     Code::EngineFeature,
     Code::Steal,
+    Code::Pressure,
     Code::ForeignIo,
     Code::KernelSawLess,
     Code::NotDirect,

@@ -48,8 +48,16 @@ fn mean(step: &Step<'_, '_>) -> Option<f64> {
 
 fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> String {
     let words = view.words.pressure;
-    let valid = steps.on(target).filter(|step| step.is_valid());
-    let means: Vec<(&str, f64)> = valid.filter_map(|s| Some((s.title, mean(s)?))).collect();
+    let valid = |only_sustained: bool| -> Vec<(&str, f64)> {
+        let counts = |step: &&Step<'_, '_>| step.counts() || !only_sustained && step.is_valid();
+        let counted = steps.on(target).filter(counts);
+        counted.filter_map(|step| Some((step.title, mean(step)?))).collect()
+    };
+    // A write load that was not reached causes no latency.
+    let mut means = valid(true);
+    if means.is_empty() {
+        means = valid(false);
+    }
     let (Some((first_step, first)), Some((last_step, last))) = (means.first(), means.last()) else {
         return view.words.summary.no_result.to_owned();
     };
@@ -75,8 +83,9 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         fill_in(words.mean_on, &values)
     };
     let values = list(view, means.iter().map(on).collect());
-    let mut sentences =
-        vec![fill_in(words.top, &[("step", view.step(first.title)), ("values", values)])];
+    // Without writes, the common step does not answer the question.
+    let mut sentences = if first.achieved() > 0.0 { Vec::new() } else { sustained(view, steps) };
+    sentences.push(fill_in(words.top, &[("step", view.step(first.title)), ("values", values)]));
     means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some(((best, best_mean), others)) = means.split_first() {
         sentences.extend(
@@ -84,6 +93,25 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         );
     }
     sentences.join(view.words.gap)
+}
+
+/// The highest write load that each target sustained, the highest first; nothing without writes.
+fn sustained(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
+    let highest = |target: u32| {
+        let counted = steps.on(target).filter(|step| step.counts() && step.achieved() > 0.0);
+        counted.max_by_key(|step| step.step_index)
+    };
+    let mut all: Vec<&Step<'_, '_>> = steps.targets().into_iter().filter_map(highest).collect();
+    all.sort_by_key(|step| std::cmp::Reverse(step.step_index));
+    let sentence = |step: &Step<'_, '_>| {
+        let values = [
+            ("target", view.target_name(step.target)),
+            ("step", view.step(step.title)),
+            ("mean", duration(mean(step)?)),
+        ];
+        Some(fill_in(view.words.pressure.sustained, &values))
+    };
+    all.into_iter().filter_map(sentence).collect()
 }
 
 /// States the ratio of the two latencies, and its lower bound.

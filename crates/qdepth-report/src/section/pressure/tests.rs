@@ -139,6 +139,35 @@ const NAND: &[u64] = &[100_000, 150_000, 400_000, 1_000_000];
 const FLAT: &[u64] = &[10_000, 10_000, 11_000, 12_500];
 
 #[test]
+fn rise_ends_at_the_highest_sustained_step() {
+    let text = sentences(&staircase(&[NAND], Some(390)), 1, "p50=1h");
+    assert!(text.contains("to 400 µs at 300 MiB/s, by a factor of 4"), "{text}");
+    let text = sentences(&staircase(&[NAND], None), 1, "p50=1h");
+    assert!(text.contains("to 1 ms at 400 MiB/s, by a factor of 10"), "{text}");
+}
+
+/// The only common step has no writes.
+#[test]
+fn comparison_without_writes_states_what_each_sustained() {
+    let mut points = vec![
+        reader(0, 0, "0 MiB/s", 100_000),
+        reader(0, 1, "100 MiB/s", 400_000),
+        writers(0, 1, "100 MiB/s", 100, 100),
+        reader(1, 100, "0 MiB/s", 50_000),
+        reader(1, 101, "100 MiB/s", 7_000_000),
+        writers(1, 101, "100 MiB/s", 100, 88),
+    ];
+    for (index, point) in points.iter_mut().enumerate() {
+        point.index = index as u32;
+    }
+    let text = sentences(&points, 2, "p50=1h");
+    let sustained = text.find("nvme0n1 sustained up to 100 MiB/s of writes, with a mean read");
+    let common = text.find("At 0 MiB/s of writes").expect("the common step");
+    assert!(sustained.is_some_and(|at| at < common), "{text}");
+    assert!(!text.contains("nvme1n1 sustained"), "{text}");
+}
+
+#[test]
 fn pressure_table_has_rows_per_step_and_target() {
     let points = staircase(&[NAND, FLAT], Some(390));
     let tables = point_tables(&run(2), &points, Lang::En);

@@ -74,7 +74,7 @@ fn claims(text: &str, value: f64) -> bool {
 /// The highest and the lowest maximum of each unit, and the ends of latency.
 fn answered(view: &View<'_>, answer: &str) {
     let (rates, latency) = answer.split_once("The mean ").unwrap_or((answer, ""));
-    let (best, worst) = rates.split_once("The slowest loads: ").unwrap_or((rates, ""));
+    let (best, worst) = rates.split_once("The lowest maxima: ").unwrap_or((rates, ""));
     for unit in ["IOPS", "MiB/s"] {
         let of_unit = || view.swept().filter(|load| load.unit() == unit);
         let mut values: Vec<f64> =
@@ -93,7 +93,10 @@ fn answered(view: &View<'_>, answer: &str) {
         .swept()
         .flat_map(|load| view.targets.iter().filter_map(move |target| at(load, *target)))
         .collect();
-    let Some((_, claim)) = latency.split_once(" is ") else { return };
+    if latencies.is_empty() {
+        return;
+    }
+    let (_, claim) = latency.split_once(" is ").unwrap_or_else(|| panic!("no latency: {answer}"));
     let claim = claim.trim_end_matches('.');
     let (shortest, longest) = claim.split_once(" to ").unwrap_or((claim, claim));
     let [shortest, longest] = [shortest, longest]
