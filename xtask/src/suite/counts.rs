@@ -12,7 +12,7 @@ const STOLEN: &str = " % stolen";
 const STOLEN_MAX: f64 = 0.5;
 
 /// Beginnings of the lines that follow a panic message.
-const PANIC_ENDS: [&str; 2] = ["stack backtrace:", "note: "];
+const PANIC_ENDS: [&str; 4] = ["stack backtrace:", "note: ", "---- ", "failures:"];
 /// Characters of a panic message's line that are repeated at the end.
 const PANIC_LINE_CHARS: usize = 1500;
 
@@ -116,9 +116,9 @@ impl Counts {
             if line.starts_with("thread '") && line.contains("panicked at ") {
                 self.panics.push(format!("{}: {line}", failing.name));
                 failing.panics = true;
-            } else if line.is_empty() || PANIC_ENDS.iter().any(|end| line.starts_with(end)) {
+            } else if PANIC_ENDS.iter().any(|end| line.starts_with(end)) {
                 failing.panics = false;
-            } else if failing.panics {
+            } else if failing.panics && !line.is_empty() {
                 self.panics.push(line.chars().take(PANIC_LINE_CHARS).collect());
             }
             let stolen = line.strip_prefix(OF_FIGURES).and_then(|rest| rest.strip_suffix(STOLEN));
@@ -164,11 +164,18 @@ mod tests {
     fn panic_messages_are_repeated_without_stack_traces() {
         let counts = counted(
             "failures:\n---- m::c stdout ----\nwords\nthread 'm::c' (7) panicked at c.rs:1:2:\n\
-             left\nright\nstack backtrace:\n   0: begin\nnote: more\n\ntest result: FAILED",
+             left\n\nright\n\n---- m::d stdout ----\nthread 'm::d' (8) panicked at d.rs:1:2:\n\
+             here\nstack backtrace:\n   0: begin\nnote: more\n\ntest result: FAILED",
         );
         assert_eq!(
             counts.panics,
-            ["m::c: thread 'm::c' (7) panicked at c.rs:1:2:", "left", "right"]
+            [
+                "m::c: thread 'm::c' (7) panicked at c.rs:1:2:",
+                "left",
+                "right",
+                "m::d: thread 'm::d' (8) panicked at d.rs:1:2:",
+                "here"
+            ]
         );
     }
 
