@@ -142,7 +142,7 @@ pub enum LogbookError {
         path: PathBuf,
         /// The new logbook.
         copy: PathBuf,
-        /// Reason why there is no copy.
+        /// Error of the copy.
         why: String,
     },
     /// Like [`LogbookError::Displaced`], and no copy could be written.

@@ -35,10 +35,10 @@ pub struct Logbook {
     pub(crate) path: PathBuf,
     /// `None` for a logbook in memory.
     pub(crate) file: Option<Named>,
-    /// Copy that is used since the file was moved, replaced or removed.
+    /// File that is used since the logbook was moved, replaced, removed or failed.
     pub(crate) rescued: Option<Rescued>,
     /// Run in progress as it began, for a new logbook if the file cannot be copied.
-    pub(crate) begun: Option<Box<RunRecord>>,
+    begun: Option<Box<RunRecord>>,
     pub(crate) reserve: Option<Reserve>,
     marker: Option<Arc<RunMarker>>,
 }

@@ -5,14 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use qdepth_files::{Kept, Named, Trust};
+use qdepth_record::RunRecord;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use qdepth_record::RunRecord;
-
 use crate::error::LogbookError;
 use crate::file_name::directory_of;
-use crate::open::{OPEN, connect, set_up};
+use crate::open::{OPEN, connect, doing, set_up};
 use crate::write;
 
 /// Maximum number of copies in a directory.
@@ -71,8 +70,7 @@ pub(crate) fn rescue(
 /// Error of the last of these directories.
 fn copy(from: &Connection, path: &Path) -> Result<(Connection, Named), LogbookError> {
     in_first_folder(path, &|file, new_path| {
-        copy_to(from, file)
-            .map_err(|why| LogbookError::sqlite(new_path, "copying the logbook", why))
+        copy_to(from, file).map_err(doing(new_path, "copying the logbook"))
     })
 }
 
@@ -88,8 +86,7 @@ fn begin(run: &RunRecord, path: &Path) -> Result<(Connection, Named), LogbookErr
             write::run(&transaction, run)?;
             transaction.commit()
         };
-        store(&mut connection)
-            .map_err(|why| LogbookError::sqlite(new_path, "storing the run", why))?;
+        store(&mut connection).map_err(doing(new_path, "storing the run"))?;
         Ok(connection)
     })
 }

@@ -21,9 +21,13 @@ const ADDED: [&str; 10] = [
 ];
 /// Options whose values no suggestion changes.
 const CONSENT: [&str; 3] = ["--consent", "--destroy", "--overwrite-signature"];
-
 /// Parts of the names of options that protect data, such as `--read-only`.
 const PROTECTING: [&str; 2] = ["read", "dry"];
+
+/// True for a word that begins with an option of consent.
+fn is_consent(word: &str) -> bool {
+    CONSENT.iter().any(|option| word.starts_with(option))
+}
 
 /// True if a suggestion may set this option: one of the load, or one that was typed.
 fn may_set(name: &str, words: &[String]) -> bool {
@@ -102,11 +106,11 @@ fn corrected(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
 }
 
 /// The words without the option or word that is wrong; `None` if that could lose a protection, or
-/// beside a consent to lose data.
+/// if the words contain a consent.
 fn without_wrong(error: &clap::Error, words: &[String]) -> Option<Vec<String>> {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     if !is_unknown && ![ErrorKind::InvalidValue, ErrorKind::ValueValidation].contains(&error.kind())
-        || words.iter().any(|word| CONSENT.iter().any(|option| word.starts_with(option)))
+        || words.iter().any(|word| is_consent(word))
     {
         return None;
     }
@@ -135,9 +139,8 @@ fn renamed(text: &str, words: &[String]) -> Option<Vec<String>> {
     let (right, wrong) = (after.split(['`', '\'']).next()?, before.rsplit('`').nth(1)?);
     let whole = words.iter().rposition(|word| word == wrong);
     let index = whole.or_else(|| words.iter().rposition(|word| word.contains(wrong)))?;
-    let is_consent = |word: &String| CONSENT.iter().any(|option| word.starts_with(option));
     let added = right.strip_prefix("--").and_then(|option| option.split([' ', '=']).next());
-    if words[index.saturating_sub(1)..=index].iter().any(is_consent)
+    if words[index.saturating_sub(1)..=index].iter().any(|word| is_consent(word))
         || added.is_some_and(|name| !may_set(name, words))
     {
         return None;
