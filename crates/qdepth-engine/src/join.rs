@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn point_in_segments_is_sum_of_segments() {
-        let visit = |gap: u64, reads: u64| {
+        let segment = |gap: u64, reads: u64| {
             let mut outcome = Outcome {
                 duration: Nanos::from_millis(200),
                 longest_gap: Nanos::from_millis(gap),
@@ -231,7 +231,7 @@ mod tests {
             }
             outcome
         };
-        let both = append_segment(visit(150, 4), visit(120, 6), Nanos::from_secs(7));
+        let both = append_segment(segment(150, 4), segment(120, 6), Nanos::from_secs(7));
         assert_eq!((both.duration, both.issued), (Nanos::from_millis(400), 10));
         assert_eq!((both.longest_gap, both.gaps), (Nanos::from_millis(150), [2, 0, 0]));
         assert_eq!(both.directions[0].completed, 10);

@@ -97,7 +97,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         fsync: Fsync { every_writes: 0, at_end: false, data_only: false },
         delay_ns: 0,
         warm_up_ns: WARM_UP.0,
-        stop: Stop { duration_ns: LENGTH.0, visits: 1, ..Stop::default() },
+        stop: Stop { duration_ns: LENGTH.0, interleaved_segments: 1, ..Stop::default() },
         ..point.clone()
     };
     let together = Gate::new(workers as usize);

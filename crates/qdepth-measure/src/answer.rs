@@ -49,7 +49,7 @@ const GROWTH: f64 = 1.5;
 /// Expected number of requests beyond the strictest limit in the first windows.
 const BEYOND: f64 = 20.0;
 /// Shortest and longest warm-up, and window, of a probe.
-const LEAD_IN: [Nanos; 2] = [Nanos::from_millis(500), Nanos::from_secs(10)];
+const WARM_UP: [Nanos; 2] = [Nanos::from_millis(500), Nanos::from_secs(10)];
 const LENGTH: [Nanos; 2] = [Nanos::from_secs(3), Nanos::from_secs(180)];
 /// Least length of the warm-up and of the window, in relaxation times of the queue.
 const RELAXATIONS: [u64; 2] = [5, 25];
@@ -79,7 +79,7 @@ pub struct Probe {
     /// Offered load, I/Os per second.
     pub rate: f64,
     /// Unrecorded warm-up.
-    pub lead_in: Nanos,
+    pub warm_up: Nanos,
     /// Length of the measured window.
     pub length: Nanos,
 }
@@ -197,9 +197,9 @@ impl Search {
                 (Some(low), Some(high)) => (low * high).sqrt(),
             }]
         };
-        let lead_in = RELAXATIONS[0].saturating_mul(self.relaxation.0);
-        let lead_in = Nanos(lead_in.clamp(LEAD_IN[0].0, LEAD_IN[1].0).min(self.time.0 / PARTS[0]));
-        let probe = |rate: f64| Probe { rate, lead_in, length: self.length(rate) };
+        let warm_up = RELAXATIONS[0].saturating_mul(self.relaxation.0);
+        let warm_up = Nanos(warm_up.clamp(WARM_UP[0].0, WARM_UP[1].0).min(self.time.0 / PARTS[0]));
+        let probe = |rate: f64| Probe { rate, warm_up, length: self.length(rate) };
         rates.into_iter().map(probe).collect()
     }
 

@@ -17,7 +17,7 @@ const UPPER_QUANTILE: f64 = 0.975;
 const INTERIM_WIDENING: f64 = 1.13;
 
 /// Turnovers of the queue after which a segment is no longer affected by the simultaneous start of
-/// its requests (found by simulation, `tests/short_visits.rs`).
+/// its requests (found by simulation, `tests/short_segments.rs`).
 const SETTLED: f64 = 6.0;
 
 /// A value with its 95 % interval.
@@ -84,27 +84,27 @@ pub fn series_mean(series: &[f64]) -> Estimate {
 }
 
 /// Fewest interleaved segments for an interval.
-const VISITS_MIN: usize = 4;
+const SEGMENTS_MIN: usize = 4;
 
 /// Mean of interleaved segments that are short compared with the pauses between them, with a 95 %
 /// interval by Student's t over the segments. Variation within a segment needs no model, and
 /// variation between segments is in the interval. `tests/coverage.rs` checks its coverage.
 ///
 /// ```
-/// use qdepth_measure::visits_mean;
-/// let estimate = visits_mean(&[98.0, 101.0, 100.0, 99.0, 102.0]);
+/// use qdepth_measure::segments_mean;
+/// let estimate = segments_mean(&[98.0, 101.0, 100.0, 99.0, 102.0]);
 /// let (low, high) = estimate.interval.unwrap();
 /// assert!((low - 98.04).abs() < 0.01 && (high - 101.96).abs() < 0.01);
-/// assert!(visits_mean(&[98.0, 101.0, 100.0]).interval.is_none());
+/// assert!(segments_mean(&[98.0, 101.0, 100.0]).interval.is_none());
 /// ```
-pub fn visits_mean(visits: &[f64]) -> Estimate {
-    let (value, autocorrelation) = (mean(visits), lag_one(visits));
-    if visits.len() < VISITS_MIN {
+pub fn segments_mean(segments: &[f64]) -> Estimate {
+    let (value, autocorrelation) = (mean(segments), lag_one(segments));
+    if segments.len() < SEGMENTS_MIN {
         return Estimate { value, interval: None, degrees: 0, autocorrelation };
     }
-    let degrees = visits.len() - 1;
-    let squares: f64 = visits.iter().map(|visit| (visit - value).powi(2)).sum();
-    let half = student(degrees) * (squares / (degrees * visits.len()) as f64).sqrt();
+    let degrees = segments.len() - 1;
+    let squares: f64 = segments.iter().map(|segment| (segment - value).powi(2)).sum();
+    let half = student(degrees) * (squares / (degrees * segments.len()) as f64).sqrt();
     Estimate { value, interval: Some((value - half, value + half)), degrees, autocorrelation }
 }
 
@@ -113,7 +113,7 @@ pub fn visits_mean(visits: &[f64]) -> Estimate {
 /// the spectrum gives none: correlation over more than a round does not show in the differences of
 /// rounds. `tests/coverage.rs` checks its coverage.
 pub fn rounds_mean(rounds: &[f64], series: &[f64]) -> Estimate {
-    let (of_rounds, of_series) = (visits_mean(rounds), series_mean(series));
+    let (of_rounds, of_series) = (segments_mean(rounds), series_mean(series));
     let half = |estimate: &Estimate| estimate.interval.map(|(low, high)| (high - low) / 2.0);
     let widest = half(&of_rounds).zip(half(&of_series)).map(|(a, b)| a.max(b));
     let value = of_rounds.value;

@@ -36,7 +36,7 @@ pub use changes::{Change, FIGURES_MAX, changes};
 pub use code::{Code, Meaning, Severity, Subject};
 pub use comparison::{fairness, quotient, shade, skew};
 pub use estimate::{
-    Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,
+    Estimate, Percentile, percentile, reported_percentiles, rounds_mean, segments_mean, series_mean,
 };
 pub use finding::{Finding, Grade, RANK};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, pooled, ratio, verdicts};

@@ -42,7 +42,7 @@ impl Server {
     /// Response times of an open loop: the n-th request waits for those before it.
     fn probe(&mut self, probe: Probe, limit: f64) -> Probed {
         let window = probe.length.as_secs_f64();
-        let (begin, warm_up) = (self.clock, probe.lead_in.as_secs_f64());
+        let (begin, warm_up) = (self.clock, probe.warm_up.as_secs_f64());
         let (mut arrival, mut free) = (begin, begin);
         let (mut count, mut beyond) = (0, 0);
         loop {
@@ -224,8 +224,8 @@ fn truth(queue: Queue, quantile: f64, limit: f64) -> f64 {
     let share = |rate: f64| {
         let mut server = Server::new(queue, 1);
         server.clock = 1000.0;
-        let (lead_in, length) = (Nanos::from_secs(10), Nanos::from_secs(4000));
-        let probed = server.probe(Probe { rate, lead_in, length }, limit);
+        let (warm_up, length) = (Nanos::from_secs(10), Nanos::from_secs(4000));
+        let probed = server.probe(Probe { rate, warm_up, length }, limit);
         probed.beyond[0] as f64 / probed.count as f64
     };
     let most = if let Queue::Capped(rate, _) = queue { rate } else { 1.0 / SERVICE };

@@ -5,7 +5,7 @@
 mod draws;
 
 use qdepth_measure::{
-    Estimate, Nanos, Precision, SplitMix, Tolerance, rounds_mean, series_mean, visits_mean,
+    Estimate, Nanos, Precision, SplitMix, Tolerance, rounds_mean, segments_mean, series_mean,
 };
 
 use draws::Draws;
@@ -242,35 +242,35 @@ fn two_percent_precision_takes_reasonable_time() {
 
 /// Five interleaved segments of 800 ms, as in the plan `quick`: a sweep of six points, in random
 /// order in each round, each after a warm-up of 150 to 250 ms and some overhead.
-const VISITS: usize = 5;
+const SEGMENTS: usize = 5;
 const SWEEP: usize = 6;
-const OF_VISIT: usize = 8;
+const OF_SEGMENT: usize = 8;
 /// Longest possible length of all segments, samples.
-const OF_SWEEP: usize = VISITS * SWEEP * (OF_VISIT + 3);
+const OF_SWEEP: usize = SEGMENTS * SWEEP * (OF_SEGMENT + 3);
 
-fn in_visits(series: &[f64], draws: &mut Draws) -> Estimate {
+fn in_segments(series: &[f64], draws: &mut Draws) -> Estimate {
     let mut at = 0;
     let mut means = Vec::new();
-    for _ in 0..VISITS {
+    for _ in 0..SEGMENTS {
         let turn = (draws.uniform() * SWEEP as f64) as usize;
         for place in 0..SWEEP {
             at += 1 + (draws.uniform() * 3.0) as usize;
             if place == turn {
-                means.push(series[at..at + OF_VISIT].iter().sum::<f64>() / OF_VISIT as f64);
+                means.push(series[at..at + OF_SEGMENT].iter().sum::<f64>() / OF_SEGMENT as f64);
             }
-            at += OF_VISIT;
+            at += OF_SEGMENT;
         }
     }
-    visits_mean(&means)
+    segments_mean(&means)
 }
 
-fn visited(process: Process, change: impl Fn(usize, &mut Draws) -> f64) -> Counted {
+fn interleaved(process: Process, change: impl Fn(usize, &mut Draws) -> f64) -> Counted {
     let draws = std::cell::RefCell::new(Draws(SplitMix(7)));
     count(process, 0.08, OF_SWEEP, |series| {
         let draws = &mut *draws.borrow_mut();
         let each = series.iter().enumerate();
         let changed: Vec<f64> = each.map(|(n, x)| x + TRUTH * change(n, draws)).collect();
-        (in_visits(&changed, draws), VISITS * OF_VISIT, false)
+        (in_segments(&changed, draws), SEGMENTS * OF_SEGMENT, false)
     })
 }
 
@@ -289,8 +289,8 @@ fn segments_cover_fluctuations_shorter_than_a_segment() {
     // documented in docs/method.
     let saws = [Process::Saw(10.0), Process::Saw(33.0), Process::Saw(66.0)];
     for process in cases.into_iter().chain(saws) {
-        let counted = visited(process, |_, _| 0.0);
-        println!("{process:?} in visits: {counted:?}");
+        let counted = interleaved(process, |_, _| 0.0);
+        println!("{process:?} in segments: {counted:?}");
         let least = match process {
             Process::Saw(_) => 0.87,
             // Means over few periods at either level have a skewed distribution.
@@ -306,14 +306,14 @@ fn segments_cover_fluctuations_shorter_than_a_segment() {
 fn segments_cover_drift_and_outliers() {
     // The truth is the mean over the whole time, with a change of 20 % from beginning to end.
     let length = OF_SWEEP as f64;
-    let drift = visited(Process::Ar(0.5), |n, _| 0.2 * (n as f64 / length - 0.5));
+    let drift = interleaved(Process::Ar(0.5), |n, _| 0.2 * (n as f64 / length - 0.5));
     println!("drift: {drift:?}");
     // One sample of ten is 30 % slower; the truth is the mean of all.
     let outliers =
-        visited(INDEPENDENT, |_, draws| 0.03 - if draws.uniform() < 0.1 { 0.3 } else { 0.0 });
+        interleaved(INDEPENDENT, |_, draws| 0.03 - if draws.uniform() < 0.1 { 0.3 } else { 0.0 });
     println!("outliers: {outliers:?}");
     let rare =
-        visited(INDEPENDENT, |_, draws| 0.005 - if draws.uniform() < 0.01 { 0.5 } else { 0.0 });
+        interleaved(INDEPENDENT, |_, draws| 0.005 - if draws.uniform() < 0.01 { 0.5 } else { 0.0 });
     println!("rare outliers: {rare:?}");
     holds(&drift, 0.93..=1.0);
     holds(&outliers, 0.93..=0.97);

@@ -128,8 +128,8 @@ fn shortened(points: &[Point]) -> Vec<Point> {
         point.warm_up_ns = WARM_UP.0;
         point.stop.duration_ns = WINDOW.0;
         point.stop.bytes_per_stream = 0;
-        point.stop.visits = 1;
-        point.stop.visit_lead_in_ns = 0;
+        point.stop.interleaved_segments = 1;
+        point.stop.segment_warm_up_ns = 0;
         point.stop.bytes = window_bytes(&point).div_ceil(points.len() as u64);
         point
     };

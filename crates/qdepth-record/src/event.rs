@@ -233,7 +233,7 @@ pub struct Interval {
     pub io_per_s_confidence_interval: Option<[f64; 2]>,
 }
 
-/// The points of a group as they are measured, in one go or for one of their visits or rounds.
+/// The points of a group as they are measured, in one go or for one of their segments or rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SegmentStarted {

@@ -93,8 +93,8 @@ impl Known {
             RunEvent::PointStarted(point) => {
                 self.began.insert(point.point, point.clone());
             }
-            RunEvent::SegmentStarted(visit) => {
-                self.began.retain(|_, point| point.group == visit.group);
+            RunEvent::SegmentStarted(segment) => {
+                self.began.retain(|_, point| point.group == segment.group);
                 self.last.clear();
             }
             RunEvent::Sample(interval) => self.learn_interval(interval),

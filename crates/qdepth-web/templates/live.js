@@ -20,10 +20,10 @@
     return pair && pair[0] + pair[1] > 0 ? "±" + fine.format(100 * (pair[1] - pair[0]) / (pair[0] + pair[1])) + " %" : "";
   };
   let run = null, started = new Map(), rates = [], done = 0, reached = 0;
-  let visit = null, from = null, last = new Map(), machines = new Map();
+  let segment = null, from = null, last = new Map(), machines = new Map();
 
   function reset() {
-    started = new Map(); rates = []; done = 0; visit = null; last = new Map(); machines = new Map();
+    started = new Map(); rates = []; done = 0; segment = null; last = new Map(); machines = new Map();
     part("rows").replaceChildren(); part("findings").replaceChildren();
     part("loads").hidden = true; part("machines").textContent = "";
   }
@@ -31,7 +31,7 @@
     return point.words ?? point.profile_title + " × " + point.queue_depth;
   }
   function loads() {
-    return [...started.values()].filter((point) => visit && point.group === visit.group);
+    return [...started.values()].filter((point) => segment && point.group === segment.group);
   }
   // What is measured now, and in which phase.
   function phase() {
@@ -42,9 +42,9 @@
     const which = all[0].point + 1 + (all.length > 1 ? "–" + (all[all.length - 1].point + 1) : "");
     const passed = from === null ? null : Math.max(0, reached - from);
     const seconds = (ns) => Math.floor(ns / 1e9) + " s";
-    const [name, left] = passed === null ? [root.dataset.warmUp, seconds(visit.warm_up_ns)]
-      : passed < visit.window_ns
-        ? [root.dataset.measuring, seconds(passed) + " / " + (run.may_end_early ? "≤ " : "") + seconds(visit.window_ns)]
+    const [name, left] = passed === null ? [root.dataset.warmUp, seconds(segment.warm_up_ns)]
+      : passed < segment.window_ns
+        ? [root.dataset.measuring, seconds(passed) + " / " + (run.may_end_early ? "≤ " : "") + seconds(segment.window_ns)]
         : [root.dataset.waiting, ""];
     // What is read aloud changes with the phase, and not each second.
     const text = which + ". " + what + " · " + name;
@@ -117,7 +117,7 @@
       progress(e.planned_before_ns);
     },
     "segment-started"(e) {
-      visit = e; from = null; reached = 0; last = new Map();
+      segment = e; from = null; reached = 0; last = new Map();
       progress(e.planned_before_ns);
       phase();
     },
@@ -135,7 +135,7 @@
       // Loads at the same time tell of the same second one after the other.
       if (e.end_ns > reached || !rates.length) { rates.push(rate); reached = e.end_ns; } else { rates[rates.length - 1] = rate; }
       if (rates.length > 60) rates.shift();
-      if (visit) progress(visit.planned_before_ns + visit.warm_up_ns + Math.max(0, reached - from));
+      if (segment) progress(segment.planned_before_ns + segment.warm_up_ns + Math.max(0, reached - from));
       phase();
       chart();
     },

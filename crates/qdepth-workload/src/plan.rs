@@ -28,7 +28,7 @@ pub struct Until {
 pub const STEADY_ROUNDS: u32 = ROUNDS_MAX as u32;
 
 /// Minimum unrecorded warm-up of a segment, on average, if the plan sets none.
-pub(crate) const VISIT_LEAD_IN: Nanos = Nanos::from_millis(200);
+pub(crate) const SEGMENT_WARM_UP: Nanos = Nanos::from_millis(200);
 
 /// Number of completed requests that a point needs before its group ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,10 +87,10 @@ pub struct Stop {
     pub settling: Option<Settling>,
     /// Number of equal segments of the window, interleaved with those of the rest of the sweep.
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
-    pub visits: u32,
+    pub interleaved_segments: u32,
     /// Unrecorded warm-up of each segment in a plan with short segments; 0 for the default.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub visit_lead_in_ns: u64,
+    pub segment_warm_up_ns: u64,
 }
 
 impl Stop {
@@ -360,35 +360,35 @@ impl Point {
 
     /// Maximum time of all its segments with their warm-ups, nanoseconds.
     pub fn length_ns(&self) -> u64 {
-        self.lead_in_ns().saturating_add(self.stop.duration_ns)
+        self.total_warm_up_ns().saturating_add(self.stop.duration_ns)
     }
 
     /// Unrecorded warm-up of all its segments or rounds, nanoseconds.
-    pub fn lead_in_ns(&self) -> u64 {
-        let each = match self.stop.visit_lead_in_ns {
-            0 => VISIT_LEAD_IN.0,
+    pub fn total_warm_up_ns(&self) -> u64 {
+        let each = match self.stop.segment_warm_up_ns {
+            0 => SEGMENT_WARM_UP.0,
             own => own,
         };
-        match self.stop.visits {
+        match self.stop.interleaved_segments {
             0 | 1 if self.stop.steady.is_some() => {
-                let later = VISIT_LEAD_IN.0.min(self.warm_up_ns);
+                let later = SEGMENT_WARM_UP.0.min(self.warm_up_ns);
                 self.warm_up_ns.saturating_add(later * u64::from(STEADY_ROUNDS - 1))
             }
             0 | 1 => self.warm_up_ns,
-            visits => self.warm_up_ns.max(each.saturating_mul(u64::from(visits))),
+            segments => self.warm_up_ns.max(each.saturating_mul(u64::from(segments))),
         }
     }
     /// One segment of the point: an equal part of its time, with its own random draws, so that it
     /// does not repeat requests whose data a cache may still contain.
-    pub fn visit(&self, number: u32) -> Self {
-        let visits = u64::from(self.stop.visits.max(1));
+    pub fn segment(&self, number: u32) -> Self {
+        let segments = u64::from(self.stop.interleaved_segments.max(1));
         let seed = Seed(self.seed).derive("visit").derive(&number.to_string());
-        let lead_in = self.lead_in_ns() / visits;
+        let warm_up = self.total_warm_up_ns() / segments;
         // Segments at equal distances would be in step with anything periodic.
-        let drawn = seed.derive("lead-in").0 % (lead_in / 2).max(1);
+        let drawn = seed.derive("lead-in").0 % (warm_up / 2).max(1);
         Self {
-            warm_up_ns: lead_in - lead_in / 4 + drawn,
-            stop: Stop { duration_ns: self.stop.duration_ns / visits, ..self.stop },
+            warm_up_ns: warm_up - warm_up / 4 + drawn,
+            stop: Stop { duration_ns: self.stop.duration_ns / segments, ..self.stop },
             seed: seed.0,
             ..self.clone()
         }
@@ -409,7 +409,7 @@ impl Point {
     /// Round of a point that ends once it is steady, by number from 0: an equal part of its time,
     /// with its own random draws. Rounds after the first have a short warm-up.
     pub fn steady_round(&self, number: u32) -> Self {
-        let later = VISIT_LEAD_IN.0.min(self.warm_up_ns);
+        let later = SEGMENT_WARM_UP.0.min(self.warm_up_ns);
         let duration_ns = self.stop.duration_ns / u64::from(STEADY_ROUNDS);
         Self {
             warm_up_ns: if number == 0 { self.warm_up_ns } else { later },
@@ -424,13 +424,13 @@ impl Point {
         let duration_ns = round * u64::from(to.saturating_sub(from));
         Self {
             warm_up_ns: self.warm_up_ns + round * u64::from(from),
-            stop: Stop { duration_ns, visits: 1, ..self.stop },
+            stop: Stop { duration_ns, interleaved_segments: 1, ..self.stop },
             ..self.clone()
         }
     }
     /// The same point measured in one go.
     pub fn in_one_go(&self) -> Self {
-        Self { stop: Stop { visits: 1, ..self.stop }, ..self.clone() }
+        Self { stop: Stop { interleaved_segments: 1, ..self.stop }, ..self.clone() }
     }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {
@@ -552,15 +552,16 @@ impl Plan {
     /// segments of one sweep alone would be too close together to show drift, so all points of such
     /// a plan, which takes seconds, are interleaved.
     fn take_turns(&self, a: &Point, b: &Point) -> bool {
-        let visits = |point: &Point| (point.stop.visits, point.stop.visit_lead_in_ns);
+        let segments =
+            |point: &Point| (point.stop.interleaved_segments, point.stop.segment_warm_up_ns);
         let columns = self.comparison.as_ref().map_or(0, |comparison| comparison.variants.len());
         let alike = if columns > 1 {
             a.profile == b.profile && self.intensity(a) == self.intensity(b)
         } else {
-            let short = a.stop.visit_lead_in_ns > 0;
+            let short = a.stop.segment_warm_up_ns > 0;
             (a.target, a.variant) == (b.target, b.variant) && (short || a.profile == b.profile)
         };
-        a.stop.visits > 1 && visits(a) == visits(b) && alike
+        a.stop.interleaved_segments > 1 && segments(a) == segments(b) && alike
     }
 
     /// Queue depth of each drive if the point loads an array, otherwise the point's own.
@@ -584,7 +585,7 @@ impl Plan {
 
     /// Maximum time of all points, ns, without preparation.
     pub fn duration_ns(&self) -> u64 {
-        let length = |p: &Point| p.delay_ns + p.lead_in_ns() + p.stop.duration_ns;
+        let length = |p: &Point| p.delay_ns + p.total_warm_up_ns() + p.stop.duration_ns;
         self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()
     }
 }

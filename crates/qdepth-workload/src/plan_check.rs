@@ -5,7 +5,7 @@ use crate::layout::Extent;
 use crate::layout::{Layout, OwnWrites};
 use crate::plan::{Plan, Point};
 use crate::priority::Priorities;
-use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
+use crate::resolve::{FLOW_WEIGHT_MAX, SEGMENTS, TargetShape};
 
 /// Largest offset that the kernel supports.
 const OFFSET_MAX: u64 = i64::MAX as u64;
@@ -36,9 +36,13 @@ impl Plan {
                     return Err(wrong(format!("its number is {}", point.index)));
                 }
                 point.check().map_err(wrong)?;
-                total_ns =
-                    sum(&[total_ns, point.delay_ns, point.lead_in_ns(), point.stop.duration_ns])
-                        .ok_or_else(|| wrong("its time overflows".to_owned()))?;
+                total_ns = sum(&[
+                    total_ns,
+                    point.delay_ns,
+                    point.total_warm_up_ns(),
+                    point.stop.duration_ns,
+                ])
+                .ok_or_else(|| wrong("its time overflows".to_owned()))?;
             }
         }
         Ok(())
@@ -85,11 +89,16 @@ impl Point {
     fn check(&self) -> Result<(), String> {
         self.check_area()?;
         self.check_streams()?;
-        if self.stop.visits == 0 || self.stop.visits > VISITS.1 {
-            return Err(format!("{} visits: 1 to {}", self.stop.visits, VISITS.1));
+        if self.stop.interleaved_segments == 0 || self.stop.interleaved_segments > SEGMENTS.1 {
+            return Err(format!(
+                "{} interleaved_segments: 1 to {}",
+                self.stop.interleaved_segments, SEGMENTS.1
+            ));
         }
-        if self.stop.catches_up && (self.stop.bytes_per_stream == 0 || self.stop.visits > 1) {
-            return Err("`catches_up` needs `bytes_per_stream` and a single visit".to_owned());
+        if self.stop.catches_up
+            && (self.stop.bytes_per_stream == 0 || self.stop.interleaved_segments > 1)
+        {
+            return Err("`catches_up` needs `bytes_per_stream` and a single segment".to_owned());
         }
         if self.stop.catches_up && self.flow.is_some() {
             return Err("`catches_up` moves equal amounts, and `flow` shares them by weight: use \

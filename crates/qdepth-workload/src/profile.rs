@@ -342,10 +342,10 @@ pub struct PlanFile {
     /// Number of segments per point, 4 to 20, interleaved with other points
     /// (docs/method/measuring.md). A segment lasts at least 500 ms; a point too short for four has
     /// none.
-    pub visits: Option<u32>,
+    pub interleaved_segments: Option<u32>,
     /// Warm-up of each segment, 20 ms to 60 s, for plans that take seconds. A segment then lasts at
     /// least 2.5 times as long, and all points of a target alternate. Default: 200 ms.
-    pub visit_lead_in: Option<Nanos>,
+    pub segment_warm_up: Option<Nanos>,
     /// Ends a point early: at a 95 % confidence interval of this half-width (`"±2%"`, after at
     /// least 5 s), or when it is `"steady"` or `"steady-snia"` (docs/method/steady.md).
     pub until: Option<EarlyEnd>,

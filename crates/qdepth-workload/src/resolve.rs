@@ -17,7 +17,7 @@ pub use self::choices::{Choices, Preconditioning, STANDARD_AREA, Stairs, TargetS
 pub use self::error::ResolveError;
 use self::load::{Load, Step};
 use self::point::point;
-pub(crate) use self::point::{FLOW_WEIGHT_MAX, VISITS};
+pub(crate) use self::point::{FLOW_WEIGHT_MAX, SEGMENTS};
 pub use self::precondition::Method;
 use self::sizes::unsupported_sizes;
 pub use self::variants::side_by_side;

@@ -174,7 +174,7 @@ impl RequestStream {
         address.backwards = point.backwards;
         let single = point.block_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
-        if point.stop.visits > 1 {
+        if point.stop.interleaved_segments > 1 {
             // Sequential requests start elsewhere in each segment, not on data that was just read.
             let draw = Xoshiro256PlusPlus::seed_from_u64(seed.derive("begin").0).next_u64();
             address.begin_at(draw);

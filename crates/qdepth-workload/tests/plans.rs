@@ -201,7 +201,7 @@ fn writers_with_shared_syncs_replace_queue_depth() {
 fn quick_plan_is_short_with_intervals() {
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     assert!(quick.duration_ns() <= 150_000_000_000, "{}", quick.duration_ns());
-    assert!(quick.points.iter().all(|p| p.stop.visits == 5));
+    assert!(quick.points.iter().all(|p| p.stop.interleaved_segments == 5));
 }
 
 #[test]
@@ -210,15 +210,16 @@ fn segments_alternate_within_a_sweep() {
     let sweeps: Vec<usize> = quick.sweeps().iter().map(Vec::len).collect();
     assert_eq!(sweeps, [6; 5]);
     let point = &quick.points[0];
-    let visits: Vec<Point> = (0..5).map(|number| point.visit(number)).collect();
-    let measured: u64 = visits.iter().map(|visit| visit.stop.duration_ns).sum();
+    let segments: Vec<Point> = (0..5).map(|number| point.segment(number)).collect();
+    let measured: u64 = segments.iter().map(|segment| segment.stop.duration_ns).sum();
     assert_eq!(measured, point.stop.duration_ns);
-    let lead_ins: Vec<u64> = visits.iter().map(|visit| visit.warm_up_ns / 1_000_000).collect();
-    assert!(lead_ins.iter().all(|ms| (150..250).contains(ms)), "{lead_ins:?}");
-    assert!(lead_ins.iter().any(|ms| *ms != lead_ins[0]), "{lead_ins:?}");
+    let warm_ups: Vec<u64> =
+        segments.iter().map(|segment| segment.warm_up_ns / 1_000_000).collect();
+    assert!(warm_ups.iter().all(|ms| (150..250).contains(ms)), "{warm_ups:?}");
+    assert!(warm_ups.iter().any(|ms| *ms != warm_ups[0]), "{warm_ups:?}");
     // A sequential load continues at another offset, not over data that a cache may still hold.
     let streaming = quick.points.iter().find(|p| p.profile == "streaming").expect("streams");
-    let first = |number: u32| RequestStream::new(&streaming.visit(number), 0).draw().offset;
+    let first = |number: u32| RequestStream::new(&streaming.segment(number), 0).draw().offset;
     let mut firsts: Vec<u64> = (0..5).map(first).collect();
     assert!(firsts.iter().all(|offset| offset.is_multiple_of(4096)));
     firsts.sort_unstable();
@@ -235,21 +236,22 @@ fn short_segments_alternate_over_the_whole_plan() {
     let first = plan(shipped_plan_text("first").expect("shipped")).expect("resolves");
     assert_eq!(first.sweeps().iter().map(Vec::len).collect::<Vec<_>>(), [4]);
     assert!(first.duration_ns() <= 4_000_000_000, "{}", first.duration_ns());
-    let visits: Vec<Point> = first
+    let segments: Vec<Point> = first
         .points
         .iter()
-        .flat_map(|point| (0..point.stop.visits).map(|number| point.visit(number)))
+        .flat_map(|point| (0..point.stop.interleaved_segments).map(|number| point.segment(number)))
         .collect();
-    assert_eq!(visits.len(), 16);
-    assert!(visits.iter().all(|visit| visit.stop.duration_ns == 200_000_000));
-    let lead_ins: Vec<f64> = visits.iter().map(|visit| visit.warm_up_ns as f64 / 1e6).collect();
-    assert!(lead_ins.iter().all(|ms| (37.5..62.5).contains(ms)), "{lead_ins:?}");
+    assert_eq!(segments.len(), 16);
+    assert!(segments.iter().all(|segment| segment.stop.duration_ns == 200_000_000));
+    let warm_ups: Vec<f64> =
+        segments.iter().map(|segment| segment.warm_up_ns as f64 / 1e6).collect();
+    assert!(warm_ups.iter().all(|ms| (37.5..62.5).contains(ms)), "{warm_ups:?}");
     // No other plan changed: unset fields are not in the hashed text.
     for name in shipped_plan_names().filter(|name| *name != "first") {
-        assert!(!shipped_plan_text(name).expect("shipped").contains("visit_lead_in"), "{name}");
+        assert!(!shipped_plan_text(name).expect("shipped").contains("segment_warm_up"), "{name}");
     }
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
-    assert!(!quick.text().contains("visit_lead_in"));
+    assert!(!quick.text().contains("segment_warm_up"));
 }
 
 #[test]
@@ -259,27 +261,31 @@ fn point_too_short_for_segments_is_not_divided() {
         let file: PlanFile = toml::from_str(&text).expect("a plan");
         resolve(&file, choices, &[SHAPE])
     };
-    let visits = |words: &str, choices: &Choices| {
+    let segments = |words: &str, choices: &Choices| {
         let plan = with(words, choices).expect("resolves");
-        (plan.points[0].stop.visits, plan.sweeps().len())
+        (plan.points[0].stop.interleaved_segments, plan.sweeps().len())
     };
     let usual = Choices::default();
-    assert_eq!(visits("visits=6\nduration=\"30s\"", &usual), (6, 1));
-    assert_eq!(visits("visits=6\nduration=\"2s\"", &usual), (4, 1));
-    assert_eq!(visits("visits=6\nduration=\"1900ms\"", &usual), (1, 2));
-    assert_eq!(visits("duration=\"30s\"", &usual), (1, 2));
+    assert_eq!(segments("interleaved_segments=6\nduration=\"30s\"", &usual), (6, 1));
+    assert_eq!(segments("interleaved_segments=6\nduration=\"2s\"", &usual), (4, 1));
+    assert_eq!(segments("interleaved_segments=6\nduration=\"1900ms\"", &usual), (1, 2));
+    assert_eq!(segments("duration=\"30s\"", &usual), (1, 2));
     let until = Choices { until: "2%".parse().ok(), ..Choices::default() };
-    assert_eq!(visits("visits=6\nduration=\"30s\"", &until), (1, 2));
-    assert!(with("visits=3", &usual).is_err() && with("visits=21", &usual).is_err());
-    let short =
-        |duration: &str| format!("visits=6\nvisit_lead_in=\"20ms\"\nduration=\"{duration}\"");
-    assert_eq!(visits(&short("300ms"), &usual), (6, 1));
-    assert_eq!(visits(&short("260ms"), &usual), (5, 1));
-    assert_eq!(visits(&short("199ms"), &usual), (1, 2));
+    assert_eq!(segments("interleaved_segments=6\nduration=\"30s\"", &until), (1, 2));
+    assert!(
+        with("interleaved_segments=3", &usual).is_err()
+            && with("interleaved_segments=21", &usual).is_err()
+    );
+    let short = |duration: &str| {
+        format!("interleaved_segments=6\nsegment_warm_up=\"20ms\"\nduration=\"{duration}\"")
+    };
+    assert_eq!(segments(&short("300ms"), &usual), (6, 1));
+    assert_eq!(segments(&short("260ms"), &usual), (5, 1));
+    assert_eq!(segments(&short("199ms"), &usual), (1, 2));
     for (wrong, says) in [
-        ("visit_lead_in=\"50ms\"", "needs `visits`"),
-        ("visits=4\nvisit_lead_in=\"19ms\"", "must be between 20ms and 1min"),
-        ("visits=4\nvisit_lead_in=\"61s\"", "must be between 20ms and 1min"),
+        ("segment_warm_up=\"50ms\"", "needs `interleaved_segments`"),
+        ("interleaved_segments=4\nsegment_warm_up=\"19ms\"", "must be between 20ms and 1min"),
+        ("interleaved_segments=4\nsegment_warm_up=\"61s\"", "must be between 20ms and 1min"),
     ] {
         let why = with(wrong, &usual).expect_err("refused").to_string();
         assert!(why.contains(says), "{wrong}: {why}");
@@ -510,7 +516,10 @@ fn steady_state_point_has_rounds_and_no_precision() {
     ] {
         let resolved = plan(more, &choices).expect("resolves");
         let point = &resolved.points[0];
-        assert_eq!((point.stop.steady, point.stop.until, point.stop.visits), (Some(rule), None, 1));
+        assert_eq!(
+            (point.stop.steady, point.stop.until, point.stop.interleaved_segments),
+            (Some(rule), None, 1)
+        );
         assert_eq!(Plan::from_text(&resolved.text()), Ok(resolved.clone()));
         // 25 rounds of 2 s; later rounds have the warm-up of a segment.
         let rounds = [0, 1, 24].map(|number| point.steady_round(number));
@@ -519,7 +528,7 @@ fn steady_state_point_has_rounds_and_no_precision() {
             rounds.each_ref().map(|round| round.warm_up_ns),
             [1_000_000_000, 200_000_000, 200_000_000]
         );
-        assert_eq!(point.lead_in_ns(), 1_000_000_000 + 24 * 200_000_000);
+        assert_eq!(point.total_warm_up_ns(), 1_000_000_000 + 24 * 200_000_000);
         assert!(rounds[1].seed != rounds[2].seed);
     }
     for (more, why) in [

@@ -118,7 +118,7 @@ fn errors_in_warm_up_segments_are_reported() {
     if !has_tools(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let text = plan(100, "32", "100ms", "4s").replace("[[", "visits = 5\n[[");
+    let text = plan(100, "32", "100ms", "4s").replace("[[", "interleaved_segments = 5\n[[");
     with_read_errors("--filter=delay memory 64M rdelay=250ms error-pread-rate=30%", &text);
 }
 

@@ -181,7 +181,7 @@ fn all_measured_points_are_rescued() {
     workspace.write(
         "together.toml",
         "name = \"x\"\nqueue_depth = [1, 8]\nwarm_up = \"0s\"\nduration = \"2s\"\n\
-         visits = 4\nprofiles = [\"database\"]\n",
+         interleaved_segments = 4\nprofiles = [\"database\"]\n",
     );
     let words = "run together.toml . --area 8MiB --no-report --logbook book.db";
     let mut run = workspace.start(words);

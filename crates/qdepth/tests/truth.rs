@@ -87,9 +87,10 @@ fn segments_are_long_enough_for_deep_queues() {
     }
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
-    let plan = PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\nvisits = 5");
-    workspace.write("visits.toml", &plan);
-    let words = format!("run visits.toml {} --read-only --json --no-report", served.file.display());
+    let plan = PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\nsegments = 5");
+    workspace.write("segments.toml", &plan);
+    let words =
+        format!("run segments.toml {} --read-only --json --no-report", served.file.display());
     let document = workspace.run(&words).json();
     let [point] = points(&document).as_slice() else { panic!("{document:#}") };
     let mean = point["latency_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
@@ -97,7 +98,7 @@ fn segments_are_long_enough_for_deep_queues() {
     let settled = point["mean_in_flight"].as_f64().unwrap() / rate;
     println!("mean {mean:.3} s, {settled:.3} s by Little's law, {:?}", codes(point));
     // The edges of five windows of some forty I/Os each move it by 5 % (one standard deviation);
-    // visits of the usual length say 0.65.
+    // segments of the usual length say 0.65.
     assert!((0.85..1.15).contains(&(mean / settled)), "{mean} of {settled}");
     assert!(!codes(point).contains(&"queue-unsettled".to_owned()), "{point:#}");
 }

@@ -108,7 +108,7 @@ fn generator_is_calibrated_with_the_selected_engine() {
     assert!(known("clock_read_ns") && known("record_ns") && known("engine"), "{facts:?}");
 }
 
-/// Real time: two points of four visits of half a second.
+/// Real time: two points of four segments of half a second.
 #[test]
 fn interleaved_segments_give_each_point_an_interval() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());

@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use qdepth_engine::Interval;
-use qdepth_measure::{Nanos, series_mean, visits_mean};
+use qdepth_measure::{Nanos, segments_mean, series_mean};
 use qdepth_workload::Point;
 
 /// Number of latest samples that may be incomplete, because workers report at different times.
 const LAG: usize = 2;
 /// Length below which a segment has no interval, because the state of the queue affects its rate
 /// (`qdepth_record::PointSummary`).
-const VISIT_LEAST: Nanos = Nanos::from_millis(500);
+const SEGMENT_LEAST: Nanos = Nanos::from_millis(500);
 
 /// Running estimate of the rate of a point.
 #[derive(Debug, Default)]
 pub(crate) struct RateSoFar {
-    is_in_visits: bool,
+    is_interleaved: bool,
     /// True if the record will have an interval of another kind, wider than this estimate's.
     is_unknown: bool,
     /// Rates of the completed segments.
-    visits: Vec<f64>,
+    segments: Vec<f64>,
     /// I/Os of the samples of the current segment, by start.
     slices: BTreeMap<u64, u64>,
     /// Length of a sample, except for the last one of a window.
@@ -29,10 +29,10 @@ pub(crate) struct RateSoFar {
 impl RateSoFar {
     pub(crate) fn from_point(point: &Point) -> Self {
         let stop = &point.stop;
-        let is_in_visits = stop.visits > 1;
-        let is_short = is_in_visits && stop.duration_ns < VISIT_LEAST.0;
+        let is_interleaved = stop.interleaved_segments > 1;
+        let is_short = is_interleaved && stop.duration_ns < SEGMENT_LEAST.0;
         let is_unknown = stop.steady.is_some() || stop.until.is_some() || is_short;
-        Self { is_in_visits, is_unknown, ..Self::default() }
+        Self { is_interleaved, is_unknown, ..Self::default() }
     }
 
     /// Adds a worker's part of a sample.
@@ -42,11 +42,11 @@ impl RateSoFar {
     }
 
     /// Ends the current segment, because other points are measured before the next one.
-    pub(crate) fn visit_ended(&mut self) {
+    pub(crate) fn segment_ended(&mut self) {
         let count = self.slices.len() as f64;
         let ios: u64 = self.slices.values().sum();
         if count > 0.0 {
-            self.visits.push(ios as f64 / (count * self.length.as_secs_f64()));
+            self.segments.push(ios as f64 / (count * self.length.as_secs_f64()));
         }
         self.slices.clear();
     }
@@ -55,8 +55,8 @@ impl RateSoFar {
     pub(crate) fn interval(&self) -> Option<[f64; 2]> {
         let estimate = if self.is_unknown {
             return None;
-        } else if self.is_in_visits {
-            visits_mean(&self.visits)
+        } else if self.is_interleaved {
+            segments_mean(&self.segments)
         } else {
             let seconds = self.length.as_secs_f64();
             let whole = self.slices.len().saturating_sub(LAG);
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn segments_have_an_interval_after_four() {
-        let mut rate = RateSoFar { is_in_visits: true, ..RateSoFar::default() };
-        for visit in 0..4 {
+        let mut rate = RateSoFar { is_interleaved: true, ..RateSoFar::default() };
+        for segment in 0..4 {
             assert_eq!(rate.interval(), None);
-            (0..5).for_each(|n| rate.push(&slice(visit * 900 + n * 100, 10 + visit % 2)));
-            rate.visit_ended();
+            (0..5).for_each(|n| rate.push(&slice(segment * 900 + n * 100, 10 + segment % 2)));
+            rate.segment_ended();
         }
         let [low, high] = rate.interval().unwrap_or_default();
         assert!(low < 105.0 && 105.0 < high, "{low} to {high}");

@@ -122,7 +122,7 @@ fn file_in(folder: &Path) -> Result<File> {
 
 fn load(queue_depth: u32, pair: u32, each: Nanos) -> Result<Point> {
     let point = null_point()?;
-    let stop = Stop { duration_ns: each.0, visits: 1, ..point.stop };
+    let stop = Stop { duration_ns: each.0, interleaved_segments: 1, ..point.stop };
     Ok(Point {
         read_share: 1.0,
         random_share: 1.0,

@@ -12,7 +12,7 @@ use qdepth_host::environment;
 use qdepth_host::monitor::Clocks;
 use qdepth_host::system::System;
 use qdepth_linux::Engine;
-use qdepth_measure::{Nanos, ratio, visits_mean};
+use qdepth_measure::{Nanos, ratio, segments_mean};
 use qdepth_record::{CertificateRecord, Observation, ProofOutcome, ProofRecord, Reason};
 use qdepth_workload::{Point, Stop};
 
@@ -36,7 +36,7 @@ const ENGINES: [Engine; 4] = [Engine::IoUring, Engine::LinuxAio, Engine::Threads
 const SAMPLES: usize = 9;
 /// Segments for an interval, runs a side of a comparison, and fewest intervals or comparisons for a
 /// verdict.
-const VISITS: usize = 5;
+const SEGMENTS: usize = 5;
 const RUNS: usize = 5;
 const JUDGED: usize = 20;
 /// Number of comparisons made from all samples, if there are enough.
@@ -132,7 +132,7 @@ fn same_time(ours: u64, kernel: u64) -> ProofRecord {
 fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord> {
     let (mut of_rate, mut of_median) = (0.0_f64, 0.0_f64);
     for queue_depth in [1, 2, 4, 8, 16, 64, 512] {
-        let stop = Stop { duration_ns: 1_000_000_000, visits: 1, ..point.stop };
+        let stop = Stop { duration_ns: 1_000_000_000, interleaved_segments: 1, ..point.stop };
         let (warm_up_ns, streams, workers) = (100_000_000, 1, 1);
         let point = Point { queue_depth, streams, workers, warm_up_ns, stop, ..point.clone() };
         let mut target = ScriptedTarget::new(SERVERS as usize, Service::Fixed(scripted), 1);
@@ -174,16 +174,16 @@ fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
 /// all samples.
 fn coverage(samples: &[f64]) -> ProofRecord {
     let code = "intervals";
-    let count = samples.len() / VISITS;
+    let count = samples.len() / SEGMENTS;
     let bar = least(0.95, count);
     if count < JUDGED {
         return not_tried(code, "", bar, &too_few(samples));
     }
     let truth = samples.iter().sum::<f64>() / samples.len() as f64;
     let holds = |first: &usize| {
-        let visits: Vec<f64> =
-            samples.iter().copied().skip(*first).step_by(count).take(VISITS).collect();
-        let interval = visits_mean(&visits).interval;
+        let segments: Vec<f64> =
+            samples.iter().copied().skip(*first).step_by(count).take(SEGMENTS).collect();
+        let interval = segments_mean(&segments).interval;
         interval.is_some_and(|(low, high)| (low..=high).contains(&truth))
     };
     let held = (0..count).filter(holds).count() as f64 / count as f64;

@@ -185,7 +185,7 @@ impl<'a> Events<'a> {
 
     /// Publishes that these points are measured now; `before` is the planned time of everything
     /// measured before.
-    pub(crate) fn visit(&self, points: &[Point], before: Nanos) {
+    pub(crate) fn segment(&self, points: &[Point], before: Nanos) {
         let longest = |length: fn(&Point) -> u64| points.iter().map(length).max().unwrap_or(0);
         let event = event::SegmentStarted {
             group: points.first().map_or(0, |point| point.group),
@@ -220,7 +220,7 @@ impl<'a> Events<'a> {
     pub(crate) fn paused(&mut self, group: &[Point]) {
         for point in group {
             self.publish_interval(point.index);
-            self.rates.entry(point.index).or_default().visit_ended();
+            self.rates.entry(point.index).or_default().segment_ended();
         }
     }
 

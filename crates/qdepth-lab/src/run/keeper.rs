@@ -17,8 +17,8 @@ use crate::ranks::all_ranks::AllRanks;
 use crate::request::worker_result::WorkerResults;
 use crate::run::begin::PreparedRun;
 use crate::run::events::Events;
-use crate::run::visit::{MergedSegments, Receivers};
-use crate::run::visits::measure_interleaved;
+use crate::run::interleaved::measure_interleaved;
+use crate::run::segment::{MergedSegments, Receivers};
 use crate::target::left_behind::unless_it_answers;
 
 /// Measures groups of points, and stores them.
@@ -53,10 +53,10 @@ impl Keeper<'_, '_> {
         let measured = measure_interleaved(lab, ready, groups, receivers)?;
         // All of them are measured: an error with one must not lose the others.
         let (mut kept, mut stored) = (Vec::new(), Ok(()));
-        for (group, visited) in groups.iter().zip(measured) {
-            let Some(visited) = visited else { continue };
+        for (group, merged) in groups.iter().zip(measured) {
+            let Some(merged) = merged else { continue };
             let group = virtual_time::bounded(&ready.targets, group);
-            stored = stored.and(self.keep(&group, visited, &mut kept));
+            stored = stored.and(self.keep(&group, merged, &mut kept));
         }
         stored?;
         match lab.all_ranks.and_then(AllRanks::lost) {
@@ -69,10 +69,10 @@ impl Keeper<'_, '_> {
     fn keep(
         &mut self,
         group: &[Point],
-        visited: MergedSegments,
+        merged: MergedSegments,
         kept: &mut Vec<PointRecord>,
     ) -> Result<()> {
-        let MergedSegments { measured, started_at, findings, .. } = visited;
+        let MergedSegments { measured, started_at, findings, .. } = merged;
         let Self { lab, ready, .. } = *self;
         let of_workers = group.iter().zip(&measured);
         self.ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));

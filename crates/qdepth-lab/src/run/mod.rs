@@ -4,15 +4,15 @@ pub(crate) mod begin;
 pub(crate) mod events;
 pub(crate) mod expect;
 pub(crate) mod follower;
+pub(crate) mod interleaved;
 pub(crate) mod keeper;
 pub(crate) mod one_run;
 pub(crate) mod points;
 pub mod record;
 pub(crate) mod search;
+pub(crate) mod segment;
 pub(crate) mod steady_point;
 pub(crate) mod variants;
-pub(crate) mod visit;
-pub(crate) mod visits;
 
 use anyhow::Result;
 use qdepth_host::system::System;

@@ -12,9 +12,9 @@ use crate::Lab;
 use crate::request::worker_result::WorkerResults;
 use crate::run::begin::PreparedRun;
 use crate::run::events::Events;
+use crate::run::interleaved::{length, sweeps};
 use crate::run::keeper::Keeper;
 use crate::run::search::search;
-use crate::run::visits::{length, sweeps};
 
 /// Measures the remaining points, and returns the number of points after the steps that the target
 /// did not follow. `ranks` receives the results of each worker of each point.

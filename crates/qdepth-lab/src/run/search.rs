@@ -47,5 +47,5 @@ fn next(points: &[PointRecord], ready: &PreparedRun, base: &Point) -> Option<Poi
     let (_, wanted) = searched(&ready.plan.answer, within, &own)?;
     let probe = wanted.first()?;
     let index = points.iter().map(|point| point.index + 1).max().unwrap_or_default();
-    Some(base.at_rate(index, probe.rate, probe.lead_in, probe.length))
+    Some(base.at_rate(index, probe.rate, probe.warm_up, probe.length))
 }

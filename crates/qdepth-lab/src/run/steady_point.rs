@@ -11,7 +11,7 @@ use crate::execute::until_steady::slices;
 use crate::outcome::findings::not_steady;
 use crate::outcome::measured::Measured;
 use crate::run::begin::PreparedRun;
-use crate::run::visit::{MergedSegments, Receivers, Visit, visit};
+use crate::run::segment::{MergedSegments, Receivers, Segment, measure_segment};
 
 /// Rule that ends a group when its rates are steady; `None` if it has no such rule.
 pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
@@ -94,13 +94,13 @@ fn in_rounds(
     mut group_rounds: GroupRounds<'_>,
     receivers: &mut Receivers<'_, '_>,
 ) -> Result<MergedSegments> {
-    let mut rounds: Vec<Visit> = Vec::new();
+    let mut rounds: Vec<Segment> = Vec::new();
     while !group_rounds.is_over() {
         let number = rounds.len() as u32;
         let points: Vec<Point> =
             group_rounds.group.iter().map(|p| p.steady_round(number)).collect();
         let first = rounds.first().map(|first| first.began);
-        let round = visit(lab, group_rounds.ready, &points, first, receivers)?;
+        let round = measure_segment(lab, group_rounds.ready, &points, first, receivers)?;
         for (index, measured) in round.measured.iter().enumerate() {
             // I/O outside the window is not known by direction, so it is left out.
             group_rounds.push(index, &slices(measured), measured.outcome.directions[1].bytes);
@@ -108,12 +108,12 @@ fn in_rounds(
         let is_broken = round.is_broken();
         rounds.push(round);
         if is_broken || lab.signals.caught().is_some() {
-            return Ok(visited(rounds, 0, cut_short(is_broken), Vec::new()));
+            return Ok(merge_rounds(rounds, 0, cut_short(is_broken), Vec::new()));
         }
     }
     let from = group_rounds.steady_from();
     let ended = if from.is_some() { Ended::Steady } else { Ended::Duration };
-    Ok(visited(rounds, from.unwrap_or(0), ended, group_rounds.findings()))
+    Ok(merge_rounds(rounds, from.unwrap_or(0), ended, group_rounds.findings()))
 }
 
 /// An emulated device starts afresh with each measurement, so its rounds are parts of one
@@ -125,10 +125,10 @@ fn in_virtual_time(
     receivers: &mut Receivers<'_, '_>,
 ) -> Result<MergedSegments> {
     let points: Vec<Point> = group_rounds.group.iter().map(Point::in_one_go).collect();
-    let whole = visit(lab, group_rounds.ready, &points, None, receivers)?;
+    let whole = measure_segment(lab, group_rounds.ready, &points, None, receivers)?;
     if whole.is_broken() || lab.signals.caught().is_some() {
         let ended = cut_short(whole.is_broken());
-        return Ok(visited(vec![whole], 0, ended, Vec::new()));
+        return Ok(merge_rounds(vec![whole], 0, ended, Vec::new()));
     }
     let parts: Vec<Vec<RoundSlices>> =
         group_rounds.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
@@ -142,13 +142,13 @@ fn in_virtual_time(
         }
     }
     let Some(from) = group_rounds.steady_from() else {
-        return Ok(visited(vec![whole], 0, Ended::Duration, group_rounds.findings()));
+        return Ok(merge_rounds(vec![whole], 0, Ended::Duration, group_rounds.findings()));
     };
     let (from, count) = (from as u32, group_rounds.count() as u32);
     let points: Vec<Point> =
         group_rounds.group.iter().map(|p| p.steady_part(from, count)).collect();
-    let steady = visit(lab, group_rounds.ready, &points, Some(whole.began), receivers)?;
-    Ok(visited(vec![steady], 0, Ended::Steady, group_rounds.findings()))
+    let steady = measure_segment(lab, group_rounds.ready, &points, Some(whole.began), receivers)?;
+    Ok(merge_rounds(vec![steady], 0, Ended::Steady, group_rounds.findings()))
 }
 
 /// End reason of loads that were cut short: a failed load reports its failure itself; otherwise all
@@ -177,14 +177,14 @@ fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
 }
 
 /// Merges the rounds from index `from` on into one measurement; earlier rounds become its warm-up.
-fn visited(
-    rounds: Vec<Visit>,
+fn merge_rounds(
+    rounds: Vec<Segment>,
     from: usize,
     ended: Ended,
     findings: Vec<Option<Finding>>,
 ) -> MergedSegments {
     let joined = rounds.into_iter().enumerate().fold(None, |former, (number, round)| {
-        let with = if number < from { MergedSegments::led_in } else { MergedSegments::with };
+        let with = if number < from { MergedSegments::with_warm_up } else { MergedSegments::with };
         Some(with(former, round))
     });
     let mut whole = joined.unwrap_or_default();

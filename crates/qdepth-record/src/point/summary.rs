@@ -3,7 +3,7 @@
 
 use qdepth_measure::{
     EncodedHistogram, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles,
-    rounds_mean, series_mean, visits_mean,
+    rounds_mean, segments_mean, series_mean,
 };
 
 use super::record::PointRecord;
@@ -15,7 +15,7 @@ const REPORTED: [f64; 7] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
 /// Share of the offered load from which the target counts as following it.
 const FOLLOWED: f64 = 0.99;
 /// Length below which a segment may be affected by its start.
-const SHORT_VISIT_NS: u64 = 500_000_000;
+const SHORT_SEGMENT_NS: u64 = 500_000_000;
 
 /// Statistics of a latency distribution, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -130,13 +130,13 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
         .filter(|slice| nominal > 0 && slice.length_ns >= nominal - nominal / 10)
         .map(|slice| slice.completed() as f64 / (slice.length_ns as f64 / 1e9))
         .collect();
-    let visits = rates_of_visits(point);
-    let estimate = match visits.as_slice() {
+    let segments = rates_of_segments(point);
+    let estimate = match segments.as_slice() {
         [] | [_] => series_mean(&series),
         rounds if point.ended_by == EndedBy::Steady => rounds_mean(rounds, &series),
-        visits => match turnovers_of_short(point, visits.len() as f64) {
-            Some(turnovers) => visits_mean(visits).widened_for_short_segments(turnovers),
-            None => visits_mean(visits),
+        segments => match turnovers_of_short(point, segments.len() as f64) {
+            Some(turnovers) => segments_mean(segments).widened_for_short_segments(turnovers),
+            None => segments_mean(segments),
         },
     };
     let scale = ratio(io_per_s, estimate.value).unwrap_or(0.0);
@@ -151,22 +151,22 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
 
 /// Number of turnovers of the queue in each segment; `None` if the segments are long enough for it
 /// not to matter.
-fn turnovers_of_short(point: &PointRecord, visits: f64) -> Option<f64> {
+fn turnovers_of_short(point: &PointRecord, segments: f64) -> Option<f64> {
     let completed = point.completed() as f64;
     let in_flight = point.in_flight_integral_ns / point.duration_ns.max(1) as f64;
-    let is_short = (point.duration_ns as f64) < visits * SHORT_VISIT_NS as f64;
+    let is_short = (point.duration_ns as f64) < segments * SHORT_SEGMENT_NS as f64;
     // If nothing was in flight, nothing can be in step.
-    is_short.then(|| ratio(completed, in_flight * visits).unwrap_or(f64::INFINITY))
+    is_short.then(|| ratio(completed, in_flight * segments).unwrap_or(f64::INFINITY))
 }
 
 /// Rate of each segment, I/Os per second.
-fn rates_of_visits(point: &PointRecord) -> Vec<f64> {
-    let rate = |visit: &[IntervalRecord]| {
-        let ios: u64 = visit.iter().map(IntervalRecord::completed).fold(0, u64::saturating_add);
-        let ns: u64 = visit.iter().map(|s| s.length_ns).fold(0, u64::saturating_add);
+fn rates_of_segments(point: &PointRecord) -> Vec<f64> {
+    let rate = |segment: &[IntervalRecord]| {
+        let ios: u64 = segment.iter().map(IntervalRecord::completed).fold(0, u64::saturating_add);
+        let ns: u64 = segment.iter().map(|s| s.length_ns).fold(0, u64::saturating_add);
         ratio(ios as f64, ns as f64 / 1e9)
     };
-    point.visits().into_iter().filter_map(rate).collect()
+    point.segments().into_iter().filter_map(rate).collect()
 }
 
 fn by_direction(
@@ -250,8 +250,8 @@ mod tests {
 
     /// A point of four segments of this many tenths of a second, with these reads in each, `gap_ns`
     /// apart.
-    fn visited(tenths: u64, reads: [u64; 4], gap_ns: u64, in_flight: f64) -> PointRecord {
-        let visit = |(n, reads): (u64, u64)| {
+    fn interleaved(tenths: u64, reads: [u64; 4], gap_ns: u64, in_flight: f64) -> PointRecord {
+        let segment = |(n, reads): (u64, u64)| {
             let begin = n * (tenths * TENTH + gap_ns);
             (0..tenths).map(move |slice| IntervalRecord {
                 start_ns: begin + slice * TENTH,
@@ -268,7 +268,7 @@ mod tests {
                 completed: tenths * reads.iter().sum::<u64>(),
                 ..DirectionRecord::default()
             },
-            intervals: (0..4).zip(reads).flat_map(visit).collect(),
+            intervals: (0..4).zip(reads).flat_map(segment).collect(),
             ..PointRecord::default()
         }
     }
@@ -276,20 +276,23 @@ mod tests {
     #[test]
     fn separate_segments_are_found_by_their_gaps() {
         let estimate =
-            PointSummary::from_point(&visited(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
+            PointSummary::from_point(&interleaved(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
         assert_eq!((estimate.degrees, estimate.value), (3, 100.0));
         // Student's t for three degrees of freedom, 3.18, times the standard error of the mean.
         let half = 3.182_446 * (200.0_f64 / 3.0 / 4.0).sqrt();
         let (low, high) = estimate.interval.unwrap_or_default();
         assert!((low - (100.0 - half)).abs() < 1e-3 && (high - (100.0 + half)).abs() < 1e-3);
         // Samples without a gap are one segment.
-        assert_eq!(PointSummary::from_point(&visited(2, [10; 4], 0, 1.0)).io_per_s.interval, None);
+        assert_eq!(
+            PointSummary::from_point(&interleaved(2, [10; 4], 0, 1.0)).io_per_s.interval,
+            None
+        );
     }
 
     #[test]
     fn short_segments_with_few_ios_widen_the_interval() {
         let half = |tenths, in_flight| {
-            let point = visited(tenths, [100; 4], 50_000_000, in_flight);
+            let point = interleaved(tenths, [100; 4], 50_000_000, in_flight);
             PointSummary::from_point(&point).io_per_s.half_width_share()
         };
         let is = |share: Option<f64>, wanted: f64| {

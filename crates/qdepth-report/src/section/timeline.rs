@@ -135,14 +135,14 @@ fn figure(
 /// Segments of a point, each with the measured time before it. Time between two segments belongs to
 /// other points, so it is not on the axis. A logbook may hold any numbers, and none of them may
 /// overflow.
-fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
+fn segments(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
     let mut before = 0u64;
-    let visit = |samples| {
+    let segment = |samples| {
         let begins = before;
         before = before.saturating_add(length_ns(samples));
         (begins, samples)
     };
-    record.visits().into_iter().map(visit).collect()
+    record.segments().into_iter().map(segment).collect()
 }
 
 /// Total length of samples, ns.
@@ -151,8 +151,8 @@ fn length_ns(samples: &[IntervalRecord]) -> u64 {
 }
 
 /// Measured time of a point at a moment of real time, ns; `None` between its segments.
-fn measured_ns(visits: &[(u64, &[IntervalRecord])], at_ns: u64) -> Option<u64> {
-    visits.iter().find_map(|(before, samples)| {
+fn measured_ns(segments: &[(u64, &[IntervalRecord])], at_ns: u64) -> Option<u64> {
+    segments.iter().find_map(|(before, samples)| {
         let (first, last) = (samples.first()?, samples.last()?);
         let end_ns = last.start_ns.saturating_add(last.length_ns);
         let is_in = at_ns >= first.start_ns && at_ns <= end_ns;
@@ -168,7 +168,7 @@ fn rates(view: &View<'_>, span: &PointGroupSpan<'_, '_>, target: u32, slice_ns: 
         let from = span.from_ns.saturating_add(point.record.warm_up_ns);
         let same =
             |a: &IntervalRecord, b: &IntervalRecord| a.start_ns / slice_ns == b.start_ns / slice_ns;
-        for (before, samples) in visits(point.record) {
+        for (before, samples) in segments(point.record) {
             let begins = samples.first().map_or(0, |first| first.start_ns);
             let of_slice = |slice: &[IntervalRecord]| {
                 let (first, last) = (slice.first()?, slice.last()?);
@@ -253,16 +253,16 @@ fn levels(
     let Some((monitors, record)) = monitors else {
         return vec![Mark::at(span.from_ns as f64 / 1e9, MarkValue::Missing)];
     };
-    let visits = visits(record);
+    let segments = segments(record);
     let slices = monitors.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
     let mark = |slice: &[&MonitorRecord]| {
         let values: Vec<f64> = slice.iter().map(|monitor| monitor.value).collect();
         let value = MarkValue::Known(reduce(&values), None);
         let last = slice.last().map_or(0, |last| last.at_ns);
-        let at = match visits.len() {
+        let at = match segments.len() {
             0 | 1 => last,
             _ => {
-                let measured = measured_ns(&visits, last.saturating_sub(record.warm_up_ns))?;
+                let measured = measured_ns(&segments, last.saturating_sub(record.warm_up_ns))?;
                 record.warm_up_ns.saturating_add(measured)
             }
         };
@@ -379,8 +379,8 @@ mod tests {
             let sample = point.intervals[0].clone();
             let at =
                 |start_ns| IntervalRecord { start_ns, length_ns: SECOND_NS / 4, ..sample.clone() };
-            let visit = |begins: u64| (0..4).map(move |n| begins + n * SECOND_NS / 4);
-            point.intervals = visit(0).chain(visit(9 * SECOND_NS)).map(at).collect();
+            let segment = |begins: u64| (0..4).map(move |n| begins + n * SECOND_NS / 4);
+            point.intervals = segment(0).chain(segment(9 * SECOND_NS)).map(at).collect();
             point.monitors = vec![
                 saw(1, "nvme0n1 busy_share", 0.5),
                 saw(5, "nvme0n1 busy_share", 0.9),
@@ -403,7 +403,7 @@ mod tests {
         let gaps = |marks: &[Mark]| {
             marks.iter().filter(|mark| matches!(mark.value, MarkValue::Missing)).count()
         };
-        assert_eq!(gaps(&pictures[0].figure.series[0].marks), 4, "a gap before each visit");
+        assert_eq!(gaps(&pictures[0].figure.series[0].marks), 4, "a gap before each segment");
     }
 
     /// A logbook from elsewhere: samples end after the end of time, and go backwards.

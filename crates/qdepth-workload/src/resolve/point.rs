@@ -18,7 +18,7 @@ use crate::layout::{Layout, OwnWrites};
 use crate::least_rate::LeastRate;
 use crate::operation::Operation;
 use crate::payload::{Duplicates, Payload};
-use crate::plan::{Flow, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
+use crate::plan::{Flow, Point, SEGMENT_WARM_UP, STEADY_ROUNDS, Samples, Stop, Until};
 use crate::priority::Priorities;
 use crate::profile::{FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
@@ -32,13 +32,13 @@ const IN_FLIGHT_MAX: u32 = 16384;
 /// interval only after some time.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
 /// Shortest and longest warm-up of a segment that a plan can set.
-const VISIT_LEAD_INS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs(60));
+const SEGMENT_WARM_UPS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs(60));
 /// Shortest round of a point that ends once it is steady: ten samples of its series.
 const STEADY_ROUND_LEAST: Nanos = Nanos::from_millis(200);
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
 /// Minimum number of segments that show how they differ, and maximum number.
-pub(crate) const VISITS: (u32, u32) = (4, 20);
+pub(crate) const SEGMENTS: (u32, u32) = (4, 20);
 /// Maximum weight of a flow, as in fio.
 pub(crate) const FLOW_WEIGHT_MAX: u32 = 1000;
 /// Maximum number of streams of a point.
@@ -386,28 +386,33 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
         settling: load.settling,
         least_rate: load.least_rate.map(LeastRate::resolved).transpose()?,
         steady,
-        visits: 1,
-        visit_lead_in_ns: 0,
+        interleaved_segments: 1,
+        segment_warm_up_ns: 0,
     };
     if stop.steady.is_some() {
         can_end_steady(file, &stop)?;
     }
-    let lead_in = visit_lead_in(file)?;
-    stop.visits = visits(file, stop, lead_in.unwrap_or(VISIT_LEAD_IN))?;
-    stop.visit_lead_in_ns = lead_in.filter(|_| stop.visits > 1).unwrap_or_default().0;
+    let warm_up = segment_warm_up(file)?;
+    stop.interleaved_segments =
+        interleaved_segments(file, stop, warm_up.unwrap_or(SEGMENT_WARM_UP))?;
+    stop.segment_warm_up_ns =
+        warm_up.filter(|_| stop.interleaved_segments > 1).unwrap_or_default().0;
     Ok(stop)
 }
 
-fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
-    let Some(lead_in) = file.visit_lead_in else { return Ok(None) };
-    let (least, most) = VISIT_LEAD_INS;
-    if file.visits.is_none() {
-        return Err("visit_lead_in needs `visits`, the number of interleaved segments".to_owned());
+fn segment_warm_up(file: &PlanFile) -> Result<Option<Nanos>, String> {
+    let Some(warm_up) = file.segment_warm_up else { return Ok(None) };
+    let (least, most) = SEGMENT_WARM_UPS;
+    if file.interleaved_segments.is_none() {
+        return Err(
+            "segment_warm_up needs `interleaved_segments`, the number of interleaved segments"
+                .to_owned(),
+        );
     }
-    if !(least..=most).contains(&lead_in) {
-        return Err(format!("visit_lead_in = {lead_in}: must be between {least} and {most}"));
+    if !(least..=most).contains(&warm_up) {
+        return Err(format!("segment_warm_up = {warm_up}: must be between {least} and {most}"));
     }
-    Ok(Some(lead_in))
+    Ok(Some(warm_up))
 }
 
 /// Refuses other ends of a point that ends once it is steady, and loads that cannot pause between
@@ -433,17 +438,19 @@ fn can_end_steady(file: &PlanFile, stop: &Stop) -> Result<(), String> {
 
 /// Number of segments: that of the plan, as far as the point has time, since a segment lasts two
 /// and a half times its warm-up.
-fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
-    let Some(asked) = file.visits else { return Ok(1) };
-    let (least, most) = VISITS;
+fn interleaved_segments(file: &PlanFile, stop: Stop, warm_up: Nanos) -> Result<u32, String> {
+    let Some(asked) = file.interleaved_segments else { return Ok(1) };
+    let (least, most) = SEGMENTS;
     if !(least..=most).contains(&asked) {
-        return Err(format!("visits = {asked}: must be between {least} and {most}"));
+        return Err(format!("interleaved_segments = {asked}: must be between {least} and {most}"));
     }
     if file.bandwidth.is_some() || file.files.is_some() {
-        return Err("visits cannot be combined with files of a point: remove visits".to_owned());
+        return Err(
+            "interleaved_segments cannot be combined with files of a point: remove it".to_owned()
+        );
     }
-    let visit_ns = lead_in.0 * 5 / 2;
-    let fit = u32::try_from(stop.duration_ns / visit_ns).unwrap_or(most).min(asked);
+    let segment_ns = warm_up.0 * 5 / 2;
+    let fit = u32::try_from(stop.duration_ns / segment_ns).unwrap_or(most).min(asked);
     Ok(if stop.may_end_early() || fit < least { 1 } else { fit })
 }
 

@@ -277,7 +277,8 @@ fn describe_writes(
         parts.push(format!("{bytes}{rounds} to precondition it ({})", first.join(", then ")));
     }
     let writing: Vec<_> = all.iter().filter(|point| point.writes()).collect();
-    let ns: u64 = writing.iter().map(|point| point.lead_in_ns() + point.stop.duration_ns).sum();
+    let ns: u64 =
+        writing.iter().map(|point| point.total_warm_up_ns() + point.stop.duration_ns).sum();
     if writing.is_empty() {
         parts.push("no point writes".to_owned());
     } else if writing.iter().all(|point| point.bytes_of_streams() > 0) {
@@ -407,7 +408,9 @@ fn time(stop: &Stop) -> String {
     }
     match stop.until.and_then(|until| Tolerance::from_share(until.share)) {
         Some(tolerance) => format!("until {tolerance}, at most {duration},"),
-        None if stop.visits > 1 => format!("{duration} in {} interleaved segments", stop.visits),
+        None if stop.interleaved_segments > 1 => {
+            format!("{duration} in {} interleaved segments", stop.interleaved_segments)
+        }
         None => duration.to_string(),
     }
 }

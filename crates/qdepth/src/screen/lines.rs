@@ -40,7 +40,7 @@ pub(super) struct Size {
 pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let lines = match &live.writing {
         Some(writing) => of_writing(writing, now, size.width),
-        None => of_visit(live, now, size),
+        None => of_segment(live, now, size),
     };
     let lines = lines.iter().map(|line| shorten_line(line, size.width));
     let lines: Vec<String> = lines.collect();
@@ -80,7 +80,7 @@ fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
     if bytes.is_none() && *written == 0 { vec![first] } else { vec![first, second] }
 }
 
-fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
+fn of_segment(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let loads = live.loads();
     let (Some(run), Some(phase)) = (&live.run, live.phase(now)) else { return Vec::new() };
     if loads.is_empty() {
@@ -94,13 +94,13 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
         Some(_) => format!("{} points", live.done),
         None => format!("{} of {} points", live.done, run.points),
     };
-    let (of_visit, of_plan) = live.left(now).unwrap_or_default();
+    let (of_segment, of_plan) = live.left(now).unwrap_or_default();
     let ends_early = run.may_end_early || run.search_ns.is_some();
     let at_most = if ends_early { "at most " } else { "" };
     let virtual_time = if run.emulated { " virtual" } else { "" };
     let parts = [
         (0, format!("{at_most}{}{virtual_time} left", clock(of_plan))),
-        (1, format!("this load {}", clock(of_visit))),
+        (1, format!("this load {}", clock(of_segment))),
     ];
     let share = 1.0 - of_plan as f64 / longest(run).max(1) as f64;
     lines.push(progress_line(share, &points, &parts, size.width));

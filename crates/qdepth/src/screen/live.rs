@@ -22,7 +22,7 @@ pub(super) struct Live {
     pub(super) figures: BTreeMap<u32, Figures>,
     /// Number of points stored in the logbook.
     pub(super) done: u32,
-    pub(super) visit: Option<Visit>,
+    pub(super) segment: Option<Segment>,
     pub(super) writing: Option<Writing>,
     /// Last values of each machine, by name.
     pub(super) machines: BTreeMap<String, Machine>,
@@ -47,7 +47,7 @@ pub(super) struct Figures {
 
 /// Segment of a point that is measured now.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct Segment {
     pub(super) started: SegmentStarted,
     since: Duration,
     /// Elapsed part of its window in virtual time, ns.
@@ -105,7 +105,7 @@ impl Live {
             }
             RunEvent::SegmentStarted(started) => {
                 let (started, since) = (started.clone(), now);
-                self.visit = Some(Visit { started, since, window_ns: 0, from_ns: None });
+                self.segment = Some(Segment { started, since, window_ns: 0, from_ns: None });
             }
             RunEvent::Sample(interval) => self.interval(interval),
             RunEvent::Machine(machine) => {
@@ -124,10 +124,10 @@ impl Live {
     }
 
     fn interval(&mut self, interval: &Interval) {
-        if let Some(visit) = &mut self.visit {
+        if let Some(segment) = &mut self.segment {
             let begin = interval.end_ns.saturating_sub(interval.length_ns);
-            let from = *visit.from_ns.get_or_insert(begin);
-            visit.window_ns = visit.window_ns.max(interval.end_ns.saturating_sub(from));
+            let from = *segment.from_ns.get_or_insert(begin);
+            segment.window_ns = segment.window_ns.max(interval.end_ns.saturating_sub(from));
         }
         let rate = interval.io_per_s().iter().sum();
         if self.loads().len() == 1 {
@@ -149,24 +149,24 @@ impl Live {
 
     /// Points that are being measured now.
     pub(super) fn loads(&self) -> Vec<&PointStarted> {
-        let Some(visit) = &self.visit else { return Vec::new() };
-        self.begun.values().filter(|point| point.group == visit.started.group).collect()
+        let Some(segment) = &self.segment else { return Vec::new() };
+        self.begun.values().filter(|point| point.group == segment.started.group).collect()
     }
 
     /// Elapsed time of the current segment, ns; virtual on emulated devices.
-    fn elapsed(&self, visit: &Visit, now: Duration) -> u64 {
+    fn elapsed(&self, segment: &Segment, now: Duration) -> u64 {
         if !self.is_emulated() {
-            return now.saturating_sub(visit.since).as_nanos() as u64;
+            return now.saturating_sub(segment.since).as_nanos() as u64;
         }
-        let warm_up = if visit.from_ns.is_some() { visit.started.warm_up_ns } else { 0 };
-        warm_up + visit.window_ns
+        let warm_up = if segment.from_ns.is_some() { segment.started.warm_up_ns } else { 0 };
+        warm_up + segment.window_ns
     }
 
     /// Current phase; `None` between points.
     pub(super) fn phase(&self, now: Duration) -> Option<Phase> {
-        let visit = self.visit.as_ref()?;
-        let SegmentStarted { warm_up_ns, window_ns, .. } = visit.started;
-        let elapsed = self.elapsed(visit, now);
+        let segment = self.segment.as_ref()?;
+        let SegmentStarted { warm_up_ns, window_ns, .. } = segment.started;
+        let elapsed = self.elapsed(segment, now);
         Some(if elapsed < warm_up_ns {
             Phase::WarmUp(elapsed, warm_up_ns)
         } else if elapsed - warm_up_ns < window_ns {
@@ -178,10 +178,10 @@ impl Live {
 
     /// Remaining time of the segment and of the plan, ns.
     pub(super) fn left(&self, now: Duration) -> Option<(u64, u64)> {
-        let (run, visit) = (self.run.as_ref()?, self.visit.as_ref()?);
-        let all = visit.started.warm_up_ns + visit.started.window_ns;
-        let elapsed = self.elapsed(visit, now).min(all);
-        let before = visit.started.planned_before_ns;
+        let (run, segment) = (self.run.as_ref()?, self.segment.as_ref()?);
+        let all = segment.started.warm_up_ns + segment.started.window_ns;
+        let elapsed = self.elapsed(segment, now).min(all);
+        let before = segment.started.planned_before_ns;
         Some((all - elapsed, longest(run).saturating_sub(before + elapsed)))
     }
 }

@@ -46,7 +46,7 @@ fn point(point: u32, target: u32) -> RunEvent {
     })
 }
 
-fn visit() -> RunEvent {
+fn segment() -> RunEvent {
     let (warm_up_ns, window_ns) = (5 * SECOND, 30 * SECOND);
     let planned_before_ns = 70 * SECOND;
     RunEvent::SegmentStarted(SegmentStarted { group: 7, warm_up_ns, window_ns, planned_before_ns })
@@ -77,7 +77,7 @@ fn screen(events: &[RunEvent], seconds: u64, (width, height): (usize, usize)) ->
 }
 
 fn one_load(intervals: u64) -> Vec<RunEvent> {
-    let mut events = vec![run(&["/dev/nvme0n1"], false), point(2, 0), visit()];
+    let mut events = vec![run(&["/dev/nvme0n1"], false), point(2, 0), segment()];
     events.extend((1..=intervals).map(|second| interval(2, second)));
     events
 }
@@ -88,7 +88,7 @@ fn many_loads(count: u32) -> Vec<RunEvent> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut events = vec![run(&names, false)];
     events.extend((0..count).map(|n| point(2 + n, n)));
-    events.push(visit());
+    events.push(segment());
     events.extend((0..count).flat_map(|n| (1..=9).map(move |second| interval(2 + n, second))));
     events
 }
@@ -284,8 +284,8 @@ fn last_minute_chart_continues_across_sequential_loads() {
         RunEvent::PointStarted(point) => {
             RunEvent::PointStarted(PointStarted { point: 3, group: 8, ..point.clone() })
         }
-        RunEvent::SegmentStarted(visit) => {
-            RunEvent::SegmentStarted(SegmentStarted { group: 8, ..visit.clone() })
+        RunEvent::SegmentStarted(segment) => {
+            RunEvent::SegmentStarted(SegmentStarted { group: 8, ..segment.clone() })
         }
         other => other.clone(),
     };

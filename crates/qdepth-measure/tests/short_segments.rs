@@ -6,21 +6,21 @@
 mod draws;
 
 use draws::Draws;
-use qdepth_measure::{Estimate, SplitMix, visits_mean};
+use qdepth_measure::{Estimate, SplitMix, segments_mean};
 
 const TRIES: usize = 2000;
-const VISITS: usize = 4;
+const SEGMENTS: usize = 4;
 const LOADS: usize = 4;
 /// Length of a step, milliseconds; the rate is constant within it.
 const STEP: f64 = 10.0;
 /// Steps of a segment.
-const OF_VISIT: usize = 20;
+const OF_SEGMENT: usize = 20;
 /// Range of the random warm-up, milliseconds.
-const LEAD_IN: (f64, f64) = (37.5, 62.5);
+const WARM_UP: (f64, f64) = (37.5, 62.5);
 /// Overhead of a segment's begin and end, milliseconds.
 const AROUND: f64 = 12.0;
 /// Steps of all segments.
-const STEPS: usize = VISITS * LOADS * (OF_VISIT + 8);
+const STEPS: usize = SEGMENTS * LOADS * (OF_SEGMENT + 8);
 
 #[derive(Clone, Copy, Debug)]
 enum Process {
@@ -105,20 +105,20 @@ fn in_turn(process: Process) -> Covered {
     covered(|draws| {
         let rates = process.rates(draws);
         let mut at = 0.0;
-        let visits = [(); VISITS].map(|()| {
+        let segments = [(); SEGMENTS].map(|()| {
             let turn = (draws.uniform() * LOADS as f64) as usize;
             let mut rate = 0.0;
             for place in 0..LOADS {
-                at += AROUND + LEAD_IN.0 + (LEAD_IN.1 - LEAD_IN.0) * draws.uniform();
+                at += AROUND + WARM_UP.0 + (WARM_UP.1 - WARM_UP.0) * draws.uniform();
                 let first = (at / STEP) as usize;
                 if place == turn {
-                    rate = mean(&rates[first..first + OF_VISIT]);
+                    rate = mean(&rates[first..first + OF_SEGMENT]);
                 }
-                at += OF_VISIT as f64 * STEP;
+                at += OF_SEGMENT as f64 * STEP;
             }
             rate
         });
-        (visits_mean(&visits), mean(&rates[..(at / STEP) as usize]))
+        (segments_mean(&segments), mean(&rates[..(at / STEP) as usize]))
     })
 }
 
@@ -188,12 +188,12 @@ fn completed(servers: usize, spread: f64, window: (f64, f64), draws: &mut Draws)
 fn settling(servers: usize, spread: f64, turnovers: f64) -> Covered {
     let length = turnovers * OUTSTANDING as f64 / servers as f64;
     covered(|draws| {
-        let counts = [(); VISITS].map(|()| {
-            let drawn = LEAD_IN.0 + (LEAD_IN.1 - LEAD_IN.0) * draws.uniform();
-            let begin = drawn / (OF_VISIT as f64 * STEP) * length;
+        let counts = [(); SEGMENTS].map(|()| {
+            let drawn = WARM_UP.0 + (WARM_UP.1 - WARM_UP.0) * draws.uniform();
+            let begin = drawn / (OF_SEGMENT as f64 * STEP) * length;
             f64::from(completed(servers, spread, (begin, begin + length), draws))
         });
-        let estimate = visits_mean(&counts.map(|count| count / (servers as f64 * length)));
+        let estimate = segments_mean(&counts.map(|count| count / (servers as f64 * length)));
         (estimate.widened_for_short_segments(mean(&counts) / OUTSTANDING as f64), 1.0)
     })
 }

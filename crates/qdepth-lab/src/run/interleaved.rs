@@ -9,8 +9,8 @@ use qdepth_workload::Point;
 
 use crate::Lab;
 use crate::run::begin::PreparedRun;
+use crate::run::segment::{MergedSegments, Receivers, Segment, measure_segment};
 use crate::run::steady_point::{rule_of, until_steady};
-use crate::run::visit::{MergedSegments, Receivers, Visit, visit};
 
 /// Longest turnover of a queue that segments wait for: five of them then take 45 s. Slower queues
 /// have the finding `queue-unsettled`.
@@ -44,31 +44,32 @@ pub(crate) fn measure_interleaved(
     groups: &[&[Point]],
     receivers: &mut Receivers<'_, '_>,
 ) -> Result<Vec<Option<MergedSegments>>> {
-    let of_groups = groups.iter().copied().flatten().map(|point| point.stop.visits).max();
-    let visits = of_groups.filter(|_| takes_turns(lab, ready)).unwrap_or(1);
-    let mut all: Vec<GroupVisits<'_>> =
-        groups.iter().map(|group| GroupVisits::new(group)).collect();
-    for turn in 0..visits {
+    let of_groups =
+        groups.iter().copied().flatten().map(|point| point.stop.interleaved_segments).max();
+    let segments = of_groups.filter(|_| takes_turns(lab, ready)).unwrap_or(1);
+    let mut all: Vec<InterleavedGroup<'_>> =
+        groups.iter().map(|group| InterleavedGroup::new(group)).collect();
+    for turn in 0..segments {
         for number in order(ready.plan.seed, groups, turn) {
             let current = &mut all[number];
-            let over = current.visited.as_ref().is_some_and(MergedSegments::is_over);
+            let over = current.merged.as_ref().is_some_and(MergedSegments::is_over);
             if lab.signals.caught().is_some() || over {
                 continue;
             }
             if let Some(rule) = rule_of(current.group) {
-                current.visited = Some(until_steady(lab, ready, current.group, rule, receivers)?);
+                current.merged = Some(until_steady(lab, ready, current.group, rule, receivers)?);
                 continue;
             }
-            let visited = current.visit(lab, ready, turn, visits, receivers)?;
-            current.visited = Some(MergedSegments::with(current.visited.take(), visited));
+            let merged = current.segment(lab, ready, turn, segments, receivers)?;
+            current.merged = Some(MergedSegments::with(current.merged.take(), merged));
         }
     }
     let mut all: Vec<Option<MergedSegments>> =
-        all.into_iter().map(|current| current.visited).collect();
-    for visited in
-        all.iter_mut().flatten().filter(|visited| visited.visits < visits && !visited.is_over())
+        all.into_iter().map(|current| current.merged).collect();
+    for merged in
+        all.iter_mut().flatten().filter(|merged| merged.segments < segments && !merged.is_over())
     {
-        for measured in &mut visited.measured {
+        for measured in &mut merged.measured {
             measured.outcome.interrupted = true;
             measured.outcome.ended = Ended::Interrupted;
         }
@@ -77,60 +78,60 @@ pub(crate) fn measure_interleaved(
 }
 
 /// A group whose segments alternate with those of other groups.
-struct GroupVisits<'a> {
+struct InterleavedGroup<'a> {
     group: &'a [Point],
-    visited: Option<MergedSegments>,
+    merged: Option<MergedSegments>,
     /// Time to turn its queue over once, if that is longer than the usual warm-up of a segment.
     turnover: Nanos,
 }
 
-impl<'a> GroupVisits<'a> {
+impl<'a> InterleavedGroup<'a> {
     fn new(group: &'a [Point]) -> Self {
-        Self { group, visited: None, turnover: Nanos::ZERO }
+        Self { group, merged: None, turnover: Nanos::ZERO }
     }
 
     /// Measures the next segment. If the first segment shows that its warm-up was shorter than one
     /// turnover of the queue, its latencies are too short: the segment becomes a warm-up, and is
     /// repeated with a sufficient warm-up, as are all later ones.
-    fn visit(
+    fn segment(
         &mut self,
         lab: Lab<'_>,
         ready: &PreparedRun,
         turn: u32,
-        visits: u32,
+        segments: u32,
         receivers: &mut Receivers<'_, '_>,
-    ) -> Result<Visit> {
-        if visits == 1 {
+    ) -> Result<Segment> {
+        if segments == 1 {
             let points: Vec<Point> = self.group.iter().map(Point::in_one_go).collect();
-            return visit(lab, ready, &points, None, receivers);
+            return measure_segment(lab, ready, &points, None, receivers);
         }
-        let mut led_in = 0;
+        let mut warm_ups = 0;
         loop {
             // A repeated segment has other draws, because a cache may hold the former data.
-            let draws = turn + visits * led_in;
-            let points = self.group.iter().map(|p| p.visit(draws).settling(self.turnover));
+            let draws = turn + segments * warm_ups;
+            let points = self.group.iter().map(|p| p.segment(draws).settling(self.turnover));
             let points: Vec<Point> = points.collect();
-            let began = self.visited.as_ref().map(|visited| visited.began);
-            let visited = visit(lab, ready, &points, began, receivers)?;
-            let turnover = visited.turnover().min(TURNOVER_MOST);
+            let began = self.merged.as_ref().map(|merged| merged.began);
+            let merged = measure_segment(lab, ready, &points, began, receivers)?;
+            let turnover = merged.turnover().min(TURNOVER_MOST);
             let settled = points.iter().all(|point| point.warm_up_ns >= turnover.0);
-            let over = visited.is_broken() || lab.signals.caught().is_some();
+            let over = merged.is_broken() || lab.signals.caught().is_some();
             if turn > 0 || settled || over || turnover <= self.turnover {
-                return Ok(visited);
+                return Ok(merged);
             }
-            self.visited = Some(MergedSegments::led_in(self.visited.take(), visited));
+            self.merged = Some(MergedSegments::with_warm_up(self.merged.take(), merged));
             self.turnover = turnover;
-            led_in += 1;
+            warm_ups += 1;
         }
     }
 }
 
 /// Order of the groups in a round: random, because segments at equal distances would be in step
 /// with anything periodic.
-fn order(seed: u64, groups: &[&[Point]], visit: u32) -> Vec<usize> {
+fn order(seed: u64, groups: &[&[Point]], segment: u32) -> Vec<usize> {
     let of_sweep = groups.first().and_then(|group| group.first()).map_or(0, |point| point.index);
     let seed = Seed(seed).derive("visits").derive(&of_sweep.to_string());
     let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|index| seed.derive(&format!("{visit} {index}")).0);
+    order.sort_by_key(|index| seed.derive(&format!("{segment} {index}")).0);
     order
 }

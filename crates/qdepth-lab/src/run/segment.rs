@@ -23,14 +23,14 @@ pub(crate) struct Receivers<'a, 'b> {
 }
 
 /// One segment of a group.
-pub(crate) struct Visit {
+pub(crate) struct Segment {
     pub(crate) measured: Vec<Measured>,
     /// Start as RFC 3339 text, and by the clock.
     started_at: String,
     pub(crate) began: Instant,
 }
 
-impl Visit {
+impl Segment {
     /// True if the target failed or changed, so that no further segment is possible.
     pub(crate) fn is_broken(&self) -> bool {
         is_broken(&self.measured)
@@ -61,29 +61,29 @@ pub(crate) struct MergedSegments {
     /// Start of the first segment, RFC 3339.
     pub(crate) started_at: String,
     pub(crate) began: Instant,
-    pub(crate) visits: u32,
+    pub(crate) segments: u32,
     /// Findings by load; empty if there are none.
     pub(crate) findings: Vec<Option<Finding>>,
 }
 
 impl MergedSegments {
     /// Appends a segment to the earlier ones.
-    pub(crate) fn with(former: Option<Self>, visit: Visit) -> Self {
+    pub(crate) fn with(former: Option<Self>, segment: Segment) -> Self {
         let Some(former) = former else {
-            let Visit { measured, started_at, began } = visit;
-            return Self { measured, started_at, began, visits: 1, findings: Vec::new() };
+            let Segment { measured, started_at, began } = segment;
+            return Self { measured, started_at, began, segments: 1, findings: Vec::new() };
         };
-        let offset = visit.began.since(former.began);
-        let both = former.measured.into_iter().zip(visit.measured);
+        let offset = segment.began.since(former.began);
+        let both = former.measured.into_iter().zip(segment.measured);
         let measured = both.map(|(former, later)| former.followed_by(later, offset)).collect();
-        Self { measured, visits: former.visits + 1, ..former }
+        Self { measured, segments: former.segments + 1, ..former }
     }
 
     /// Appends a segment that only serves as warm-up of the next one: only its failures and the
     /// kernel's counts remain.
-    pub(crate) fn led_in(former: Option<Self>, visit: Visit) -> Self {
-        let visits = former.as_ref().map_or(0, |former| former.visits);
-        Self { visits, ..Self::with(former, visit.into_warm_up()) }
+    pub(crate) fn with_warm_up(former: Option<Self>, segment: Segment) -> Self {
+        let segments = former.as_ref().map_or(0, |former| former.segments);
+        Self { segments, ..Self::with(former, segment.into_warm_up()) }
     }
 
     /// True if the target failed or changed, so that no further segment is possible.
@@ -93,13 +93,13 @@ impl MergedSegments {
 }
 
 /// Measures one segment of a group. `first` is the start of the first segment, for later ones.
-pub(crate) fn visit(
+pub(crate) fn measure_segment(
     lab: Lab<'_>,
     ready: &PreparedRun,
     points: &[Point],
     first: Option<Instant>,
     receivers: &mut Receivers<'_, '_>,
-) -> Result<Visit> {
+) -> Result<Segment> {
     let Receivers { events, before } = receivers;
     let points = &*virtual_time::bounded(&ready.targets, points);
     let (started_at, began) = (Timestamp::now().to_string(), qdepth_linux::now());
@@ -107,7 +107,7 @@ pub(crate) fn visit(
     if first.is_none() {
         events.group(points, *before);
     }
-    events.visit(points, *before);
+    events.segment(points, *before);
     let options = ready.options(lab);
     let stop = lab.signals.stop();
     let mut report = |batch: ProgressBatch| {
@@ -124,5 +124,5 @@ pub(crate) fn visit(
     let measured = measured?;
     let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);
     *before += Nanos(lengths.max().unwrap_or(0));
-    Ok(Visit { measured, started_at, began })
+    Ok(Segment { measured, started_at, began })
 }
