@@ -14,6 +14,8 @@ use crate::target::{Inspected, Kind};
 
 /// File systems that keep their files in memory.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "hugetlbfs", "devtmpfs"];
+/// Kernel names, before their number, of devices that are memory or nothing.
+const MEMORY_DEVICES: [&str; 3] = ["ram", "zram", "nullb"];
 /// Limit for stacked loop devices, larger than any real stack.
 const DEEPEST: usize = 16;
 
@@ -29,15 +31,18 @@ pub enum Cached {
 /// Memory below a target that may answer its requests; `None` if none is visible.
 pub fn cached_below(system: &System, target: &Inspected) -> Option<Cached> {
     if let Kind::RegularFile { file_system, .. } | Kind::Directory(file_system) = &target.kind
-        && IN_MEMORY.contains(&file_system.kind.as_str())
+        && IN_MEMORY.contains(&file_system.storing.as_str())
     {
-        return Some(Cached::Memory(file_system.kind.clone()));
+        return Some(Cached::Memory(file_system.storing.clone()));
     }
     target.devices().iter().find_map(|name| cached_device(system, name, DEEPEST))
 }
 
 fn cached_device(system: &System, name: &str, deepest: usize) -> Option<Cached> {
-    if name.strip_prefix("ram").is_some_and(|number| number.parse::<u32>().is_ok()) {
+    let is_numbered = |prefix: &&str| {
+        name.strip_prefix(*prefix).is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    if MEMORY_DEVICES.iter().any(is_numbered) {
         return Some(Cached::Memory(name.to_owned()));
     }
     let deepest = deepest.checked_sub(1)?;
@@ -55,7 +60,8 @@ fn cached_device(system: &System, name: &str, deepest: usize) -> Option<Cached> 
         return cached_device(system, &sysfs::kernel_name(system, number)?, deepest);
     }
     let mounts = mounts::own(system);
-    let kind = &mounts::holding(&mounts, Path::new(&backing))?.kind;
+    let mount = mounts::holding(&mounts, Path::new(&backing))?;
+    let kind = &mounts::storing(system, &mounts, mount).kind;
     IN_MEMORY.contains(&kind.as_str()).then(|| Cached::Memory(kind.clone()))
 }
 

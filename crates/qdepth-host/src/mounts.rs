@@ -67,7 +67,12 @@ pub fn unescape(text: &str) -> String {
 
 /// Mounts of this namespace, in the order of mounting.
 pub fn own(system: &System) -> Vec<Mount> {
-    parse(&system.read_file("/proc/self/mountinfo").unwrap_or_default())
+    of_process(system, "self")
+}
+
+/// Mounts of the namespace of a process (`self` or a number).
+pub fn of_process(system: &System, process: &str) -> Vec<Mount> {
+    parse(&system.read_file(format!("/proc/{process}/mountinfo")).unwrap_or_default())
 }
 
 /// Mounts of every readable namespace, this one first, each with a process in it (`self` or a
@@ -143,19 +148,46 @@ pub fn btrfs_members(system: &System) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Directories that an overlay combines, from its options.
+/// Directories that an overlay combines, from its options: the upper one first, then the lower ones
+/// in their order, and the working directory last.
 pub fn overlay_layers(mount: &Mount) -> Vec<PathBuf> {
     if mount.kind != "overlay" {
         return Vec::new();
     }
-    let keys = ["lowerdir", "upperdir", "workdir", "lowerdir+", "datadir+"];
-    mount
-        .options
-        .split(',')
-        .filter_map(|option| option.split_once('='))
-        .filter(|(key, _)| keys.contains(key))
+    let options = || mount.options.split(',').filter_map(|option| option.split_once('='));
+    ["upperdir", "lowerdir", "lowerdir+", "datadir+", "workdir"]
+        .into_iter()
+        .flat_map(|key| options().filter(move |(found, _)| *found == key))
         .flat_map(|(_, dirs)| dirs.split(':'))
         .filter(|dir| dir.starts_with('/'))
         .map(PathBuf::from)
         .collect()
+}
+
+/// The mount that stores what is written through `mount`: below an overlay, that of its upper
+/// layer. A layer that is not visible here ends the search.
+pub fn storing<'a>(system: &System, mounts: &'a [Mount], mount: &'a Mount) -> &'a Mount {
+    let below = |mount: &Mount| {
+        let upper = overlay_layers(mount).into_iter().next().filter(|dir| system.exists(dir))?;
+        holding(mounts, &upper).filter(|below| below.id != mount.id)
+    };
+    let all = std::iter::successors(Some(mount), |mount| below(mount)).take(DEEPEST);
+    all.last().unwrap_or(mount)
+}
+
+/// Largest number of stacked overlays that is followed; the kernel allows two.
+const DEEPEST: usize = 8;
+
+/// Paths of a file on an overlay in the layers that store it, the upper one first. Empty for a file
+/// on another file system, and if no layer is visible here.
+pub fn in_layers(system: &System, mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
+    let in_layer = |path: &PathBuf| {
+        let mount = holding(mounts, path)?;
+        let inner = join(&mount.root, path.strip_prefix(&mount.mount_point).ok()?);
+        let inner = inner.strip_prefix("/").unwrap_or(&inner).to_owned();
+        let stored = overlay_layers(mount).into_iter().map(|layer| join(&layer, &inner));
+        let mut visible = stored.filter(|stored| system.exists(stored) && stored != path);
+        visible.next()
+    };
+    std::iter::successors(in_layer(&path.to_owned()), in_layer).take(DEEPEST).collect()
 }

@@ -4,12 +4,13 @@
 //! continues, but two ranges there never meet: two volumes on one disk do not overlap, but each
 //! overlaps any direct use of that disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
 use crate::device_names::{serial, udev_property, wwid};
 use crate::loop_device::LoopHolds;
+use crate::mounts::{self, Mount};
 use crate::sysfs::{self, DeviceNumber, SECTOR_BYTES};
 use crate::system::System;
 
@@ -92,9 +93,18 @@ impl Stack {
         stack
     }
 
-    pub(crate) fn of_file(name: String, device: DeviceNumber, inode: u64) -> Self {
-        let range = ByteRange::whole(Store::File { device, inode });
-        Self { name, ranges: vec![range], unknown: None }
+    /// The stack of a file. On an overlay, it is also the file in the layer that stores it;
+    /// `mounts` are those of the namespace in which its path is valid.
+    pub(crate) fn of_file(
+        system: &System,
+        mounts: &[Mount],
+        path: &Path,
+        device: DeviceNumber,
+        inode: u64,
+    ) -> Self {
+        let stores = stores_of_file(system, mounts, path, Store::File { device, inode });
+        let ranges = stores.into_iter().map(ByteRange::whole).collect();
+        Self { name: path.display().to_string(), ranges, unknown: None }
     }
 
     /// The stack of the device or regular file at a path. A device node that is not visible is
@@ -106,7 +116,10 @@ impl Stack {
         })?;
         Some(match store {
             Store::Device(name) => Self::of_device(system, &name),
-            Store::File { device, inode } => Self::of_file(path.to_owned(), device, inode),
+            Store::File { device, inode } => {
+                let seen = system.canonical(path).unwrap_or_else(|| PathBuf::from(path));
+                Self::of_file(system, &mounts::own(system), &seen, device, inode).named(path)
+            }
         })
     }
 
@@ -204,7 +217,11 @@ impl Stack {
             let offset = sysfs::number_attribute(system, name, "loop/offset").unwrap_or(0);
             return match loop_store(system, name, &path) {
                 Backing::Nothing => Vec::new(),
-                Backing::Store(store) => vec![range.shifted(store, offset)],
+                Backing::Store(store) => {
+                    let mounts = mounts::own(system);
+                    let stores = stores_of_file(system, &mounts, Path::new(&path), store);
+                    stores.into_iter().map(|store| range.shifted(store, offset)).collect()
+                }
                 Backing::Unanswered | Backing::Unknown => {
                     self.unknown.get_or_insert(format!("/dev/{name}"));
                     Vec::new()
@@ -224,6 +241,14 @@ impl Stack {
         );
         below
     }
+}
+
+/// A file, and on an overlay the same file in the layer that stores it.
+fn stores_of_file(system: &System, mounts: &[Mount], path: &Path, store: Store) -> Vec<Store> {
+    let layers = mounts::in_layers(system, mounts, path);
+    let below = layers.iter().filter_map(|path| store_at(system, path.to_str()?));
+    let is_file = matches!(store, Store::File { .. });
+    std::iter::once(store).chain(below.filter(|_| is_file)).collect()
 }
 
 /// Serial number or world-wide name of a device.

@@ -49,11 +49,13 @@ pub enum Kind {
 pub struct FileSystem {
     /// Type of the file system, for example `ext4`; `unknown` if the mount was not found.
     pub kind: String,
+    /// Type of the file system that stores what is written: on an overlay, that of its upper layer.
+    pub storing: String,
     /// Mount point.
     pub mount_point: PathBuf,
     /// Source of the mount.
     pub source: String,
-    /// Mount options.
+    /// Mount options; on an overlay, also those of the file system that stores.
     pub options: String,
     /// Kernel names of the block devices directly below; empty for file systems in memory and on
     /// networks, several for a btrfs with several devices.
@@ -249,15 +251,24 @@ fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
         .and_then(|text| text.lines().find_map(|l| l.strip_prefix("mnt_id:")?.trim().parse().ok()));
     let mount = mounts.iter().find(|mount| Some(mount.id) == id);
     match mount.or_else(|| mounts::holding(&mounts, path)) {
-        Some(mount) => FileSystem {
-            kind: mount.kind.clone(),
-            mount_point: mount.mount_point.clone(),
-            source: mount.source.clone(),
-            options: mount.options.clone(),
-            devices: mounts::devices_below(system, mount).into_iter().collect(),
-            aliases: mounts::aliases(&mounts, mount, path),
-            without_checksums: mount.kind == "btrfs" && without_checksums(handle, &mount.options),
-        },
+        Some(mount) => {
+            let storing = mounts::storing(system, &mounts, mount);
+            let mut options = mount.options.clone();
+            if storing.id != mount.id {
+                options = format!("{options},{}", storing.options);
+            }
+            FileSystem {
+                kind: mount.kind.clone(),
+                storing: storing.kind.clone(),
+                mount_point: mount.mount_point.clone(),
+                source: mount.source.clone(),
+                options,
+                devices: mounts::devices_below(system, storing).into_iter().collect(),
+                aliases: mounts::aliases(&mounts, mount, path),
+                without_checksums: storing.kind == "btrfs"
+                    && without_checksums(handle, &storing.options),
+            }
+        }
         None => FileSystem { kind: "unknown".to_owned(), ..FileSystem::default() },
     }
 }

@@ -189,6 +189,36 @@ fn loop_device_that_was_moved_is_another_device() {
     assert_eq!(refusal.guard, Guard::G10Identity, "{refusal}");
 }
 
+/// A file on an overlay and the same file in the layer that stores it have different identities.
+#[test]
+fn file_used_through_its_overlay_layer_is_refused() {
+    let Some(bench) = bench("overlays") else { return };
+    let device = bench.device(3 * SIZE);
+    sh(&format!("mkfs.ext4 -q {}", device.display())).unwrap();
+    let (disk, merged) = (bench.mount_place(), bench.mount_place());
+    sh(&format!(
+        "mount {} {disk} && cd {disk} && mkdir lower upper work && truncate -s {SIZE} lower/low \
+         upper/up && mkfs.ext4 -q lower/low && mkfs.ext4 -q upper/up && \
+         mount -t overlay -o \
+         lowerdir={disk}/lower,upperdir={disk}/upper,workdir={disk}/work overlay {merged}",
+        device.display()
+    ))
+    .unwrap();
+    bench.later(format!("umount {disk}"));
+    bench.later(format!("umount {merged}"));
+    for (layer, name) in [("lower", "low"), ("upper", "up")] {
+        let stored = Path::new(&disk).join(layer).join(name);
+        let seen = Path::new(&merged).join(name);
+        for (used, target) in [(&stored, &seen), (&seen, &stored)] {
+            assert_eq!(refusing_guard(&bench, target, &[]), Some(Guard::G8Ownership));
+            let node = sh(&format!("losetup -r -f --show {}", used.display())).unwrap();
+            let guard = refusing_guard(&bench, target, &[&stored]);
+            sh(&format!("losetup -d {node}")).unwrap();
+            assert_eq!(guard, Some(Guard::G6Backing), "{}", target.display());
+        }
+    }
+}
+
 #[test]
 fn file_with_mounted_file_system_is_refused() {
     let Some(bench) = bench("file-backed mounts") else { return };

@@ -13,6 +13,7 @@ use super::opening::{Direct, cannot_open, open_direct, size_of};
 use super::writing::Writing;
 use crate::consent::{self, Consent};
 use crate::label::{LABEL_BYTES, Label, LabelledFile};
+use crate::mounts;
 use crate::own_content::foreign_offset;
 use crate::refusal::{Guard, Refusal};
 use crate::room::check_room;
@@ -76,7 +77,8 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
     check_location(&target.path, file_system)?;
     let (device, inode) = target.inode();
     let name = target.expression.display().to_string();
-    let stack = Stack::of_file(name.clone(), device, inode);
+    let mounts = mounts::own(system);
+    let stack = Stack::of_file(system, &mounts, &target.path, device, inode).named(&name);
     in_use::by_kernel(system, &stack)?;
     if !sole_name {
         return Err(Refusal::new(

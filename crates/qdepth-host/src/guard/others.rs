@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
 use super::exclusive::{TRIES, again};
 use super::in_use;
+use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
 use crate::stack::Stack;
 use crate::sysfs::{self, DeviceNumber};
@@ -89,7 +91,7 @@ fn no_writers_but(
         return Ok(());
     }
     let own = std::process::id().to_string();
-    let mut writers = Writers { system, stack, known: BTreeMap::new() };
+    let mut writers = Writers { system, stack, known: BTreeMap::new(), mounts: Vec::new() };
     for process in numbered(Path::new("/proc")).filter(|process| *process != own) {
         let Some(access) = writers.access(&process) else { continue };
         if is_kept_apart(&process) {
@@ -153,11 +155,14 @@ struct Writers<'a> {
     stack: &'a Stack,
     /// Devices examined so far: true if they share bytes with the stack.
     known: BTreeMap<DeviceNumber, bool>,
+    /// Mounts in the namespace of the current process.
+    mounts: Vec<Mount>,
 }
 
 impl Writers<'_> {
     /// Way in which a process can write to the stack; `None` if it cannot.
     fn access(&mut self, process: &str) -> Option<Access> {
+        self.mounts = mounts::of_process(self.system, process);
         let process = Path::new("/proc").join(process);
         // Threads may have their own descriptors, and the first thread may have ended.
         let tasks = process.join("task");
@@ -217,7 +222,9 @@ impl Writers<'_> {
             FileType::RegularFile => {
                 let (major, minor) = (found.stx_dev_major, found.stx_dev_minor);
                 let device = DeviceNumber { major, minor };
-                Stack::of_file(String::new(), device, found.stx_ino).meets(self.stack)
+                let name = std::fs::read_link(path).unwrap_or_else(|_| path.to_owned());
+                Stack::of_file(self.system, &self.mounts, &name, device, found.stx_ino)
+                    .meets(self.stack)
             }
             _ => false,
         }
@@ -286,19 +293,22 @@ fn runs_this_program(process: &str) -> bool {
 /// device, and no other program can write to it. Ranks of a run use the same files at the same
 /// time, and separate runs of qdepth are excluded by the lock.
 pub(crate) fn nobody_uses_file(system: &System, file: &File, path: &Path) -> Result<(), Refusal> {
-    let Some(stack) = stack_of(file, path) else { return Ok(()) };
+    let Some(stack) = stack_of(system, file, path) else { return Ok(()) };
     in_use::by_kernel(system, &stack)?;
     after_brief_use(|| no_writers_but(system, &stack, path, runs_this_program))
 }
 
-fn stack_of(file: &File, path: &Path) -> Option<Stack> {
+fn stack_of(system: &System, file: &File, path: &Path) -> Option<Stack> {
     let found = file.metadata().ok()?;
     let device = DeviceNumber::from_raw(found.dev());
-    Some(Stack::of_file(path.display().to_string(), device, found.ino()))
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let seen = std::fs::read_link(link).unwrap_or_else(|_| path.to_owned());
+    let stack = Stack::of_file(system, &mounts::own(system), &seen, device, found.ino());
+    Some(stack.named(&path.display().to_string()))
 }
 
 /// Guard G2 for an open file.
 pub(crate) fn no_writers_of_file(system: &System, file: &File, path: &Path) -> Result<(), Refusal> {
-    let Some(stack) = stack_of(file, path) else { return Ok(()) };
+    let Some(stack) = stack_of(system, file, path) else { return Ok(()) };
     no_writers(system, &stack, path)
 }

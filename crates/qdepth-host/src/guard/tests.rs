@@ -101,7 +101,7 @@ fn swap_file_is_found_by_inode() {
     let swaps = "Filename Type\n/swap\\040file file 1 0 -2\n";
     let machine = machine.with_file("/proc/swaps", swaps);
     let device = crate::sysfs::DeviceNumber::from_raw(stat.st_dev);
-    let subject = |inode| Stack::of_file("f".to_owned(), device, inode);
+    let subject = |inode| Stack::of_file(&machine.system, &[], Path::new("f"), device, inode);
     assert!(in_use::swap(&machine.system, &subject(stat.st_ino)).is_err());
     assert!(in_use::swap(&machine.system, &subject(stat.st_ino + 1)).is_ok());
 }
@@ -145,7 +145,7 @@ fn loop_backing_is_found_without_path_or_length() {
         let machine = hidden("2097152").with_loop("loop0", holds);
         assert_eq!(check(&machine, in_use::backing, "sda"), of_sda, "{holds:?}");
         assert_eq!(check(&machine, in_use::backing, "sdb"), of_sdb, "{holds:?}");
-        let subject = |inode| Stack::of_file("f".to_owned(), sdb, inode);
+        let subject = |inode| Stack::of_file(&machine.system, &[], Path::new("f"), sdb, inode);
         let found = in_use::backing(&machine.system, &subject(7)).is_err();
         assert_eq!(found, holds == file, "{holds:?}");
         assert!(in_use::backing(&machine.system, &subject(8)).is_ok(), "{holds:?}");

@@ -179,7 +179,7 @@ pub(super) fn not_direct(
 /// For one that never does, other programs that write as much must not be taken for the load.
 fn may_fall_back(file_system: &FileSystem) -> bool {
     let options = &file_system.options;
-    match file_system.kind.as_str() {
+    match file_system.storing.as_str() {
         "xfs" => false,
         "ext2" | "ext3" | "ext4" => options.split(',').any(|option| option == "data=journal"),
         "btrfs" => !file_system.without_checksums,
@@ -200,7 +200,7 @@ fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -
     // The kernel's count includes the warm-up.
     let outside = measured.outcome.bytes_outside as f64 * point.write_share();
     let share = dirtied as f64 / (writes.bytes as f64 + outside).max(1.0);
-    let cached = match file_system.kind.as_str() {
+    let cached = match file_system.storing.as_str() {
         _ if !may_fall_back(file_system) => false,
         "btrfs" => writes.bytes >= CACHED_BY_BTRFS_MIN && share >= CACHED_BY_BTRFS,
         _ => writes.bytes >= CACHED_BY_OTHERS_MIN && CACHED_BY_OTHERS.contains(&share),
@@ -348,10 +348,10 @@ mod tests {
             ("xfs", "rw,attr2", false),
         ] {
             let (kind, options) = (kind.to_owned(), options.to_owned());
-            let mut found = FileSystem { kind, options, ..FileSystem::default() };
+            let mut found = FileSystem { storing: kind, options, ..FileSystem::default() };
             assert_eq!(may_fall_back(&found), may, "{found:?}");
-            found.without_checksums = found.kind == "btrfs";
-            assert_eq!(may_fall_back(&found), may && found.kind != "btrfs", "{found:?}");
+            found.without_checksums = found.storing == "btrfs";
+            assert_eq!(may_fall_back(&found), may && found.storing != "btrfs", "{found:?}");
         }
     }
 
