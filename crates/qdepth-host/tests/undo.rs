@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Bench, MIB, checksum, is_root, sh};
+use common::{Bench, MIB, checksum, has, is_root, sh};
 use qdepth_host::prepare::journal::Journal;
 use qdepth_host::prepare::{Devices, UndoResult, Watch, apply, base_devices, read, undo_all};
 
@@ -48,6 +48,7 @@ fn undo_waits_for_a_busy_mount() {
     let path = bench.fresh("undo.jsonl");
     prepared(&bench, &device, &place, &path);
     let held = File::create(place.join("held")).unwrap();
+    fs::remove_file(place.join("held")).unwrap();
     let (sender, told) = std::sync::mpsc::channel();
     let (system, mut journal) = (bench.system.clone(), Journal::open(&path).unwrap());
     let undoing = std::thread::spawn(move || {
@@ -142,6 +143,71 @@ fn file_system_of_others_is_not_wiped() {
     assert!(why.to_string().contains("is mounted on"), "{why}");
     assert_eq!(checksum(&image), before);
     bench.undo_all();
+}
+
+#[test]
+fn file_system_with_files_is_not_wiped() {
+    let Some(bench) = bench("stored files") else { return };
+    let undo = |path: &Path| undo_all(&bench.system, &mut Journal::open(path).unwrap()).unwrap();
+    for by_hand in [false, true] {
+        let device = bench.device(64 * MIB);
+        let (place, path) = (bench.fresh("mount"), bench.fresh("undo.jsonl"));
+        prepared(&bench, &device, &place, &path);
+        fs::write(place.join("thesis.tex"), "the only copy").unwrap();
+        let (node, at) = (device.display(), place.display());
+        if by_hand {
+            sh(&format!("umount {at}")).unwrap();
+        }
+        let told = undo(&path);
+        let Some(UndoResult::Failed(_, why)) = told.last() else { panic!("{told:?}") };
+        assert!(why.to_string().contains("`thesis.tex`"), "{why}");
+        fs::create_dir_all(&place).unwrap();
+        sh(&format!("mount {node} {at}")).unwrap();
+        assert_eq!(fs::read_to_string(place.join("thesis.tex")).unwrap(), "the only copy");
+        sh(&format!("rm {at}/thesis.tex && umount {at} && rmdir {at}")).unwrap();
+        let told = undo(&path);
+        assert!(matches!(told.last(), Some(UndoResult::Done(_))), "{told:?}");
+        assert!(!path.exists());
+    }
+}
+
+/// What lies below a file system with files is left, too.
+#[test]
+fn partition_with_files_is_not_removed() {
+    let Some(bench) = bench("partitions").filter(|_| has("parted")) else { return };
+    let image = bench.image(96 * MIB);
+    let device = bench.attach_apart(&image);
+    let node = device.display();
+    bench.later(format!("partx -d {node} || true"));
+    let (at, path) = (bench.mount_place(), bench.fresh("undo.jsonl"));
+    let steps = read(&format!(
+        "[[prepare]]\nstep = \"partition\"\ndevice = \"{node}\"\n\
+         [[prepare]]\nstep = \"file-system\"\nkind = \"ext4\"\ndevice = \"{node}p1\"\n"
+    ))
+    .unwrap();
+    let mut devices = Devices::find(&bench.system, &base_devices(&steps)).unwrap();
+    devices.keep(&bench.system).unwrap();
+    let mut journal = Journal::open(&path).unwrap();
+    for step in &steps {
+        apply(&bench.system, step, &mut devices, &mut journal, Watch::SILENT).unwrap();
+    }
+    drop((devices, journal));
+    sh(&format!("mount {node}p1 {at} && touch {at}/thesis.tex && umount {at}")).unwrap();
+    let before = checksum(&image);
+    let undo = || undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
+    for _ in 0..2 {
+        let told = undo();
+        assert_eq!(told.len(), 2, "{told:?}");
+        let why = told.iter().map(|undone| match undone {
+            UndoResult::Failed(_, why) => why.to_string(),
+            other => panic!("{other:?}"),
+        });
+        let why: Vec<String> = why.collect();
+        assert!(why[0].contains("`thesis.tex`") && why[1].contains("was left"), "{why:?}");
+        assert_eq!(checksum(&image), before);
+    }
+    sh(&format!("mount {node}p1 {at} && rm {at}/thesis.tex && umount {at}")).unwrap();
+    assert!(undo().iter().all(|undone| matches!(undone, UndoResult::Done(_))));
 }
 
 #[test]

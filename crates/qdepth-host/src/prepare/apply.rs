@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use super::devices::{Act, Devices, undo_argument};
 use super::journal::{Entry, Journal};
-use super::made::{self, UndoState};
+use super::made::{self, LeftDevices, UndoResult, UndoState};
 use super::setting::Setting;
 use super::word::{MountPoint, Node, Word};
 use super::{Action, Condition, Name, Step, Tool, Undo, Watch};
@@ -145,28 +145,16 @@ fn reset_with(system: &System, step: &Step) -> Option<Undo> {
     Some(Undo::new(Condition::Readable(before.clone()), Action::Set(before)))
 }
 
-/// Result of one undo action.
-#[derive(Debug)]
-pub enum UndoResult {
-    /// It was done.
-    Done(String),
-    /// There was nothing to do.
-    Nothing(String),
-    /// Not undone, because somebody else has changed it; holds the reason.
-    Left(String, String),
-    /// It failed, and remains in the journal.
-    Failed(String, io::Error),
-}
-
 /// Undoes everything in the journal, in reverse order. A failed action remains in the journal, and
 /// earlier ones are still tried.
 ///
 /// # Errors
 /// If the journal itself cannot be read or written.
 pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<UndoResult>> {
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut left) = (Vec::new(), LeftDevices::default());
     for (id, entry) in journal.open_entries()? {
-        let outcome = take_back(system, &entry);
+        let outcome = left.above(system, &entry).unwrap_or_else(|| take_back(system, &entry));
+        left.add(system, &entry, &outcome);
         if !matches!(outcome, UndoResult::Failed(..)) {
             journal.undone(id)?;
         }

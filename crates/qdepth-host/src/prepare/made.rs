@@ -1,12 +1,36 @@
 //! Contents that a step made on a device, so that its undo removes nothing else.
 
+use std::ffi::CString;
 use std::io;
+use std::os::fd::OwnedFd;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen,
+};
+
+use super::journal::Entry;
 use super::{Action, Tool, Word};
 use crate::device_handle::{DevicePresence, DeviceReference};
+use crate::entry;
 use crate::guard::{self, signature};
+use crate::stack::Stack;
 use crate::sysfs;
 use crate::system::System;
+
+/// Result of one undo action.
+#[derive(Debug)]
+pub enum UndoResult {
+    /// It was done.
+    Done(String),
+    /// There was nothing to do.
+    Nothing(String),
+    /// Not undone, because somebody else has changed it; holds the reason.
+    Left(String, String),
+    /// It failed, and remains in the journal.
+    Failed(String, io::Error),
+}
 
 /// Current state before an undo.
 pub(super) enum UndoState {
@@ -86,5 +110,102 @@ pub(super) fn state(
             "{node} contains {other}, and {why}. If it may be lost, run `wipefs -a {node}`"
         ));
     }
-    UndoState::Ours
+    match first_name_on(system, &node) {
+        Ok(None) => UndoState::Ours,
+        Ok(Some(name)) => UndoState::Unknown(io::Error::other(format!(
+            "the file system on {node} still contains files, for example `{name}`. Mount it and \
+             move them elsewhere, or remove them; if they may be lost, run `wipefs -a {node}`"
+        ))),
+        Err(error) => UndoState::Unknown(io::Error::new(
+            error.kind(),
+            format!(
+                "{error}, so it is unknown if the file system on {node} contains files. If they \
+                 may be lost, run `wipefs -a {node}`"
+            ),
+        )),
+    }
+}
+
+/// File systems that a step can make, by the name of their driver.
+const KINDS: [&str; 3] = ["xfs", "ext4", "btrfs"];
+
+/// A name in the root directory of the file system on a device that is not in use; `None` if it is
+/// empty or there is no file system. The mount is read-only, and no process can reach it.
+fn first_name_on(system: &System, node: &str) -> io::Result<Option<String>> {
+    let kind = signature::blkid(system, node, None, &["TYPE"]).map_err(io::Error::other)?;
+    let kind = kind.iter().map(|(_, kind)| kind.as_str()).find(|kind| KINDS.contains(kind));
+    let Some(kind) = kind.filter(|_| system.is_real()) else { return Ok(None) };
+    let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_flag(&context, "ro")?;
+    fsconfig_set_string(&context, "source", node)?;
+    fsconfig_create(&context)?;
+    let safely = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let root = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, safely)?;
+    // mkfs.ext4 makes a directory for files that a check recovers.
+    let recovered = c"lost+found";
+    let mut names = names(&root)?;
+    if let Some(index) = names.iter().position(|name| name.as_c_str() == recovered) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(&root, recovered, flags, Mode::empty());
+        if directory.is_ok_and(|directory| self::names(&directory).is_ok_and(|n| n.is_empty())) {
+            names.remove(index);
+        }
+    }
+    Ok(names.first().map(|name| name.to_string_lossy().into_owned()))
+}
+
+fn names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
+    let names = entry::list(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    let mut names: Vec<CString> = names.collect::<io::Result<_>>()?;
+    names.retain(|name| !matches!(name.to_bytes(), b"." | b".."));
+    Ok(names)
+}
+
+/// Devices that an undo left as they are. What lies below them is left, too: removing a volume or
+/// an array would remove what somebody put on it.
+#[derive(Default)]
+pub(super) struct LeftDevices(Vec<(Stack, bool)>);
+
+impl LeftDevices {
+    /// Adds the device that an action would have wiped, if it was not.
+    pub(super) fn add(&mut self, system: &System, entry: &Entry, outcome: &UndoResult) {
+        let stays_in_journal = match outcome {
+            UndoResult::Left(..) => false,
+            UndoResult::Failed(..) => true,
+            UndoResult::Done(_) | UndoResult::Nothing(_) => return,
+        };
+        let device = wiped(&entry.undo.action).and_then(|node| entry.devices.get(node));
+        if let Some(name) = device.and_then(|device| name(system, device)) {
+            self.0.push((Stack::of_device(system, &name), stays_in_journal));
+        }
+    }
+
+    /// Result of an action on a device below one that was left; `None` if there is none.
+    pub(super) fn above(&self, system: &System, entry: &Entry) -> Option<UndoResult> {
+        let action = &entry.undo.action;
+        if matches!(action, Action::Set(_)) {
+            return None;
+        }
+        let own: Vec<String> =
+            entry.devices.values().filter_map(|device| name(system, device)).collect();
+        let is_below =
+            |stack: &Stack| stack.devices().any(|name| own.iter().any(|own| own == name));
+        let (stack, stays_in_journal) = self.0.iter().find(|(stack, _)| is_below(stack))?;
+        let (text, why) = (action.text(), format!("{} on it was left as it is", stack.name));
+        Some(if *stays_in_journal {
+            UndoResult::Failed(text, io::Error::other(why))
+        } else {
+            UndoResult::Left(text, why)
+        })
+    }
+}
+
+fn name(system: &System, device: &DeviceReference) -> Option<String> {
+    match device.find(system) {
+        DevicePresence::Here { name, .. } => Some(name),
+        DevicePresence::Gone | DevicePresence::Replaced(_) => None,
+    }
 }

@@ -16,8 +16,9 @@ mod step;
 mod tune;
 mod word;
 
-pub use apply::{UndoResult, apply, undo_all};
+pub use apply::{apply, undo_all};
 pub use devices::Devices;
+pub use made::UndoResult;
 pub use options::{Kind, Metadata, MountOptions};
 pub use purge::{Watch, can_purge};
 pub use setting::{Setting, settings};
