@@ -10,11 +10,11 @@ use crate::digest::Chain;
 use crate::error::LogbookError;
 use crate::failure::Failure;
 use crate::headlines;
-use crate::logbook::{Logbook, changed};
+use crate::logbook::{Logbook, changed, is_measured};
 use crate::open::doing;
 use crate::read;
 use crate::write;
-use qdepth_record::{CertificateRecord, Observation, PointRecord, RunRecord};
+use qdepth_record::{CertificateRecord, Observation, PointRecord, RunRecord, RunState};
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
@@ -30,6 +30,8 @@ pub struct Merged {
     pub known: u64,
     /// Number of notes and retractions added to these.
     pub remarks: u64,
+    /// Number of points added to these.
+    pub points: u64,
     /// IDs of runs in progress, which were omitted.
     pub running: Vec<String>,
     /// Damaged records, whose runs were omitted.
@@ -83,8 +85,9 @@ impl Logbook {
     }
 
     /// Adds the runs of another logbook that are missing here, unchanged. Also adds their notes to
-    /// runs that exist here: a retraction applies wherever the run is. Damaged runs and runs in
-    /// progress are omitted.
+    /// runs that exist here: a retraction applies wherever the run is. An incomplete run here gets
+    /// the points that it lacks, because a logbook that fails during a run is continued in another
+    /// file. Damaged runs and runs in progress are omitted.
     ///
     /// # Errors
     /// If either file cannot be read, or this one cannot be written. What was added before stays.
@@ -98,6 +101,9 @@ impl Logbook {
             if here.contains(&id) {
                 merged.known += 1;
                 merged.remarks += self.merge_remarks(other, number, &id)?;
+                if !alive.contains(&id) {
+                    merged.points += self.merge_points(other, number, &id)?;
+                }
                 continue;
             }
             if alive.contains(&id) {
@@ -143,6 +149,39 @@ impl Logbook {
             self.keep_remarks(own, &remarks)?;
         }
         Ok(remarks.len() as u64)
+    }
+
+    /// Adds the points that an incomplete run lacks here. Returns their number.
+    fn merge_points(&mut self, other: &Self, number: i64, id: &str) -> Result<u64> {
+        let what = "reading the points to merge";
+        let state = read::state(&self.connection, id).map_err(doing(&self.path, what))?;
+        let is_open = state.is_some_and(|(_, state)| state != RunState::Complete);
+        if !is_open || self.alive().iter().any(|alive| alive == id) {
+            return Ok(0);
+        }
+        let whole = other.whole(number, id).map_err(doing(&other.path, what))?;
+        let Ok((there, points)) = whole else { return Ok(0) };
+        let own = self.resolve(id)?.0;
+        let (here, _) = check::run(&self.connection, own).map_err(doing(&self.path, what))?;
+        let is_same = (&here.plan_hash, &here.started_at) == (&there.plan_hash, &there.started_at);
+        let mut missing = Vec::new();
+        for (_, point) in points.iter().filter(|(_, point)| is_same && !point.is_cut_short()) {
+            let measured = is_measured(&self.connection, own, point.index);
+            if !measured.map_err(doing(&self.path, what))? {
+                missing.push(point);
+            }
+        }
+        if missing.is_empty() {
+            return Ok(0);
+        }
+        self.write("adding points", |transaction, _| {
+            for point in &missing {
+                let attempt = read::attempt_max(transaction, own, point.index)?.saturating_add(1);
+                write::point(transaction, own, attempt, point)?;
+            }
+            Ok(headlines::recount(transaction, own)?)
+        })?;
+        Ok(missing.len() as u64)
     }
 
     /// Stores a certificate.

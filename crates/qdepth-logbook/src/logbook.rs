@@ -154,12 +154,9 @@ impl Logbook {
         let own = begun.as_deref().filter(|begun| begun.id == run_id);
         let stored = self.write_or_begin(own, "storing a point", |transaction, path| {
             let run = running(transaction, path, run_id)?;
-            for row in read::attempts(transaction, run, point.index)? {
-                let found = check::point(transaction, run, row)?;
-                if found.is_ok_and(|attempt| !attempt.is_cut_short()) {
-                    let (run, index) = (run_id.to_owned(), point.index);
-                    return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
-                }
+            if is_measured(transaction, run, point.index)? {
+                let (run, index) = (run_id.to_owned(), point.index);
+                return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
             }
             let attempt = read::attempt_max(transaction, run, point.index)?.saturating_add(1);
             write::point(transaction, run, attempt, point)?;
@@ -378,7 +375,7 @@ impl Logbook {
     /// Like [`run`](Self::run).
     pub fn points_done(&self, run_id: &str) -> Result<BTreeSet<u32>> {
         let all = self.last_attempts(run_id)?.into_iter();
-        Ok(all.filter(|last| !last.is_cut_short()).map(|last| last.point.index).collect())
+        Ok(all.filter(|last| !last.point.is_cut_short()).map(|last| last.point.index).collect())
     }
 
     fn last_attempts(&self, run_id: &str) -> Result<Vec<Attempt>> {
@@ -526,6 +523,17 @@ pub(crate) fn changed(
         false => headlines::forget(connection, run)?,
     }
     Ok(())
+}
+
+/// True if a point has a complete and undamaged attempt.
+pub(crate) fn is_measured(connection: &Connection, run: i64, index: u32) -> rusqlite::Result<bool> {
+    for row in read::attempts(connection, run, index)? {
+        let found = check::point(connection, run, row)?;
+        if found.is_ok_and(|attempt| !attempt.point.is_cut_short()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn state_of(

@@ -13,11 +13,6 @@ use qdepth_record::{
     PointRecord, Reason, Record, RunRecord, RunState, Stored, Stores, TargetRecord,
 };
 
-/// Findings of interrupted points (by the user, or by loss of the target), which do not count as
-/// measured.
-const CUT_SHORT: [Code; 4] =
-    [Code::Interrupted, Code::DeviceGone, Code::DeviceChanged, Code::TargetFailed];
-
 pub(crate) fn unreadable(
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> rusqlite::Error {
@@ -169,13 +164,6 @@ pub(crate) struct Attempt {
     pub(crate) point: PointRecord,
 }
 
-impl Attempt {
-    /// True if the point was interrupted and must be measured again.
-    pub(crate) fn is_cut_short(&self) -> bool {
-        self.point.findings.iter().any(|finding| CUT_SHORT.contains(&finding.code))
-    }
-}
-
 /// IDs of the runs that are not complete, the one started last first.
 pub(crate) fn incomplete(connection: &Connection) -> Result<Vec<String>> {
     connection
@@ -214,7 +202,7 @@ pub(crate) fn point_numbers(connection: &Connection, run: i64) -> Result<Vec<i64
 
 /// Number of points whose last attempt is complete.
 pub(crate) fn points_counted(connection: &Connection, run: i64) -> Result<u32> {
-    let codes = CUT_SHORT.map(|code| format!("'{code}'")).join(", ");
+    let codes = PointRecord::CUT_SHORT.map(|code| format!("'{code}'")).join(", ");
     connection
         .prepare_cached(&format!(
             "SELECT count(*) FROM point AS p WHERE run = ?1

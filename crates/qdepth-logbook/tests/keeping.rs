@@ -249,6 +249,35 @@ mod tests {
         assert_eq!(lines_are_right(&own)[0].retracted.as_deref(), Some("loose"));
     }
 
+    /// A run whose logbook failed, and that was continued in another file.
+    #[test]
+    fn points_of_an_incomplete_run_are_merged() {
+        let folder = tempfile::tempdir().unwrap();
+        let [own, other] = [("own.db", [0, 1]), ("other.db", [1, 2])].map(|(name, points)| {
+            let file = logbook_of(folder.path(), name, &[]);
+            let mut logbook = Logbook::open(&file).unwrap();
+            logbook.begin_run(&run(&id(1))).unwrap();
+            for index in points {
+                logbook.add_point(&id(1), &trimming(index)).unwrap();
+            }
+            file
+        });
+        let merge = || {
+            let from = Logbook::open_read_only(&other).unwrap();
+            Logbook::open(&own).unwrap().merge(&from).unwrap().points
+        };
+        assert_eq!((merge(), merge()), (1, 0), "only what is missing, and once");
+        let indices: Vec<u32> = read(&own, 1).1.iter().map(|point| point.index).collect();
+        assert_eq!(indices, [0, 1, 2]);
+        assert!(is_whole(&own));
+        let mut logbook = Logbook::open(&own).unwrap();
+        logbook.end_run(&id(1), RunState::Complete, AT, &[]).unwrap();
+        let mut there = Logbook::open(&other).unwrap();
+        there.add_point(&id(1), &trimming(3)).unwrap();
+        drop(there);
+        assert_eq!(merge(), 0, "a complete run does not change");
+    }
+
     #[test]
     fn pruned_run_leaves_no_rows() {
         let folder = tempfile::tempdir().unwrap();

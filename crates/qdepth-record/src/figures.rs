@@ -126,7 +126,7 @@ mod tests {
             "passes passes=inf",
             "passes  passes=1",
             "random 4KiB, 1 pass of 64GiB in 3 min",
-            "5 of 9 proofs passed, 1 failed, 2026-01-01T00:00:00Z, qdepth 0.1.0, Linux 6.1, a",
+            "5 of 9 tests passed, 1 failed, 2026-01-01T00:00:00Z, qdepth 0.1.0, Linux 6.1, a",
         ] {
             assert_eq!(Figures::read(value), None, "{value}");
         }

@@ -55,6 +55,16 @@ impl PointRecord {
         self.transfers().map(|each| each.bytes).into_iter().fold(0, u64::saturating_add)
     }
 
+    /// Findings of interrupted points (by the user, or by loss of the target), which do not count
+    /// as measured.
+    pub const CUT_SHORT: [Code; 4] =
+        [Code::Interrupted, Code::DeviceGone, Code::DeviceChanged, Code::TargetFailed];
+
+    /// True if the point was interrupted and must be measured again.
+    pub fn is_cut_short(&self) -> bool {
+        self.findings.iter().any(|finding| Self::CUT_SHORT.contains(&finding.code))
+    }
+
     /// True if the samples hold latencies. Samples merged from several ranks do not, nor do
     /// imported ones without a latency log.
     pub fn has_latencies_over_time(&self) -> bool {
@@ -68,7 +78,7 @@ impl PointRecord {
     /// The samples of each interleaved segment. Segments are separated by gaps in the series, in
     /// which other points were measured. Imported series may have gaps for other reasons, so they
     /// count as one segment.
-    pub fn visits(&self) -> Vec<&[IntervalRecord]> {
+    pub fn segments(&self) -> Vec<&[IntervalRecord]> {
         if self.findings.iter().any(|finding| finding.code == Code::Imported) {
             return vec![&self.intervals];
         }

@@ -69,13 +69,14 @@ fn merge(options: &LogbookMerge) -> Result<Status> {
     let mut lines: Vec<String> = merged.damaged.iter().map(line).collect();
     lines.extend(merged.running.iter().map(|id| format!("run {id} is still being measured")));
     lines.push(format!(
-        "added {} of {} to {}; {} existed already (notes and retractions added to them: {}), {} \
-         skipped (damaged or running)",
+        "added {} of {} to {}; {} existed already (added to them: {} notes and retractions, {} \
+         points), {} skipped (damaged or running)",
         counted_runs(merged.added.len()),
         options.other.display(),
         options.logbook.logbook.display(),
         merged.known,
         merged.remarks,
+        merged.points,
         lines.len()
     ));
     print(&lines.join("\n"))?;
