@@ -169,8 +169,13 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.in_flight_since = now;
     }
 
+    /// Counts requests issued at the time up to which [`pass`](Self::pass) was called.
     #[inline]
     pub(crate) fn issued(&mut self, count: u64) {
+        // An open loop may have nothing in flight, which is not a pause of the storage.
+        if RESPONSE && self.in_flight == 0 {
+            self.last_completion = self.last_completion.max(self.in_flight_since);
+        }
         self.out.issued += count;
         self.in_flight += count;
     }
@@ -315,7 +320,9 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         if counted || (rest > Nanos::ZERO && end > self.window_start) {
             self.close(rest, seen);
         }
-        self.gap(end.max(self.last_completion));
+        if !RESPONSE || self.in_flight > 0 {
+            self.gap(end.max(self.last_completion));
+        }
         self.out.duration = end.since(self.window_start);
         // The window may now end before the last processed stamp.
         self.stamp = Instant::NEVER;

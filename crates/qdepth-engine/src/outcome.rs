@@ -117,9 +117,10 @@ pub struct Outcome {
     pub in_flight_integral: f64,
     /// Sum of the parts of all latencies that lie in the window, ns, computed from the stamps.
     pub latency_in_window: f64,
-    /// Longest interval without a completion.
+    /// Longest interval without a completion. In an open loop, time with nothing in flight does not
+    /// count.
     pub longest_gap: Nanos,
-    /// Intervals without a completion over 100 ms, 1 s, 10 s.
+    /// Such intervals over 100 ms, 1 s, 10 s.
     pub gaps: [u64; 3],
     /// Largest number of requests of one stream that were due while no slot was free.
     pub backlog_max: u64,

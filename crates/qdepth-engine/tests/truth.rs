@@ -68,8 +68,8 @@ fn point(queue_depth: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             settling: None,
             until_steady: None,
             steady: None,
-            visits: 1,
-            visit_lead_in_ns: 0,
+            interleaved_segments: 1,
+            segment_warm_up_ns: 0,
         },
         seed: 7,
     }
@@ -234,6 +234,17 @@ fn one_second_stall_appears_in_open_loop_response() {
     let longest = outcome.directions[0].latency.max().expect("values").0 as f64;
     near(longest, 1e9, 0.02, "the requests that were in flight");
     near(outcome.longest_gap.0 as f64, 1e9, 0.02, "the gap");
+}
+
+#[test]
+fn idle_open_loop_has_no_gap() {
+    let service = Service::Fixed(Nanos::from_millis(30));
+    let arrivals = Arrivals::Fixed { rate: 2.0 };
+    let outcome =
+        run(&mut ScriptedTarget::new(1, service, 1), &point(4, arrivals, Nanos::from_secs(20)));
+    assert!(outcome.completed() >= 38, "{}", outcome.completed());
+    near(outcome.longest_gap.0 as f64, 30e6, 0.02, "the gap");
+    assert_eq!(outcome.gaps, [0; 3]);
 }
 
 #[test]
