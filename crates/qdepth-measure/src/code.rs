@@ -218,7 +218,7 @@ codes! {
     Imported = "imported", REMARK, Both, [], ["program", "version", "file", "remarks"],
         "another program measured this; qdepth imported it";
     NotLiteral = "not-literal", REMARK, Run, ["bytes", "transfers"], ["option", "what", "name"],
-        "qdepth handles an option of another program differently ([codes](remarks.md))";
+        "an option of another program is handled differently ([codes](remarks.md))";
     BelowExpected = "below-expected", REMARK, Point,
         ["share", "io_per_s", "expected_io_per_s"],
         ["medium"],

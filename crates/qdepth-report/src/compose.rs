@@ -114,7 +114,7 @@ pub(crate) fn banners(view: &View<'_>) -> Vec<Banner> {
 }
 
 fn missing(view: &View<'_>) -> usize {
-    view.planned().saturating_sub(view.points().count())
+    view.planned().saturating_sub(view.complete_points())
 }
 
 pub(crate) fn state_words(view: &View<'_>) -> [&'static str; 2] {
@@ -168,7 +168,10 @@ fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     facts.extend(run.ended_at.as_ref().map(|at| fact(words.ended, date::moment(at, view.words))));
     let points = fill_in(
         words.points,
-        &[("measured", view.points().count().to_string()), ("planned", view.planned().to_string())],
+        &[
+            ("measured", view.complete_points().to_string()),
+            ("planned", view.planned().to_string()),
+        ],
     );
     let state = [state_words(view)[0], points.as_str()].join(view.words.list[0]);
     facts.push(fact(words.state, state));

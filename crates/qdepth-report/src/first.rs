@@ -90,7 +90,7 @@ fn grades(view: &View<'_>) -> Option<String> {
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let (few, many) = (load.points.first()?, load.points.last()?);
-    let shares = Shares::new(Rate::from_point(few), Rate::from_point(many))?;
+    let shares = Shares::new(Measured::from_point(few)?, Measured::from_point(many)?)?;
     // All of these loads only read; the table shows the read share.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
@@ -107,39 +107,47 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     Some(sentence)
 }
 
-/// Rate at one queue depth.
+/// Figures at one queue depth.
 #[derive(Clone, Copy)]
-struct Rate {
+struct Measured {
     queue_depth: u32,
     io_per_s: f64,
+    mean_ns: f64,
 }
 
-impl Rate {
-    fn from_point(point: &Point<'_>) -> Self {
-        let queue_depth = point.record.queue_depth;
-        Self { queue_depth, io_per_s: point.summary.io_per_s.value }
+impl Measured {
+    fn from_point(point: &Point<'_>) -> Option<Self> {
+        Some(Self {
+            queue_depth: point.record.queue_depth,
+            io_per_s: point.summary.io_per_s.value,
+            mean_ns: point.latency().mean_ns?,
+        })
     }
 }
 
-/// Split of a request's time, from the rates at queue depth 1 and at a high queue depth. By
-/// Little's law, the queue depth is rate times time, so the times are `1 / rate` and `queue depth /
-/// rate`.
+/// Split of a request's time, from the mean latencies at queue depth 1 and at a high queue depth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shares {
-    /// Time of a request at queue depth 1, nanoseconds.
+    /// Mean latency at queue depth 1, nanoseconds.
     alone_ns: f64,
-    /// Time of a request at the high queue depth, nanoseconds.
+    /// Mean latency at the high queue depth, nanoseconds.
     among_ns: f64,
+    /// True if the rate at the high queue depth is clearly lower than at queue depth 1.
+    falls: bool,
 }
+
+/// Ratio of rates below which a rate falls.
+const FALLING: f64 = 0.95;
 
 impl Shares {
     /// `None` unless the first is at queue depth 1, the second is not, and both have a rate.
-    fn new(few: Rate, many: Rate) -> Option<Self> {
+    fn new(few: Measured, many: Measured) -> Option<Self> {
         let alone = few.queue_depth == 1 && many.queue_depth > 1;
         let measured = alone && few.io_per_s > 0.0 && many.io_per_s > 0.0;
-        measured.then(|| Self {
-            alone_ns: 1e9 / few.io_per_s,
-            among_ns: f64::from(many.queue_depth) * 1e9 / many.io_per_s,
+        measured.then_some(Self {
+            alone_ns: few.mean_ns,
+            among_ns: many.mean_ns,
+            falls: many.io_per_s < FALLING * few.io_per_s,
         })
     }
 
@@ -165,15 +173,16 @@ impl Shares {
             let limit = "limited by latency; a higher QD would be faster";
             return format!("{head}, {waiting} of it waiting: {limit}");
         }
+        if self.falls {
+            return format!("{head}: fewer IOPS than at QD 1, so I/Os slow one another down");
+        }
         // By Little's law, the number of I/Os in service is the high rate times the time of a
         // single I/O.
-        let at_work = f64::from(all) * self.alone_ns / self.among_ns;
-        // Less than one I/O at a time only means that concurrent I/Os slow one another down.
-        let served = match at_work {
-            ..1.0 => String::new(),
-            _ => format!(" (about {} I/Os at a time)", number::three_digits(at_work)),
-        };
-        format!("{head}: limited by device parallelism{served}, not by latency")
+        let at_work = (f64::from(all) * self.alone_ns / self.among_ns).max(1.0);
+        let served = number::three_digits(at_work);
+        format!(
+            "{head}: limited by device parallelism (about {served} I/Os at a time), not by latency"
+        )
     }
 }
 
@@ -219,8 +228,8 @@ mod tests {
         assert_eq!(grades(&run, &points).as_deref(), Some(of_run));
     }
 
-    fn at(queue_depth: u32, io_per_s: f64) -> Rate {
-        Rate { queue_depth, io_per_s }
+    fn at(queue_depth: u32, io_per_s: f64) -> Measured {
+        Measured { queue_depth, io_per_s, mean_ns: f64::from(queue_depth) * 1e9 / io_per_s }
     }
 
     #[test]
@@ -234,10 +243,10 @@ mod tests {
     }
 
     #[test]
-    fn parallelism_below_one_is_not_printed() {
+    fn falling_rate_is_not_explained_by_parallelism() {
         let sentence = Shares::new(at(1, 10_000.0), at(32, 7_000.0)).unwrap().sentence(32, false);
-        assert!(sentence.contains("at QD 32"), "{sentence}");
-        assert!(!sentence.contains("I/Os at a time"), "{sentence}");
+        assert!(sentence.contains("fewer IOPS than at QD 1"), "{sentence}");
+        assert!(!sentence.contains("parallelism"), "{sentence}");
     }
 
     #[test]

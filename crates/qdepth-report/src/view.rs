@@ -279,6 +279,11 @@ impl<'a> View<'a> {
         self.loads.iter().flat_map(|load| load.points.iter().map(move |point| (load, point)))
     }
 
+    /// Number of points that were not interrupted.
+    pub(crate) fn complete_points(&self) -> usize {
+        self.points().filter(|(_, point)| !point.record.is_cut_short()).count()
+    }
+
     /// The loads of the sweeps.
     pub(crate) fn swept(&self) -> impl Iterator<Item = &Load<'a>> {
         self.loads.iter().filter(|load| !load.stepped && !load.alone)

@@ -149,12 +149,17 @@ impl Figures {
         self.get(name).and_then(Spread::from_figures)
     }
 
+    /// True if no run has a valid point.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rate.is_empty()
+    }
+
     pub(super) fn runs(&self) -> u32 {
         self.rate.len() as u32
     }
 }
 
-/// Figures of all loads of these runs, in the order of their plans. Invalid points are left out.
+/// Figures of all loads of these runs, in the order of their plans. Invalid points give no figures.
 pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
     let mut all: Vec<(Key, Figures)> = Vec::new();
     for run in runs {
@@ -162,14 +167,13 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
         for point in &run.points {
             let key = Key::new(run, point, &before);
             before.push(key.clone());
-            if point.grade == "C" {
-                continue;
-            }
             let index = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                 all.push((key, Figures::default()));
                 all.len() - 1
             });
-            all[index].1.add(run, point);
+            if point.grade != "C" {
+                all[index].1.add(run, point);
+            }
         }
     }
     all

@@ -63,6 +63,8 @@ pub struct Versus {
     pub history_runs: u32,
     /// Figures that both sides have, in the order of the plan.
     pub rows: Vec<VersusRow>,
+    /// True if both sides measured at least one load, validly or not.
+    pub share_loads: bool,
     /// Loads with a valid point on one side only.
     pub unmatched: Vec<VersusUnmatched>,
     /// Other differences between the first runs of the sides.
@@ -157,6 +159,8 @@ pub struct VersusUnmatched {
     pub streams: u32,
     /// Index of the target in its run, from 0.
     pub target: u32,
+    /// True if the other side measured the load, without a valid point.
+    pub invalid_elsewhere: bool,
 }
 
 /// A fact that differs between the first runs of the sides.
@@ -249,6 +253,7 @@ pub fn versus(
         threshold,
         history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
         rows: rows.into_iter().zip(row_verdicts).map(entry).collect(),
+        share_loads: of_a.iter().any(|(key, _)| of_b.iter().any(|(other, _)| other == key)),
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
         differences: a
             .runs
@@ -292,13 +297,16 @@ fn is_rate(figure: &str) -> bool {
     figure.ends_with("_per_s")
 }
 
-/// Loads of a side that the other does not have.
+/// Loads with figures of a side for which the other has none.
 fn alone(
     side: &'static str,
     mine: &[(Key, Figures)],
     theirs: &[(Key, Figures)],
 ) -> Vec<VersusUnmatched> {
-    let missing = mine.iter().filter(|(key, _)| !theirs.iter().any(|(other, _)| other == key));
+    let other = |key: &Key| theirs.iter().find(|(other, _)| other == key).map(|(_, all)| all);
+    let missing = mine
+        .iter()
+        .filter(|(key, figures)| !figures.is_empty() && other(key).is_none_or(Figures::is_empty));
     let unmatched = |(key, _): &(Key, Figures)| VersusUnmatched {
         side,
         profile: key.profile.clone(),
@@ -307,6 +315,7 @@ fn alone(
         queue_depth: key.queue_depth,
         streams: key.streams,
         target: key.target,
+        invalid_elsewhere: other(key).is_some(),
     };
     missing.map(unmatched).collect()
 }

@@ -54,6 +54,9 @@ pub struct SteadyPoint {
     pub rounds: Vec<f64>,
     /// Bytes written in the window over the bytes of the area.
     pub area_written: f64,
+    /// True for random writes, which must write the area twice.
+    #[serde(skip)]
+    wears: bool,
     /// First window of five rounds, among the first 25 rounds, that meets SNIA's limits, otherwise
     /// the last window; null for fewer than five rounds.
     pub snia: Option<SniaWindow>,
@@ -158,6 +161,7 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
         queue_depth: point.queue_depth,
         target: point.target,
         area_written: written,
+        wears,
         snia: window.or_else(|| Window::from_rounds(&rounds)).map(SniaWindow::from),
         rounds,
         state: state.as_str(),
@@ -219,7 +223,9 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
         "drifting" if point.rises == Some(true) => words.courses[2].to_owned(),
         "drifting" => words.courses[3].to_owned(),
         "never-steady" => words.courses[4].to_owned(),
-        _ if point.area_written >= 2.0 => words.courses[6].to_owned(),
+        _ if !point.wears || point.area_written >= AREA_WRITTEN_LEAST => {
+            words.courses[6].to_owned()
+        }
         _ => fill_in(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
     };
     let has_rounds = report.points.iter().any(|point| point.snia.is_some());

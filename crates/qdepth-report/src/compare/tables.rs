@@ -11,6 +11,8 @@ use crate::words::{
 
 /// Largest number of differences and unmatched loads that are printed; the JSON has all.
 const LISTED_MAX: usize = 8;
+/// Largest number of runs of a side that a command lists.
+const NAMED_MAX: usize = 3;
 /// Largest number of devices that the name of a side in a title lists.
 const CALLED: usize = 2;
 
@@ -41,7 +43,7 @@ pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>,
         .map(|row| headline(lang, row))
         .collect();
     if versus.rows.is_empty() {
-        first.push(words.nothing.to_owned());
+        first.push(nothing(versus, words));
     } else if first.is_empty() && versus.rows.iter().any(|row| row.ratio.is_none()) {
         first.push(observed(versus, lang));
     } else if first.is_empty() {
@@ -196,9 +198,6 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
 pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let mut all = Vec::new();
-    if versus.rows.is_empty() {
-        return all;
-    }
     let known = |value: &str| {
         if value.is_empty() { words.unknown.to_owned() } else { fact_value(lang, value) }
     };
@@ -208,10 +207,14 @@ pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
         fill_in(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
     }));
     all.extend(versus.unmatched.iter().take(LISTED_MAX).map(|alone| {
-        fill_in(
-            words.alone,
-            &[("side", alone.side.to_uppercase()), ("load", unmatched(lang, alone))],
-        )
+        let text = if alone.invalid_elsewhere { words.invalid_elsewhere } else { words.alone };
+        let other = if alone.side == "a" { "B" } else { "A" };
+        let values = [
+            ("side", alone.side.to_uppercase()),
+            ("other", other.to_owned()),
+            ("load", unmatched(lang, alone)),
+        ];
+        fill_in(text, &values)
     }));
     let left = versus.differences.len().saturating_sub(LISTED_MAX)
         + versus.unmatched.len().saturating_sub(LISTED_MAX);
@@ -293,6 +296,11 @@ pub(super) fn short(name: &str) -> String {
     (if is_id { &name[..13] } else { name }).to_owned()
 }
 
+/// Why there is nothing to compare.
+fn nothing(versus: &Versus, words: &CompareWords) -> String {
+    if versus.share_loads { words.nothing } else { words.nothing_shared }.to_owned()
+}
+
 /// The load of a row as text.
 pub(super) fn load(lang: Lang, row: &VersusRow) -> String {
     load_in_words(lang, &row.profile, &row.profile_title, &row.step)
@@ -302,7 +310,7 @@ pub(super) fn load(lang: Lang, row: &VersusRow) -> String {
 pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     if versus.rows.is_empty() {
-        return vec![words.nothing.to_owned()];
+        return vec![nothing(versus, words)];
     }
     first_cells(versus, lang).into_iter().chain(versus_answer(versus, lang)).collect()
 }
@@ -342,6 +350,14 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
         all.extend(words.sides.iter().zip(commands).filter_map(|(side, command)| {
             Some(fill_in(words.repeat, &[("side", (*side).to_owned()), ("command", command?)]))
         }));
+        let sides = versus.sides.each_ref().map(|side| {
+            let ids = side.runs.iter().map(|id| short(id)).collect::<Vec<_>>().join(",");
+            (side.rerun_command.is_some() && side.runs.len() <= NAMED_MAX).then_some(ids)
+        });
+        if let [Some(a), Some(b)] = sides {
+            let command = format!("qdepth compare {a},ID {b},ID");
+            all.push(fill_in(words.repeat_then, &[("command", command)]));
+        }
     }
     all
 }

@@ -341,7 +341,7 @@ fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let back = parts(last, last.duration_ns / BACK_PARTS)
         .into_iter()
         .find(|(_, _, bytes, took)| *bytes as f64 / (*took as f64 / 1e9) >= wanted)
-        .map(|(end, ..)| number::duration(end as f64));
+        .map(|(end, ..)| format!("≤ {}", number::duration(end as f64)));
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let heads = view.words.columns;
     let table = Rows::from_items(points)

@@ -139,7 +139,7 @@ fn profiles(view: &View<'_>) -> String {
 /// States how many of the planned points were measured.
 fn point_count_text(view: &View<'_>) -> String {
     let words = view.words.summary;
-    let (measured, planned) = (view.points().count(), view.planned());
+    let (measured, planned) = (view.complete_points(), view.planned());
     if measured as u64 == planned as u64 {
         return counted(words.points_measured, measured);
     }
@@ -161,7 +161,7 @@ fn trust(view: &View<'_>) -> String {
     let points = view.points().count();
     let [a, b, c] = tables::grades(view);
     let heaviest = heaviest_findings(view);
-    let missing = view.planned().saturating_sub(points);
+    let missing = view.planned().saturating_sub(view.complete_points());
     let mut remarks = Vec::new();
     if missing > 0 {
         remarks.push(counted(words.missing, missing));

@@ -160,16 +160,10 @@ fn best_figure(best: Best) -> String {
     }
 }
 
-/// The worst grade of a run's points, with the number of points if only some are of grade C; empty
-/// without points.
-fn worst_grade(best: Best) -> String {
-    match best.grades {
-        [0, 0, 0] => String::new(),
-        [_, 0, 0] => "A".to_owned(),
-        [_, _, 0] => "B".to_owned(),
-        [0, 0, _] => "C".to_owned(),
-        [_, _, invalid] => format!("{invalid} C"),
-    }
+/// Number of points of each grade, for example `28 B, 2 C`; empty without points.
+fn grades(best: Best) -> String {
+    let counted = best.grades.into_iter().zip(["A", "B", "C"]).filter(|(count, _)| *count > 0);
+    counted.map(|(count, grade)| format!("{count} {grade}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints the list of runs, newest first. `runs` is ordered oldest first.
@@ -191,15 +185,16 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
             started.map(|letter| if letter == 'T' { ' ' } else { letter }).collect(),
             if is_whole { state } else { state + &points },
             run.plan.clone(),
-            format!("{} {}", best_figure(run.best), worst_grade(run.best)).trim().to_owned(),
+            best_figure(run.best),
+            grades(run.best),
             run.targets.join(", "),
         ]
     };
-    let headings = ["run", "started", "state", "plan", "best, grade", "targets"];
+    let headings = ["run", "started", "state", "plan", "best", "grades", "targets"];
     let mut table = table(&headings, runs.iter().rev().map(row).collect());
-    for (column, rank) in table.columns.iter_mut().zip([0, 2, 0, 1, 0, 1]) {
+    for (column, rank) in table.columns.iter_mut().zip([0, 2, 0, 1, 0, 0, 1]) {
         column.rank = rank;
-        if column.heading != "best, grade" {
+        if column.heading != "best" {
             column.align = Align::Text;
         }
     }

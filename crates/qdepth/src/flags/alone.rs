@@ -26,7 +26,7 @@ pub(crate) fn long_version() -> &'static str {
              built     {}, measuring code optimised at level {}{checks}\n\
              engines   {engines}\n\
              logbook   schema {SCHEMA_VERSION}, SQLite {}\n\
-             measures  as version {MEASUREMENT_VERSION} (figures of one version compare)",
+             figures   version {MEASUREMENT_VERSION} (comparable only within one version)",
             env!("CARGO_PKG_VERSION"),
             env!("QDEPTH_COMMIT"),
             env!("QDEPTH_BUILT"),

@@ -45,7 +45,7 @@ impl WearFlag {
 /// A size above 0.
 fn some_bytes(text: &str) -> Result<Bytes, String> {
     match text.parse::<Bytes>() {
-        Ok(Bytes(0)) => Err("there is nothing to measure in 0 bytes; for example 8GiB".to_owned()),
+        Ok(Bytes(0)) => Err("must be above 0, for example 8GiB".to_owned()),
         size => size.map_err(|error| error.to_string()),
     }
 }

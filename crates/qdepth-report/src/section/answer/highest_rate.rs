@@ -1,6 +1,7 @@
 //! The highest rate at latency limits, and the curve of latency over offered load behind it.
 
-use qdepth_record::AnswerEntry;
+use qdepth_measure::{Limit, Statistic};
+use qdepth_record::{AnswerEntry, LatencySummary};
 
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, Scale, Series};
@@ -47,14 +48,53 @@ fn of_target(view: &View<'_>, answer: &AnswerEntry) -> String {
         answer.limit.as_ref().filter(|_| answer.limits.len() > 1 || answer.answer == "never");
     values.extend(first.map(|first| ("limit", limit(first))));
     values.extend(answer.mean_in_flight.map(|mean| ("in_flight", number::three_digits(mean))));
-    let text = fill_in(template, &values);
+    let mut text = fill_in(template, &values);
+    if answer.answer == "unknown"
+        && let Some([met, exceeded]) = bracket(view, answer)
+    {
+        let ends = [("met", met), ("exceeded", exceeded)];
+        let ends = ends.map(|(name, rate)| (name, number::three_digits(rate)));
+        text = [text, fill_in(words.bracket, &ends)].join(view.words.gap);
+    }
     if !answer.generator_limits {
         return text;
     }
     [text.as_str(), words.generator].join(view.words.gap)
 }
 
-fn limit(limit: &qdepth_measure::Limit) -> String {
+/// Highest rate at which valid points meet all limits, and the lowest at which one exceeds a limit;
+/// `None` unless the first is lower.
+fn bracket(view: &View<'_>, answer: &AnswerEntry) -> Option<[f64; 2]> {
+    let meets = |point: &Point<'_>| {
+        let within = |limit: &Limit| {
+            Some(statistic_ns(point.latency(), limit.statistic)? <= limit.at_most.0 as f64)
+        };
+        answer.limits.iter().map(within).collect::<Option<Vec<bool>>>()
+    };
+    let (mut met, mut exceeded): (Option<f64>, Option<f64>) = (None, None);
+    for point in offers(view)?.into_iter().filter(|point| point.is_valid()) {
+        let rate = offered(point);
+        match meets(point) {
+            _ if point.record.target != answer.target => {}
+            Some(limits) if limits.iter().all(|is_within| *is_within) => {
+                met = Some(met.map_or(rate, |met| met.max(rate)));
+            }
+            Some(_) => exceeded = Some(exceeded.map_or(rate, |least| least.min(rate))),
+            None => {}
+        }
+    }
+    let (met, exceeded) = (met?, exceeded?);
+    (met < exceeded).then_some([met, exceeded])
+}
+
+fn statistic_ns(latency: &LatencySummary, statistic: Statistic) -> Option<f64> {
+    match statistic {
+        Statistic::Mean => latency.mean_ns,
+        Statistic::Quantile(quantile) => percentile_ns(latency, quantile),
+    }
+}
+
+fn limit(limit: &Limit) -> String {
     format!("{} ≤ {}", limit.statistic, number::duration(limit.at_most.0 as f64))
 }
 

@@ -126,6 +126,21 @@ impl Bandwidth {
         rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
     }
 
+    /// The best valid rate of each number of threads, with its transfer size.
+    pub(crate) fn best_by_threads(&self, direction: usize) -> Vec<(u32, (usize, Estimate))> {
+        let best = |threads: &u32| {
+            let sizes = 0..self.transfers.len();
+            let rates = sizes.filter_map(|transfer| {
+                let rate = self.rate(direction, transfer, *threads).filter(|rate| rate.valid)?;
+                Some((transfer, rate.mib_per_s))
+            });
+            let best =
+                rates.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
+            Some((*threads, best?))
+        };
+        self.threads.iter().filter_map(best).collect()
+    }
+
     /// The best valid rate of the first target alone, MiB/s; with a single target, its own best
     /// rate.
     pub(crate) fn baseline(&self, direction: usize) -> Option<f64> {

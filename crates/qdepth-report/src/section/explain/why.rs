@@ -7,7 +7,7 @@ use qdepth_record::TargetRecord;
 
 use crate::number::MIB;
 use crate::section::promised::link_limit;
-use crate::section::sweep::statements;
+use crate::section::sweep::statements::{self, Tail};
 use crate::view::{Load, Point, View};
 
 /// Utilisation of a part, or of a connection, from which it is the limit.
@@ -42,6 +42,8 @@ pub(crate) enum Resource {
     Controller,
     /// The data path within the device.
     Path,
+    /// The rate or throughput for which a volume is provisioned.
+    Provisioned,
 }
 
 impl Cause {
@@ -53,8 +55,9 @@ impl Cause {
             Self::Resource(Resource::Process, _) => 2,
             Self::Resource(Resource::Controller, _) => 3,
             Self::Resource(Resource::Path, _) => 4,
-            Self::Servers(_) => 5,
-            Self::Latency => 6,
+            Self::Resource(Resource::Provisioned, _) => 5,
+            Self::Servers(_) => 6,
+            Self::Latency => 7,
         }
     }
 
@@ -134,7 +137,7 @@ fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<
 }
 
 /// The parts of an emulated solid-state drive, each with the least share of the time that it is
-/// busy.
+/// busy, or the limits of an emulated volume with the least share in use.
 fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
     let alone = !storage.expression.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
     // Computer and device have parameters with the same names.
@@ -164,10 +167,17 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
         let data = (reads * read + (1.0 - reads) * write) * (1.0 + loss);
         Some(number("path_command_us")? + data)
     };
+    let provisioned = || {
+        // Above the provisioned rate, credits allow the burst rate.
+        let rates = [number("io_per_s")?, number("burst_io_per_s")?];
+        let rate = rates.into_iter().find(|rate| io_per_s <= *rate).unwrap_or(rates[1]);
+        Some((1e6 / rate).max(kib / 1024.0 * 1e6 / number("mb_s")?))
+    };
     let all = [
         (Resource::Process, process()),
         (Resource::Controller, controller()),
         (Resource::Path, path()),
+        (Resource::Provisioned, provisioned()),
     ];
     // The mix and the randomness of a load are averages over many requests, so a full utilisation
     // is reached only approximately.
@@ -191,7 +201,12 @@ fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause
     let served = top.summary.io_per_s.value / alone.value;
     // The largest value must lie where higher queue depths gave no more, or at the end of the
     // curve.
-    let is_last = statements::line(load, target).last()?.queue_depth == top.record.queue_depth;
+    let line = statements::line(load, target);
+    let is_last = line.last()?.queue_depth == top.record.queue_depth;
+    // Little's law explains a rate that stays, not one that falls.
+    if statements::line_statements(&line).is_some_and(|line| matches!(line.tail, Tail::Drops)) {
+        return None;
+    }
     if fewest >= LIMITING_SHARE * queue_depth && is_last {
         Some(Cause::Latency)
     } else if most <= OWN * queue_depth && most - fewest <= KNOWN * served {

@@ -82,14 +82,19 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
     all
 }
 
-/// Links whose limit the largest throughput comes close to.
+/// Links whose limit the largest throughput comes close to, unless something else limits it.
 fn links(view: &View<'_>) -> Vec<Fact> {
     let words = view.words.paper.practice;
     let link = |target: &qdepth_record::TargetRecord| {
         let limit = crate::section::promised::link_limit(target)?;
         let of_target =
             view.points().filter(|(_, p)| p.record.target == target.index && p.is_valid());
-        let largest = of_target.map(|(_, p)| p.mib_per_s.value).fold(0.0, f64::max);
+        let largest = of_target.map(|(load, p)| (load, p.mib_per_s.value));
+        let (load, largest) = largest.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let other = cause(view, load, target.index);
+        if other.is_some_and(|cause| !matches!(cause, Cause::Connection(_))) {
+            return None;
+        }
         let values = [
             ("target", target.name.clone()),
             ("value", number::three_digits(largest)),

@@ -4,7 +4,7 @@
 use crate::number;
 use crate::section::naming;
 use crate::section::sweep::statements::lead;
-use crate::view::{Load, Point, View};
+use crate::view::{Load, LoadPoint, Point, View};
 use crate::words::fill_in;
 
 /// The best and the worst of all loads: the highest and the lowest maximum in each unit (with
@@ -28,7 +28,25 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
         (!parts.is_empty()).then(|| fill_in(template, &values))
     };
     let both = [(whole, best), (words.worst, worst.collect())].into_iter().filter_map(sentence);
-    both.chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
+    let tied = ends.iter().flatten().filter_map(|(_, end)| tied(view, *end, every));
+    both.chain(tied).chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
+}
+
+/// The loads that the figures do not distinguish from the one at an end; `None` if there are none.
+fn tied(view: &View<'_>, end: LoadPoint<'_, '_>, every: bool) -> Option<String> {
+    let (load, point) = end;
+    let (low, high) = point.main().interval?;
+    let overlaps = |point: &Point<'_>| {
+        point.main().interval.is_some_and(|(own_low, own_high)| own_low <= high && own_high >= low)
+    };
+    let others = candidates(view, load.unit(), every);
+    let mut others: Vec<String> = others
+        .filter(|(other, point)| other.id != load.id && overlaps(point))
+        .map(|(other, _)| other.title.clone())
+        .collect();
+    others.dedup();
+    let values = [("profile", load.title.clone()), ("others", naming::names(view, others.clone()))];
+    (!others.is_empty()).then(|| fill_in(view.words.summary.tied, &values))
 }
 
 /// Mean latency at the lowest queue depth: the shortest and, if another is longer, the longest.
@@ -71,21 +89,24 @@ pub(crate) fn both_ends<T>(mut all: Vec<(f64, T)>) -> Vec<(f64, T)> {
 }
 
 /// Loads with the highest and the lowest maximum in a unit, and their points.
-fn ends<'v, 'a>(
+fn ends<'v, 'a>(view: &'v View<'a>, unit: &str, every: bool) -> Vec<(f64, LoadPoint<'v, 'a>)> {
+    both_ends(candidates(view, unit, every).map(|pair| (pair.1.main().value, pair)).collect())
+}
+
+/// The maxima of all loads in a unit; with `every`, all their valid points.
+fn candidates<'v, 'a>(
     view: &'v View<'a>,
     unit: &str,
     every: bool,
-) -> Vec<(f64, (&'v Load<'a>, &'v Point<'a>))> {
-    let of_unit = view.loads.iter().filter(|load| load.unit() == unit);
-    let candidates = of_unit.flat_map(|load| {
+) -> impl Iterator<Item = LoadPoint<'v, 'a>> {
+    view.loads.iter().filter(move |load| load.unit() == unit).flat_map(move |load| {
         let is_maximum = move |point: &Point<'_>| {
             let top = load.maximum(point.record.target);
             top.is_some_and(|top| top.record.index == point.record.index)
         };
         let points = load.points.iter().filter(move |point| point.is_valid());
         points.filter(move |point| every || is_maximum(point)).map(move |point| (load, point))
-    });
-    both_ends(candidates.map(|pair| (pair.1.main().value, pair)).collect())
+    })
 }
 
 /// Loads with the shortest and the longest mean latency at the lowest queue depth, with the

@@ -105,13 +105,13 @@ fn limited(results: &Results<'_>, target: usize, kind: usize, values: &Values, s
             let share = top.value * REQUEST / results.limits[target];
             assert!(share >= figure(&values["figure"]) / 100.0 && share > 0.9, "{sentence}");
         }
-        5 => {
+        6 => {
             let ends: Vec<f64> = values["figure"].split(" to ").map(figure).collect();
             let (low, high) = (ends[0], ends[ends.len() - 1]);
             assert!(served() >= 0.98 * low && served() <= 1.02 * high, "{sentence}: {}", served());
             assert!(served() <= queue_depth / 2.0, "{sentence}");
         }
-        6 => {
+        7 => {
             assert!(served() >= 0.9 * queue_depth, "{sentence}: {}", served());
             let last = results.curves[target].last().expect("points").0;
             assert!((f64::from(last) - queue_depth).abs() < 0.5, "{sentence}");

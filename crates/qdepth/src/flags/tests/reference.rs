@@ -410,8 +410,8 @@ fn plan_file_reference_matches_the_schema() {
         serde_json::from_str(include_str!("../../../schemas/plan.json")).expect("a JSON Schema");
     let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
                     Schema for editors, `qdepth plans standard` a plan to start from. \
-                    Unknown keys are errors. Missing values are decided when the plan is \
-                    resolved; the resolved plan (`qdepth plan --json`) contains all of them.\n\n\
+                    Unknown keys are errors. qdepth fills in missing values when it resolves \
+                    the plan; the resolved plan (`qdepth plan --json`) contains all of them.\n\n\
                     Times are texts, for example `\"500ms\"`, and so are sizes, for \
                     example `\"4KiB\"`.\n\n## Plan\n"
         .to_owned();
