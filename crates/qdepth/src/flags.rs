@@ -73,7 +73,7 @@ pub(crate) use trend::TrendOptions;
 pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) first: FirstOptions,
-    /// Replace files that qdepth did not write or that changed since
+    /// Replace output files that other programs wrote or changed
     #[arg(long, global = true, help_heading = "Output", hide_short_help = true)]
     pub(crate) replace: bool,
     /// Without a command: a first number for this directory in five seconds.
@@ -104,8 +104,8 @@ pub(crate) enum Command {
     /// Find the highest IOPS that keeps tail latency within a limit
     ///
     /// Offers I/Os at random moments (open loop) until the 95 % confidence interval of the rate is
-    /// within 2 %, or the time --within is up. Ctrl-C ends the search with the answer so far. Exit
-    /// status: 0 with an answer, 1 if no rate keeps the limits, 5 if that is unknown.
+    /// within 2 %, at most for --within. Ctrl-C ends the search with the answer so far. Exit
+    /// status: 0 with an answer, 1 if no rate meets the limits, 5 if that is unknown.
     Answer(Box<RunOptions>),
     /// Check whether storage is fast enough for an application
     ///
@@ -193,8 +193,7 @@ pub(crate) struct RunOptions {
     /// Print JSON instead of the table (qdepth schema run)
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write events as lines of JSON; - for standard output, without the table (qdepth schema
-    /// events)
+    /// Write events as JSON lines; - prints them instead of the table (qdepth schema events)
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) events: Option<PathBuf>,
     /// Print progress as plain lines, for screen readers and logs
@@ -217,7 +216,7 @@ pub(crate) struct RunOptions {
     /// Show the result of this emulated device next to each point, for example media:p3700-800gb
     #[arg(long, value_name = "DEVICE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<String>,
-    /// Repeat the run N times, and compare several targets
+    /// Repeat the run N times, and compare its targets
     ///
     /// N is a number, until=N% or until-steady.
     /// Runs are interleaved in blocks of random order. until=2%: until every difference is resolved
@@ -395,7 +394,7 @@ pub(crate) struct ShowOptions {
     /// Print the latency of one point over time
     #[arg(long, conflicts_with = "findings")]
     pub(crate) timeline: bool,
-    /// Point for --timeline, from 0 [default: the one with the longest p99.9]
+    /// Point for --timeline, from 0 [default: the one with the highest p99.9]
     #[arg(long, value_name = "N", conflicts_with_all = ["findings", "json"])]
     pub(crate) point: Option<u32>,
     #[command(flatten)]
@@ -412,12 +411,10 @@ pub(crate) struct ReproduceOptions {
     /// Write a page with the documents' diagrams: published points on emulated curves
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write the document again under this file name, with emulated next to published figures
+    /// Write an edition of the document as NAME, with emulated next to published figures
     #[arg(long, value_name = "NAME")]
     pub(crate) paper: Option<PathBuf>,
-    /// Formats of --paper
-    ///
-    /// Several are separated by commas.
+    /// Formats of --paper, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "html", requires = "paper")]
     pub(crate) format: Vec<Format>,
     /// Languages, one file for each

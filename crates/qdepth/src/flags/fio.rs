@@ -31,7 +31,7 @@ pub(crate) struct FioRun {
     /// Print the jobs as a plan and measure nothing
     #[arg(long)]
     pub(crate) convert: bool,
-    /// Replace files that qdepth did not write or that changed since
+    /// Replace output files that other programs wrote or changed
     #[arg(long)]
     pub(crate) replace: bool,
     /// Print no findings on standard error

@@ -28,7 +28,7 @@ pub(crate) struct InventoryOptions {
     /// Replace host name, serial numbers and UUIDs with pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Also record what was inspected, for --recorded elsewhere
+    /// Also write what was inspected to a file, for --recorded
     #[arg(long, value_name = "FILE", conflicts_with = "redact")]
     pub(crate) record: Option<PathBuf>,
     /// Inspect a recorded machine instead of this one
@@ -40,7 +40,7 @@ pub(crate) struct InventoryOptions {
 pub(crate) enum HostCommand {
     /// Measure the load generator's cost and maximum rate, or find a target's fastest engine
     Calibrate(CalibrateOptions),
-    /// Find what would disturb a measurement on this machine. Touches no storage
+    /// Find what would disturb a measurement; touches no storage
     ///
     /// Prints a remedy for each problem, and the smallest difference between runs that can be
     /// detected here.

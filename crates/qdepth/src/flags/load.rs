@@ -86,7 +86,7 @@ pub(crate) struct Load {
     pub(crate) file_size: Option<Bytes>,
     /// End a point at a 95 % CI of ±N %, or when steady
     ///
-    /// A CI takes at least 5 s. steady uses qdepth's rule, steady-snia SNIA's
+    /// A CI needs at least 5 s. steady uses qdepth's rule, steady-snia SNIA's
     /// (docs/method/steady.md).
     #[arg(long, value_name = "±N%|steady", help_heading = "Duration")]
     pub(crate) until: Option<EarlyEnd>,
@@ -189,7 +189,7 @@ pub(crate) struct Load {
         hide_short_help = true
     )]
     pub(crate) processes: Option<Vec<Numbers>>,
-    /// Array of the drives, another variant of the plan `devices`
+    /// Array of the drives: an extra variant of the plan `devices`
     #[arg(long, value_name = "TARGET", help_heading = "Comparisons", hide_short_help = true)]
     pub(crate) array: Vec<String>,
     #[command(flatten)]

@@ -35,8 +35,8 @@ pub(crate) struct FitOptions {
     pub(crate) output: PathBuf,
     /// Kind of drive: flash, disk, volume, network, memory [default: detected]
     ///
-    /// qdepth uses what the machine reports, or else the simplest kind that predicts the held-out
-    /// points best.
+    /// If the machine does not report the kind, qdepth uses the simplest one that predicts the
+    /// held-out points about as well as the best.
     #[arg(long)]
     pub(crate) kind: Option<Kind>,
     /// Print settings with the predicted rates: io.cost, io.max=N% or seastar

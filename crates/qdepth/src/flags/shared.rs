@@ -15,7 +15,7 @@ pub(crate) struct ConsentOptions {
     /// Allow qdepth to destroy all data on this device
     ///
     /// SERIAL is its serial number. Without --destroy, qdepth writes to no device. For a partition,
-    /// a device without a serial number or an existing file, the refusal prints the value.
+    /// a device without a serial number or an existing file, the refusal prints what to type.
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Consent file for non-interactive use: serial number, size and expiry
