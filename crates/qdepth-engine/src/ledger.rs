@@ -63,6 +63,8 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     /// A gap up to this length changes neither the longest gap nor a count.
     gap_known: Nanos,
     last_completion: Instant,
+    /// In an open loop: true if the last request that ended failed.
+    failed_last: bool,
     in_flight: u64,
     in_flight_since: Instant,
     /// Time integral of the requests in flight, I/O·ns.
@@ -112,6 +114,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             within: Instant(0),
             gap_known: Nanos::ZERO,
             last_completion: window_start,
+            failed_last: false,
             in_flight: 0,
             in_flight_since: start,
             in_flight_integral: 0,
@@ -173,7 +176,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     #[inline]
     pub(crate) fn issued(&mut self, count: u64) {
         // An open loop may have nothing in flight, which is not a pause of the storage.
-        if RESPONSE && self.in_flight == 0 {
+        if RESPONSE && self.in_flight == 0 && !self.failed_last {
             self.last_completion = self.last_completion.max(self.in_flight_since);
         }
         self.out.issued += count;
@@ -219,6 +222,9 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.within = if inside { self.window_end } else { Instant(0) };
         if inside {
             self.gap(at);
+        } else if RESPONSE && at >= self.window_end && self.last_completion < self.window_end {
+            // Its request was in flight up to the end of the window.
+            self.gap(self.window_end);
         }
         inside
     }
@@ -227,6 +233,9 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     #[inline(always)]
     pub(crate) fn completed(&mut self, direction: Direction, bytes: u64, stamps: Stamps) {
         let inside = self.advance(stamps.completed);
+        if RESPONSE {
+            self.failed_last = false;
+        }
         self.in_flight -= 1;
         if !inside {
             return self.outside(bytes, stamps);
@@ -266,6 +275,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     #[cold]
     pub(crate) fn failed(&mut self, direction: Direction, errno: i32, stamps: Stamps) {
         // A failure is not a completion, so it ends no gap.
+        self.failed_last = true;
         self.pass(stamps.completed);
         self.in_flight -= 1;
         self.beyond(stamps.issued, stamps.completed);
@@ -320,7 +330,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         if counted || (rest > Nanos::ZERO && end > self.window_start) {
             self.close(rest, seen);
         }
-        if !RESPONSE || self.in_flight > 0 {
+        if !RESPONSE || self.in_flight > 0 || self.failed_last {
             self.gap(end.max(self.last_completion));
         }
         self.out.duration = end.since(self.window_start);

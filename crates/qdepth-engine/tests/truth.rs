@@ -248,6 +248,17 @@ fn idle_open_loop_has_no_gap() {
 }
 
 #[test]
+fn failures_end_no_gap_of_an_open_loop() {
+    let service = Service::Fixed(Nanos::from_millis(1));
+    let mut target =
+        ScriptedTarget::new(1, service, 1).with_fault(Fault::Error { every: 1, errno: 5 });
+    let arrivals = Arrivals::Fixed { rate: 10.0 };
+    let outcome = run(&mut target, &point(4, arrivals, Nanos::from_secs(5)));
+    assert_eq!(outcome.completed(), 0);
+    near(outcome.longest_gap.0 as f64, 5e9, 0.05, "the gap");
+}
+
+#[test]
 fn failed_ios_are_counted_but_not_in_rates() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let point = point(8, Arrivals::Closed, Nanos::from_millis(500));

@@ -155,8 +155,8 @@ pub fn overlay_layers(mount: &Mount) -> Vec<PathBuf> {
         return Vec::new();
     }
     let options = || mount.options.split(',').filter_map(|option| option.split_once('='));
-    ["upperdir", "lowerdir", "lowerdir+", "datadir+", "workdir"]
-        .into_iter()
+    let keys = ["upperdir", "lowerdir", "lowerdir+", "datadir+", "workdir"];
+    keys.into_iter()
         .flat_map(|key| options().filter(move |(found, _)| *found == key))
         .flat_map(|(_, dirs)| dirs.split(':'))
         .filter(|dir| dir.starts_with('/'))
@@ -178,16 +178,26 @@ pub fn storing<'a>(system: &System, mounts: &'a [Mount], mount: &'a Mount) -> &'
 /// Largest number of stacked overlays that is followed; the kernel allows two.
 const DEEPEST: usize = 8;
 
-/// Paths of a file on an overlay in the layers that store it, the upper one first. Empty for a file
-/// on another file system, and if no layer is visible here.
-pub fn in_layers(system: &System, mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
-    let in_layer = |path: &PathBuf| {
-        let mount = holding(mounts, path)?;
-        let inner = join(&mount.root, path.strip_prefix(&mount.mount_point).ok()?);
-        let inner = inner.strip_prefix("/").unwrap_or(&inner).to_owned();
-        let stored = overlay_layers(mount).into_iter().map(|layer| join(&layer, &inner));
-        let mut visible = stored.filter(|stored| system.exists(stored) && stored != path);
-        visible.next()
+/// Paths that a file on an overlay may have in the layers that store it. A copy of its metadata may
+/// be in another layer than its data. Empty for a file on another file system.
+pub fn in_layers(mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = Vec::new();
+    let mut next = vec![path.to_owned()];
+    for _ in 0..DEEPEST {
+        let found = next.iter().flat_map(|path| in_layers_of_one(mounts, path));
+        next = found.filter(|path| !all.contains(path)).collect();
+        all.extend(next.clone());
+    }
+    all
+}
+
+fn in_layers_of_one(mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
+    let Some(mount) = holding(mounts, path).filter(|mount| mount.kind == "overlay") else {
+        return Vec::new();
     };
-    std::iter::successors(in_layer(&path.to_owned()), in_layer).take(DEEPEST).collect()
+    let inner = path.strip_prefix(&mount.mount_point).map(|below| join(&mount.root, below));
+    let Ok(inner) = inner else { return Vec::new() };
+    let inner = inner.strip_prefix("/").unwrap_or(&inner).to_owned();
+    let layers = overlay_layers(mount).into_iter();
+    layers.map(|layer| join(&layer, &inner)).filter(|stored| stored != path).collect()
 }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use crate::device_names::{serial, udev_property, wwid};
 use crate::loop_device::LoopHolds;
@@ -102,7 +102,7 @@ impl Stack {
         device: DeviceNumber,
         inode: u64,
     ) -> Self {
-        let stores = stores_of_file(system, mounts, path, Store::File { device, inode });
+        let stores = stores_of_file(system, mounts, path, device, inode);
         let ranges = stores.into_iter().map(ByteRange::whole).collect();
         Self { name: path.display().to_string(), ranges, unknown: None }
     }
@@ -217,11 +217,12 @@ impl Stack {
             let offset = sysfs::number_attribute(system, name, "loop/offset").unwrap_or(0);
             return match loop_store(system, name, &path) {
                 Backing::Nothing => Vec::new(),
-                Backing::Store(store) => {
+                Backing::Store(Store::File { device, inode }) => {
                     let mounts = mounts::own(system);
-                    let stores = stores_of_file(system, &mounts, Path::new(&path), store);
+                    let stores = stores_of_file(system, &mounts, Path::new(&path), device, inode);
                     stores.into_iter().map(|store| range.shifted(store, offset)).collect()
                 }
+                Backing::Store(store) => vec![range.shifted(store, offset)],
                 Backing::Unanswered | Backing::Unknown => {
                     self.unknown.get_or_insert(format!("/dev/{name}"));
                     Vec::new()
@@ -243,12 +244,30 @@ impl Stack {
     }
 }
 
-/// A file, and on an overlay the same file in the layer that stores it.
-fn stores_of_file(system: &System, mounts: &[Mount], path: &Path, store: Store) -> Vec<Store> {
-    let layers = mounts::in_layers(system, mounts, path);
-    let below = layers.iter().filter_map(|path| store_at(system, path.to_str()?));
-    let is_file = matches!(store, Store::File { .. });
-    std::iter::once(store).chain(below.filter(|_| is_file)).collect()
+/// A file, and on an overlay the same file in the layers that store it.
+fn stores_of_file(
+    system: &System,
+    mounts: &[Mount],
+    path: &Path,
+    device: DeviceNumber,
+    inode: u64,
+) -> Vec<Store> {
+    let mut all = vec![Store::File { device, inode }];
+    // An overlay has no device of its own.
+    if device.major == 0 {
+        // Must not ask a server that may not answer.
+        let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT | AtFlags::SYMLINK_NOFOLLOW;
+        for path in mounts::in_layers(mounts, path) {
+            let wanted = StatxFlags::TYPE | StatxFlags::INO;
+            let Ok(found) = statx(CWD, system.path(path), flags, wanted) else { continue };
+            if FileType::from_raw_mode(found.stx_mode.into()).is_file() {
+                let (major, minor) = (found.stx_dev_major, found.stx_dev_minor);
+                let device = DeviceNumber { major, minor };
+                all.push(Store::File { device, inode: found.stx_ino });
+            }
+        }
+    }
+    all
 }
 
 /// Serial number or world-wide name of a device.

@@ -171,6 +171,32 @@ fn file_system_with_files_is_not_wiped() {
     }
 }
 
+#[test]
+fn files_in_any_subvolume_are_found() {
+    let Some(bench) = bench("subvolumes").filter(|_| has("mkfs.btrfs")) else { return };
+    let device = bench.device(256 * MIB);
+    let (at, path) = (bench.mount_place(), bench.fresh("undo.jsonl"));
+    let node = device.display();
+    let steps =
+        format!("[[prepare]]\nstep = \"file-system\"\nkind = \"btrfs\"\ndevice = \"{node}\"\n");
+    let steps = read(&steps).unwrap();
+    let mut devices = Devices::find(&bench.system, &base_devices(&steps)).unwrap();
+    devices.keep(&bench.system).unwrap();
+    let mut journal = Journal::open(&path).unwrap();
+    apply(&bench.system, &steps[0], &mut devices, &mut journal, Watch::SILENT).unwrap();
+    drop((devices, journal));
+    sh(&format!(
+        "mount {node} {at} && cd {at} && btrfs subvolume create data && touch data/thesis.tex && \
+         btrfs subvolume create empty && btrfs subvolume set-default empty && cd / && umount {at}"
+    ))
+    .unwrap();
+    let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
+    let [UndoResult::Failed(_, why)] = &told[..] else { panic!("{told:?}") };
+    assert!(why.to_string().contains("still contains files"), "{why}");
+    sh(&format!("mount -o subvol=data {node} {at} && test -e {at}/thesis.tex && umount {at}"))
+        .unwrap();
+}
+
 /// What lies below a file system with files is left, too.
 #[test]
 fn partition_with_files_is_not_removed() {
@@ -195,7 +221,13 @@ fn partition_with_files_is_not_removed() {
     sh(&format!("mount {node}p1 {at} && touch {at}/thesis.tex && umount {at}")).unwrap();
     let before = checksum(&image);
     let undo = || undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
-    for _ in 0..2 {
+    // The partition is there, or is no longer known to the kernel.
+    for (accident, first) in [
+        ("true".to_owned(), "`thesis.tex`"),
+        (format!("partx -d {node}"), "is inactive or was replaced"),
+        (format!("partx -a {node}"), "`thesis.tex`"),
+    ] {
+        sh(&accident).unwrap();
         let told = undo();
         assert_eq!(told.len(), 2, "{told:?}");
         let why = told.iter().map(|undone| match undone {
@@ -203,7 +235,7 @@ fn partition_with_files_is_not_removed() {
             other => panic!("{other:?}"),
         });
         let why: Vec<String> = why.collect();
-        assert!(why[0].contains("`thesis.tex`") && why[1].contains("was left"), "{why:?}");
+        assert!(why[0].contains(first) && why[1].contains("was left"), "{why:?}");
         assert_eq!(checksum(&image), before);
     }
     sh(&format!("mount {node}p1 {at} && rm {at}/thesis.tex && umount {at}")).unwrap();

@@ -1,5 +1,6 @@
 //! Later changes to runs: notes, retractions, merging, pruning.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
@@ -102,7 +103,7 @@ impl Logbook {
                 merged.known += 1;
                 merged.remarks += self.merge_remarks(other, number, &id)?;
                 if !alive.contains(&id) {
-                    merged.points += self.merge_points(other, number, &id)?;
+                    self.merge_points(other, number, &id, &mut merged)?;
                 }
                 continue;
             }
@@ -151,37 +152,51 @@ impl Logbook {
         Ok(remarks.len() as u64)
     }
 
-    /// Adds the points that an incomplete run lacks here. Returns their number.
-    fn merge_points(&mut self, other: &Self, number: i64, id: &str) -> Result<u64> {
+    /// Adds the points that an incomplete run lacks here.
+    fn merge_points(
+        &mut self,
+        other: &Self,
+        number: i64,
+        id: &str,
+        merged: &mut Merged,
+    ) -> Result<()> {
         let what = "reading the points to merge";
         let state = read::state(&self.connection, id).map_err(doing(&self.path, what))?;
         let is_open = state.is_some_and(|(_, state)| state != RunState::Complete);
-        if !is_open || self.alive().iter().any(|alive| alive == id) {
-            return Ok(0);
+        if !is_open || self.alive().contains(id) {
+            return Ok(());
         }
-        let whole = other.whole(number, id).map_err(doing(&other.path, what))?;
-        let Ok((there, points)) = whole else { return Ok(0) };
+        let (there, damage) =
+            check::run(&other.connection, number).map_err(doing(&other.path, what))?;
+        let points =
+            check::points(&other.connection, number, id).map_err(doing(&other.path, what))?;
+        merged.damaged.extend(points.damaged);
+        if let Some(damage) = damage {
+            merged.damaged.push(damage);
+            return Ok(());
+        }
         let own = self.resolve(id)?.0;
-        let (here, _) = check::run(&self.connection, own).map_err(doing(&self.path, what))?;
-        let is_same = (&here.plan_hash, &here.started_at) == (&there.plan_hash, &there.started_at);
-        let mut missing = Vec::new();
-        for (_, point) in points.iter().filter(|(_, point)| is_same && !point.is_cut_short()) {
-            let measured = is_measured(&self.connection, own, point.index);
-            if !measured.map_err(doing(&self.path, what))? {
-                missing.push(point);
-            }
-        }
-        if missing.is_empty() {
-            return Ok(0);
-        }
+        let added = Cell::new(0);
         self.write("adding points", |transaction, _| {
-            for point in &missing {
-                let attempt = read::attempt_max(transaction, own, point.index)?.saturating_add(1);
-                write::point(transaction, own, attempt, point)?;
+            added.set(0);
+            let (here, _) = check::run(transaction, own)?;
+            let is_same =
+                (&here.plan_hash, &here.started_at) == (&there.plan_hash, &there.started_at);
+            let all = points.attempts.iter().map(|attempt| &attempt.point);
+            for point in all.filter(|point| is_same && !point.is_cut_short()) {
+                if !is_measured(transaction, own, point.index)? {
+                    let attempt = read::attempt_max(transaction, own, point.index)?;
+                    write::point(transaction, own, attempt.saturating_add(1), point)?;
+                    added.set(added.get() + 1);
+                }
             }
-            Ok(headlines::recount(transaction, own)?)
+            if added.get() > 0 {
+                headlines::recount(transaction, own)?;
+            }
+            Ok(())
         })?;
-        Ok(missing.len() as u64)
+        merged.points += added.get();
+        Ok(())
     }
 
     /// Stores a certificate.

@@ -50,6 +50,7 @@ pub struct UntilSteady {
 
 /// Conditions that end a point; the first that is met applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stop {
     /// Length of the measured window.
     pub duration_ns: u64,

@@ -87,7 +87,8 @@ fn segments_are_long_enough_for_deep_queues() {
     }
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
-    let plan = PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\nsegments = 5");
+    let plan =
+        PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\ninterleaved_segments = 5");
     workspace.write("segments.toml", &plan);
     let words =
         format!("run segments.toml {} --read-only --json --no-report", served.file.display());

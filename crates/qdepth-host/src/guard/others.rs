@@ -91,7 +91,8 @@ fn no_writers_but(
         return Ok(());
     }
     let own = std::process::id().to_string();
-    let mut writers = Writers { system, stack, known: BTreeMap::new(), mounts: Vec::new() };
+    let mut writers =
+        Writers { system, stack, known: BTreeMap::new(), namespace: None, mounts: Vec::new() };
     for process in numbered(Path::new("/proc")).filter(|process| *process != own) {
         let Some(access) = writers.access(&process) else { continue };
         if is_kept_apart(&process) {
@@ -155,14 +156,16 @@ struct Writers<'a> {
     stack: &'a Stack,
     /// Devices examined so far: true if they share bytes with the stack.
     known: BTreeMap<DeviceNumber, bool>,
-    /// Mounts in the namespace of the current process.
+    /// Mount namespace of the current process.
+    namespace: Option<PathBuf>,
+    /// Mounts in it, if there is an overlay among them.
     mounts: Vec<Mount>,
 }
 
 impl Writers<'_> {
     /// Way in which a process can write to the stack; `None` if it cannot.
     fn access(&mut self, process: &str) -> Option<Access> {
-        self.mounts = mounts::of_process(self.system, process);
+        self.find_mounts(process);
         let process = Path::new("/proc").join(process);
         // Threads may have their own descriptors, and the first thread may have ended.
         let tasks = process.join("task");
@@ -173,6 +176,20 @@ impl Writers<'_> {
             }
         }
         self.by_mapping(&process).then_some(Access::Mapped)
+    }
+
+    /// Reads the mounts of a process's namespace, once for each namespace.
+    fn find_mounts(&mut self, process: &str) {
+        let namespace = self.system.read_link(format!("/proc/{process}/ns/mnt")).ok();
+        if namespace.is_some() && namespace == self.namespace {
+            return;
+        }
+        self.namespace = namespace;
+        self.mounts = mounts::of_process(self.system, process);
+        // Only files on overlays have other identities.
+        if self.mounts.iter().all(|mount| mount.kind != "overlay") {
+            self.mounts.clear();
+        }
     }
 
     fn by_descriptor(&mut self, table: &Path) -> Option<Access> {

@@ -153,8 +153,7 @@ fn reset_with(system: &System, step: &Step) -> Option<Undo> {
 pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<UndoResult>> {
     let (mut outcomes, mut left) = (Vec::new(), LeftDevices::default());
     for (id, entry) in journal.open_entries()? {
-        let outcome = left.above(system, &entry).unwrap_or_else(|| take_back(system, &entry));
-        left.add(system, &entry, &outcome);
+        let outcome = left.undo(system, &entry, || take_back(system, &entry));
         if !matches!(outcome, UndoResult::Failed(..)) {
             journal.undone(id)?;
         }
@@ -194,7 +193,10 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
         Condition::Mounted { at, device } => mounted(system, entry, at, found(device)),
         Condition::Group { group, on } => {
             let devices: Vec<Option<DevicePresence>> = on.iter().map(found).collect();
-            lies_on(system, group, &devices)
+            match foreign_volume(system, entry, group) {
+                Some(why) => UndoState::ChangedByOther(why),
+                None => lies_on(system, group, &devices),
+            }
         }
         Condition::Succeeds { tool, words } => {
             let strange = words.iter().find_map(|word| match word {
@@ -277,6 +279,18 @@ fn mounted(
             top.source
         )),
     }
+}
+
+/// A volume of a group that the preparation did not make.
+fn foreign_volume(system: &System, entry: &Entry, group: &Name) -> Option<String> {
+    let words = ["--noheadings", "-o", "lv_name", group.as_str()];
+    let volumes = system.run(&Tool::Vgs.name(), &words).ok()?.stdout;
+    let is_ours = |name: &str| {
+        let path = format!("/dev/{}/{name}", group.as_str());
+        entry.devices.keys().any(|node| node.as_str() == path)
+    };
+    let other = volumes.lines().map(str::trim).find(|name| !name.is_empty() && !is_ours(name))?;
+    Some(format!("the volume group {} also has the volume {other}", group.as_str()))
 }
 
 /// Checks that a volume group exists and uses no other devices than these.

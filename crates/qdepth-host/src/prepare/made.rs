@@ -138,6 +138,10 @@ fn first_name_on(system: &System, node: &str) -> io::Result<Option<String>> {
     let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_flag(&context, "ro")?;
     fsconfig_set_string(&context, "source", node)?;
+    if kind == "btrfs" {
+        // The root of all subvolumes, not the one that is mounted by default.
+        fsconfig_set_string(&context, "subvolid", "5")?;
+    }
     fsconfig_create(&context)?;
     let safely = MountAttrFlags::MOUNT_ATTR_RDONLY
         | MountAttrFlags::MOUNT_ATTR_NOSUID
@@ -167,39 +171,96 @@ fn names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
 /// Devices that an undo left as they are. What lies below them is left, too: removing a volume or
 /// an array would remove what somebody put on it.
 #[derive(Default)]
-pub(super) struct LeftDevices(Vec<(Stack, bool)>);
+pub(super) struct LeftDevices(Vec<LeftDevice>);
+
+struct LeftDevice {
+    name: String,
+    /// Kernel names of the device and everything below it.
+    all: Vec<String>,
+    stays_in_journal: bool,
+}
 
 impl LeftDevices {
-    /// Adds the device that an action would have wiped, if it was not.
-    pub(super) fn add(&mut self, system: &System, entry: &Entry, outcome: &UndoResult) {
+    /// Undoes an entry by `take_back`, unless it would affect what lies above its devices.
+    pub(super) fn undo(
+        &mut self,
+        system: &System,
+        entry: &Entry,
+        take_back: impl FnOnce() -> UndoResult,
+    ) -> UndoResult {
+        let hidden = hidden(system, entry);
+        let outcome = match (self.above(system, entry), &hidden) {
+            (Some(outcome), _) => outcome,
+            (None, Some((left, remedy))) => {
+                let found = format!("{} is inactive or was replaced", left.name);
+                let why = format!("{found}, so it is unknown if it contains files. {remedy}");
+                UndoResult::Failed(entry.undo.action.text(), io::Error::other(why))
+            }
+            (None, None) => take_back(),
+        };
         let stays_in_journal = match outcome {
             UndoResult::Left(..) => false,
             UndoResult::Failed(..) => true,
-            UndoResult::Done(_) | UndoResult::Nothing(_) => return,
+            UndoResult::Done(_) | UndoResult::Nothing(_) => return outcome,
         };
         let device = wiped(&entry.undo.action).and_then(|node| entry.devices.get(node));
-        if let Some(name) = device.and_then(|device| name(system, device)) {
-            self.0.push((Stack::of_device(system, &name), stays_in_journal));
-        }
+        let here = device.and_then(|device| name(system, device)).map(|name| {
+            let stack = Stack::of_device(system, &name);
+            let all = stack.devices().map(str::to_owned).collect();
+            LeftDevice { name: stack.name, all, stays_in_journal }
+        });
+        self.0.extend(here.or(hidden.map(|(left, _)| left)));
+        outcome
     }
 
     /// Result of an action on a device below one that was left; `None` if there is none.
-    pub(super) fn above(&self, system: &System, entry: &Entry) -> Option<UndoResult> {
+    fn above(&self, system: &System, entry: &Entry) -> Option<UndoResult> {
         let action = &entry.undo.action;
         if matches!(action, Action::Set(_)) {
             return None;
         }
         let own: Vec<String> =
             entry.devices.values().filter_map(|device| name(system, device)).collect();
-        let is_below =
-            |stack: &Stack| stack.devices().any(|name| own.iter().any(|own| own == name));
-        let (stack, stays_in_journal) = self.0.iter().find(|(stack, _)| is_below(stack))?;
-        let (text, why) = (action.text(), format!("{} on it was left as it is", stack.name));
-        Some(if *stays_in_journal {
-            UndoResult::Failed(text, io::Error::other(why))
-        } else {
-            UndoResult::Left(text, why)
+        let is_below = |left: &&LeftDevice| own.iter().any(|name| left.all.contains(name));
+        let left = self.0.iter().find(is_below)?;
+        let (text, why) = (action.text(), format!("{} on it was left as it is", left.name));
+        Some(match left.stays_in_journal {
+            true => UndoResult::Failed(text, io::Error::other(why)),
+            false => UndoResult::Left(text, why),
         })
+    }
+}
+
+/// A device that a step made and that cannot be examined now, although those below it still hold
+/// something: an inactive volume or array, or one with another name. With what to do about it.
+fn hidden(system: &System, entry: &Entry) -> Option<(LeftDevice, String)> {
+    let device = entry.devices.get(wiped(&entry.undo.action)?)?;
+    let DeviceReference::Made { node, .. } = device else { return None };
+    if name(system, device).is_some() {
+        return None;
+    }
+    let mut below = Vec::new();
+    bases(system, device, &mut below);
+    below.retain(|(device, _)| contents(system, device).is_none_or(|found| !found.is_empty()));
+    let (_, first) = below.first()?;
+    let remedy = format!(
+        "Activate it under its name and undo again; if everything on it may be lost, run `wipefs \
+         -a /dev/{first}`"
+    );
+    let all = below.into_iter().map(|(_, name)| name).collect();
+    Some((LeftDevice { name: node.clone(), all, stays_in_journal: true }, remedy))
+}
+
+/// Adds the present devices on which a device was made.
+fn bases<'a>(
+    system: &System,
+    device: &'a DeviceReference,
+    all: &mut Vec<(&'a DeviceReference, String)>,
+) {
+    let DeviceReference::Made { on, .. } = device else { return };
+    for below in on {
+        all.extend(name(system, below).map(|name| (below, name)));
+        bases(system, below, all);
     }
 }
 

@@ -63,7 +63,7 @@ pub struct Versus {
     pub history_runs: u32,
     /// Figures that both sides have, in the order of the plan.
     pub rows: Vec<VersusRow>,
-    /// True if both sides measured at least one load, validly or not.
+    /// True if the sides have at least one load in common, valid or not.
     pub share_loads: bool,
     /// Loads with a valid point on one side only.
     pub unmatched: Vec<VersusUnmatched>,
@@ -142,7 +142,7 @@ pub struct VersusRow {
     pub more_runs: Option<u32>,
 }
 
-/// A load that only one side has.
+/// A load with a valid point on one side only.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersusUnmatched {
     /// `a` or `b`.

@@ -355,7 +355,11 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
             (side.rerun_command.is_some() && side.runs.len() <= NAMED_MAX).then_some(ids)
         });
         if let [Some(a), Some(b)] = sides {
-            let command = format!("qdepth compare {a},ID {b},ID");
+            let same = versus.sides[0].rerun_command == versus.sides[1].rerun_command;
+            let command = match same {
+                true => format!("qdepth compare {a},ID {b}"),
+                false => format!("qdepth compare {a},ID_A {b},ID_B"),
+            };
             all.push(fill_in(words.repeat_then, &[("command", command)]));
         }
     }

@@ -50,10 +50,11 @@ fn of_target(view: &View<'_>, answer: &AnswerEntry) -> String {
     values.extend(answer.mean_in_flight.map(|mean| ("in_flight", number::three_digits(mean))));
     let mut text = fill_in(template, &values);
     if answer.answer == "unknown"
-        && let Some([met, exceeded]) = bracket(view, answer)
+        && let Some(ends) = bracket(view, answer).map(|ends| ends.map(number::three_digits))
+        && let [met, exceeded] = ends
+        && met != exceeded
     {
         let ends = [("met", met), ("exceeded", exceeded)];
-        let ends = ends.map(|(name, rate)| (name, number::three_digits(rate)));
         text = [text, fill_in(words.bracket, &ends)].join(view.words.gap);
     }
     if !answer.generator_limits {

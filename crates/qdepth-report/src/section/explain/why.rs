@@ -168,10 +168,12 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
         Some(number("path_command_us")? + data)
     };
     let provisioned = || {
-        // Above the provisioned rate, credits allow the burst rate.
-        let rates = [number("io_per_s")?, number("burst_io_per_s")?];
-        let rate = rates.into_iter().find(|rate| io_per_s <= *rate).unwrap_or(rates[1]);
-        Some((1e6 / rate).max(kib / 1024.0 * 1e6 / number("mb_s")?))
+        // With credits, the limit changes within a point.
+        let rate = number("io_per_s").filter(|rate| number("burst_io_per_s") <= Some(*rate))?;
+        let each = (1e6 / rate).max(kib / 1024.0 * 1e6 / number("mb_s")?);
+        // Separate limits for reads and writes.
+        let is_apart = number("limits_apart").is_some_and(|apart| apart >= 0.5);
+        Some(if is_apart { each * reads.max(1.0 - reads) } else { each })
     };
     let all = [
         (Resource::Process, process()),

@@ -28,16 +28,38 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
         (!parts.is_empty()).then(|| fill_in(template, &values))
     };
     let both = [(whole, best), (words.worst, worst.collect())].into_iter().filter_map(sentence);
-    let tied = ends.iter().flatten().filter_map(|(_, end)| tied(view, *end, every));
+    let tied = ends.iter().flat_map(|ends| ties(view, ends, every));
     both.chain(tied).chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
 }
 
-/// The loads that the figures do not distinguish from the one at an end; `None` if there are none.
-fn tied(view: &View<'_>, end: LoadPoint<'_, '_>, every: bool) -> Option<String> {
+/// Sentences on loads that the figures do not distinguish from those at the ends.
+fn ties(view: &View<'_>, ends: &[(f64, LoadPoint<'_, '_>)], every: bool) -> Vec<String> {
+    let tied = |index: usize| {
+        let (_, (load, point)) = ends.get(index)?;
+        let others = tied(view, (load, point), every);
+        (!others.is_empty()).then_some((load, others))
+    };
+    let (best, mut worst) = (tied(0), tied(1));
+    // The same pair is stated once.
+    if let (Some((best, others)), Some((load, mirrored))) = (&best, &mut worst) {
+        mirrored.retain(|title| *title != best.title || !others.contains(&load.title));
+    }
+    let sentence = |(load, others): (&&Load<'_>, Vec<String>)| {
+        let values = [("profile", load.title.clone()), ("others", naming::names(view, others))];
+        fill_in(view.words.summary.tied, &values)
+    };
+    best.into_iter().chain(worst.filter(|(_, others)| !others.is_empty())).map(sentence).collect()
+}
+
+/// The loads that the figures on the same target do not distinguish from the one at an end.
+fn tied(view: &View<'_>, end: LoadPoint<'_, '_>, every: bool) -> Vec<String> {
     let (load, point) = end;
-    let (low, high) = point.main().interval?;
-    let overlaps = |point: &Point<'_>| {
-        point.main().interval.is_some_and(|(own_low, own_high)| own_low <= high && own_high >= low)
+    let Some((low, high)) = point.main().interval else { return Vec::new() };
+    let overlaps = |other: &Point<'_>| {
+        let is_alike = other.record.target == point.record.target
+            && (!every || other.record.queue_depth == point.record.queue_depth);
+        let interval = other.main().interval.filter(|_| is_alike);
+        interval.is_some_and(|(own_low, own_high)| own_low <= high && own_high >= low)
     };
     let others = candidates(view, load.unit(), every);
     let mut others: Vec<String> = others
@@ -45,8 +67,7 @@ fn tied(view: &View<'_>, end: LoadPoint<'_, '_>, every: bool) -> Option<String> 
         .map(|(other, _)| other.title.clone())
         .collect();
     others.dedup();
-    let values = [("profile", load.title.clone()), ("others", naming::names(view, others.clone()))];
-    (!others.is_empty()).then(|| fill_in(view.words.summary.tied, &values))
+    others
 }
 
 /// Mean latency at the lowest queue depth: the shortest and, if another is longer, the longest.
