@@ -206,11 +206,12 @@ impl Search {
     /// The answer that the probes so far give.
     pub fn answer(&self) -> Answer {
         match ends(&self.enclosing, &self.allowed) {
-            (None, Some(lowest)) if self.is_clearly_exceeded(std::iter::once(lowest), None) => {
-                Answer::ExceededAtLowest {
-                    lowest: lowest.rate,
-                    limit: worst(lowest, &self.allowed).1,
-                }
+            // The lowest rates may have too few requests.
+            (None, Some(_)) => {
+                self.clearly_exceeded().map_or(Answer::Unknown, |probe| Answer::ExceededAtLowest {
+                    lowest: probe.rate,
+                    limit: worst(probe, &self.allowed).1,
+                })
             }
             (Some(highest), None) if highest.rate >= ENDS[1] * self.reached => {
                 Answer::MetAtHighest { highest: highest.rate }
@@ -218,6 +219,13 @@ impl Search {
             (Some(_), Some(_)) => self.surrounded().unwrap_or(Answer::Unknown),
             _ => Answer::Unknown,
         }
+    }
+
+    /// The lowest enclosing probe that by itself exceeds a limit by more than chance explains.
+    fn clearly_exceeded(&self) -> Option<&Probed> {
+        usable(&self.enclosing)
+            .filter(|probe| self.is_clearly_exceeded(std::iter::once(*probe), None))
+            .min_by(|a, b| a.rate.total_cmp(&b.rate))
     }
 
     /// The rates of the two enclosing probes that are nearest to the answer.

@@ -71,7 +71,7 @@ fn grades(view: &View<'_>) -> Option<String> {
         sentences.push(format!("Run: {}.", titles(&of_run)));
     }
     if !wrong.is_empty() {
-        sentences.push(format!("Grade C: {}.", titles(&wrong)));
+        sentences.push(format!("Invalid (grade C): {}.", titles(&wrong)));
     }
     if !remarks.is_empty() {
         let line = |named: usize| {
@@ -90,6 +90,9 @@ fn grades(view: &View<'_>) -> Option<String> {
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let (few, many) = (load.points.first()?, load.points.last()?);
+    if !few.is_valid() || !many.is_valid() {
+        return None;
+    }
     let shares = Shares::new(Measured::from_point(few)?, Measured::from_point(many)?)?;
     // All of these loads only read; the table shows the read share.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
@@ -132,11 +135,11 @@ struct Shares {
     alone_ns: f64,
     /// Mean latency at the high queue depth, nanoseconds.
     among_ns: f64,
-    /// True if the rate at the high queue depth is clearly lower than at queue depth 1.
-    falls: bool,
+    /// Rate at the high queue depth, relative to that at queue depth 1.
+    growth: f64,
 }
 
-/// Ratio of rates below which a rate falls.
+/// Ratio of rates below which a rate falls, and above whose inverse it rises.
 const FALLING: f64 = 0.95;
 
 impl Shares {
@@ -147,7 +150,7 @@ impl Shares {
         measured.then_some(Self {
             alone_ns: few.mean_ns,
             among_ns: many.mean_ns,
-            falls: many.io_per_s < FALLING * few.io_per_s,
+            growth: many.io_per_s / few.io_per_s,
         })
     }
 
@@ -173,8 +176,11 @@ impl Shares {
             let limit = "limited by latency; a higher QD would be faster";
             return format!("{head}, {waiting} of it waiting: {limit}");
         }
-        if self.falls {
+        if self.growth < FALLING {
             return format!("{head}: fewer IOPS than at QD 1, so I/Os slow one another down");
+        }
+        if self.growth * FALLING < 1.0 {
+            return format!("{head}: no more IOPS than at QD 1, so more I/Os only wait");
         }
         // By Little's law, the number of I/Os in service is the high rate times the time of a
         // single I/O.
@@ -218,7 +224,10 @@ mod tests {
         let doubted = text(&points);
         assert_eq!(doubted, "Grade B: Blocks were read that were never written; 2 more.");
         points[0].findings.push(Finding::invalid(Code::ImplausiblyFast));
-        assert!(text(&points).starts_with("Grade C: Too fast to be storage. Grade B: Blocks "));
+        assert!(
+            text(&points)
+                .starts_with("Invalid (grade C): Too fast to be storage. Grade B: Blocks ")
+        );
         for point in &mut points {
             point.findings = vec![Finding::remark(Code::IntervalNotAvailable)];
         }
@@ -238,7 +247,10 @@ mod tests {
         let shares = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
         let sentence = shares.sentence(32, false);
-        assert!(sentence.contains("about 1.00 I/Os at a time"), "{sentence}");
+        assert!(sentence.contains("no more IOPS than at QD 1"), "{sentence}");
+        // Four servers.
+        let sentence = Shares::new(at(1, 10_000.0), at(32, 40_000.0)).unwrap().sentence(32, false);
+        assert!(sentence.contains("about 4.00 I/Os at a time"), "{sentence}");
         assert!(sentence.contains("limited by device parallelism"), "{sentence}");
     }
 

@@ -248,7 +248,7 @@ pub fn versus(
     };
     Versus {
         schema: VersusSchema { name: "qdepth-compare", version: VERSION },
-        sides: [a, b].map(side),
+        sides: sides(a, b),
         emulated: a.runs.iter().chain(b.runs).any(|run| run.run.emulated),
         threshold,
         history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
@@ -333,26 +333,37 @@ fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
     }
 }
 
-fn side(side: Side<'_>) -> VersusSide {
+/// A seed that none of these runs has.
+fn next_seed<'a>(runs: impl Iterator<Item = &'a Document>) -> u64 {
+    let seeds = runs.filter_map(|run| run.run.seed.parse::<u64>().ok());
+    seeds.max().map_or(1, |seed| seed.saturating_add(1))
+}
+
+/// Both sides. Emulated runs with the same seed are the same run, so a new one on either side gets
+/// a seed that no run has.
+fn sides(a: Side<'_>, b: Side<'_>) -> [VersusSide; 2] {
+    let next = next_seed(a.runs.iter().chain(b.runs));
+    let is_other = rerun_command(a.runs, 0) != rerun_command(b.runs, 0);
+    [side(a, next), side(b, next.saturating_add(u64::from(is_other)))]
+}
+
+fn side(side: Side<'_>, seed: u64) -> VersusSide {
     let Side { name, runs } = side;
     VersusSide {
         name: name.to_owned(),
         storage: unique(runs.iter().flat_map(storage)),
         mixes: unique(runs.iter().map(|run| storage(run).collect::<Vec<_>>())).len() > 1,
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
-        rerun_command: rerun_command(runs),
+        rerun_command: rerun_command(runs, seed),
     }
 }
 
-/// Command for one more run of a side. Emulated runs with the same seed are the same run, so it
-/// gets the next seed.
-fn rerun_command(runs: &[Document]) -> Option<String> {
+/// Command for one more run of a side; an emulated one gets this seed.
+fn rerun_command(runs: &[Document], seed: u64) -> Option<String> {
     let first = runs.first()?;
     let again = first.fact(RunRecord::COMMAND)?;
-    let seed = |run: &Document| run.run.seed.parse::<u64>().ok();
-    let next = runs.iter().filter_map(seed).max()?.checked_add(1)?;
     match again.rsplit_once(" --seed ") {
-        Some((command, _)) if first.run.emulated => Some(format!("{command} --seed {next}")),
+        Some((command, _)) if first.run.emulated => Some(format!("{command} --seed {seed}")),
         _ => Some(again.to_owned()),
     }
 }

@@ -9,7 +9,7 @@ use crate::compare::matched::{documents, figures};
 use crate::compare::steady::SniaWindow;
 use crate::compare::tables::{figure, shown};
 use crate::compare::trend::picture;
-use crate::compare::{Side, VersusSchema, VersusSide, is_rate, side};
+use crate::compare::{Side, VersusSchema, VersusSide, is_rate, next_seed, side};
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::percent;
 use crate::presentation::Measured;
@@ -172,7 +172,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     }
     Repeated {
         schema: VersusSchema { name: "qdepth-repeat", version: VERSION },
-        side: side(Side { name, runs: &runs }),
+        side: side(Side { name, runs: &runs }, next_seed(runs.iter())),
         emulated: runs.iter().any(|run| run.run.emulated),
         rows,
         rounds: Vec::new(),

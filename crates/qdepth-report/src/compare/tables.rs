@@ -140,11 +140,15 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
             if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }
         })
         .table(format!("{caption}{mark}"))
-        .with_note(if listed.iter().any(|row| row.confidence_interval.is_some()) {
-            words.note
-        } else {
-            ""
-        })
+        .with_note(note(words, listed, lang))
+}
+
+fn note(compare: &CompareWords, listed: &[&VersusRow], lang: Lang) -> String {
+    let intervals = listed.iter().any(|row| row.confidence_interval.is_some());
+    let more = listed.iter().any(|row| row.more_runs.is_some());
+    let notes = [(intervals, compare.note), (more, compare.note_more)];
+    let notes = notes.into_iter().filter_map(|(is_needed, note)| is_needed.then_some(note));
+    notes.collect::<Vec<_>>().join(words(lang).gap)
 }
 
 pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
@@ -290,10 +294,12 @@ pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
     [a, b].map(|side| short(&side.name))
 }
 
-/// Short name of a side: a run's id is cut as in lists of runs.
+/// Short name of a side: the IDs of runs are cut as in lists of runs.
 pub(super) fn short(name: &str) -> String {
-    let is_id = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-    (if is_id { &name[..13] } else { name }).to_owned()
+    let is_id =
+        |part: &str| part.len() == 36 && part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    let cut = |part| if is_id(part) { &part[..13] } else { part };
+    name.split(',').map(cut).collect::<Vec<_>>().join(",")
 }
 
 /// Why there is nothing to compare.
@@ -344,7 +350,8 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
             n => fill_in(words.history, &[("n", n.to_string())]),
         });
     }
-    if versus.count("inconclusive") > 0 {
+    let mixes = versus.sides.iter().any(|side| side.mixes);
+    if versus.count("inconclusive") > 0 && !mixes {
         let [a, b] = versus.sides.each_ref().map(|side| side.rerun_command.clone());
         let commands = if a == b { [None, None, a] } else { [a, b, None] };
         all.extend(words.sides.iter().zip(commands).filter_map(|(side, command)| {

@@ -137,7 +137,8 @@ fn command_for_another_run_has_a_new_seed() {
     }
     let again =
         |a: &[Measured]| versus(("a", a), ("b", &b), &[], 0.02, 1).sides[0].rerun_command.clone();
-    assert_eq!(again(&a).unwrap(), command.replace("--seed 1", "--seed 6"));
+    // The other side has seed 42.
+    assert_eq!(again(&a).unwrap(), command.replace("--seed 1", "--seed 43"));
     a.iter_mut().for_each(|(run, _)| run.emulated = false);
     assert_eq!(again(&a).unwrap(), command);
 }
@@ -409,6 +410,7 @@ fn trend_reads_only_the_newest_requested_runs() {
     for (lang, words) in [(Lang::En, "newest 6 of 7 runs"), (Lang::Ja, "7 件のうち、最新の 6 件")]
     {
         assert!(trend_sentences(&newest, lang)[0].contains(words));
-        assert_eq!(trend_sentences(&all, lang).len(), 1);
+        // How many runs are needed, and the rate of false alarms.
+        assert_eq!(trend_sentences(&all, lang).len(), 2);
     }
 }

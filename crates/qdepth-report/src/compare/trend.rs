@@ -19,6 +19,8 @@ const VERSION: u32 = 1;
 const LEVEL: f64 = 0.05;
 /// Fewest runs for a change.
 const RUNS_MIN: usize = 6;
+/// Runs from which a table with many figures shows a change.
+const RUNS_SURE: usize = 14;
 /// Characters of a sparkline, by height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -251,7 +253,9 @@ pub(super) fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     let values = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
     let newest = (trend.runs_kept > trend.runs.len()).then(|| fill_in(words.newest_runs, &values));
     let alarms = fill_in(words.alarms, &[("share", percent(trend.false_alarms))]);
-    different.into_iter().chain(newest).chain([alarms]).collect()
+    let few = trend.runs.len() < RUNS_SURE && trend.rows.iter().all(|row| row.changes.is_empty());
+    let few = few.then(|| fill_in(words.few_runs, &values));
+    different.into_iter().chain(newest).chain(few).chain([alarms]).collect()
 }
 
 /// The trend as a JSON document with a final line break.

@@ -18,6 +18,8 @@ const PARTS: u64 = 25;
 /// for the time of recovery.
 const BACK: f64 = 0.95;
 const BACK_PARTS: u64 = 100;
+/// Loads before, during and after the other load.
+const STIMULUS_LOADS: usize = 3;
 /// Largest number of targets in the header of a sheet.
 const SHEET_TARGETS: usize = 2;
 
@@ -100,6 +102,9 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
             format!("{value} {}", if is_throughput(point) { "MiB/s" } else { "IOPS" })
         };
         let mut values = vec![("target", view.target_name(*target))];
+        if view.run.plan_name == "pts-xsr" {
+            return Some(recovered(words, &points, &values));
+        }
         if goes_over_time(view) {
             let (ends, share) = match &*points {
                 // The time series is within the single point.
@@ -333,15 +338,46 @@ impl Pause<'_, '_> {
     }
 }
 
+/// Throughput in the last tenth of a point, bytes per second.
+fn at_end(record: &PointRecord) -> f64 {
+    throughput_from(record, record.duration_ns / 10 * 9)
+}
+
+/// Time after another load until the throughput is that before it again.
+fn back(first: &PointRecord, last: &PointRecord) -> Option<String> {
+    let wanted = BACK * at_end(first);
+    parts(last, last.duration_ns / BACK_PARTS)
+        .into_iter()
+        .find(|(_, _, bytes, took)| *bytes as f64 / (*took as f64 / 1e9) >= wanted)
+        .map(|(end, ..)| format!("≤ {}", number::duration(end as f64)))
+}
+
+/// States the recovery from another load, or why it cannot be judged.
+fn recovered(words: &PtsWords, points: &[&Point<'_>], target: &[(&'static str, String)]) -> String {
+    let ([first, .., last], true) = (points, points.len() == STIMULUS_LOADS) else {
+        return fill_in(words.recoveries[2], target);
+    };
+    let (first, last) = (first.record, last.record);
+    let printed = |rate: f64| format!("{} MiB/s", number::three_digits(rate / MIB));
+    let mut values = target.to_vec();
+    values.push(("last", printed(at_end(first))));
+    let begin = parts(first, first.duration_ns / 10).first().copied();
+    let begin = begin.map_or(0.0, |(_, _, bytes, took)| bytes as f64 / (took as f64 / 1e9));
+    // A rate that still changes is nothing to return to.
+    if (at_end(first) / begin - 1.0).abs() > 1.0 - BACK {
+        values.push(("first", printed(begin)));
+        return fill_in(words.recoveries[3], &values);
+    }
+    let back = back(first, last);
+    let text = words.recoveries[usize::from(back.is_none())];
+    values.extend(back.map(|back| ("back", back)));
+    fill_in(text, &values)
+}
+
 fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let points = in_order(view, target);
     let (first, last) = (points.first()?.record, points.last()?.record);
-    let at_end = |record: &PointRecord| throughput_from(record, record.duration_ns / 10 * 9);
-    let wanted = BACK * at_end(first);
-    let back = parts(last, last.duration_ns / BACK_PARTS)
-        .into_iter()
-        .find(|(_, _, bytes, took)| *bytes as f64 / (*took as f64 / 1e9) >= wanted)
-        .map(|(end, ..)| format!("≤ {}", number::duration(end as f64)));
+    let back = back(first, last);
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let heads = view.words.columns;
     let table = Rows::from_items(points)

@@ -40,7 +40,9 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
         fill_in(words.clause, &values.collect::<Vec<_>>())
     });
     let clauses = clauses.collect::<Vec<_>>().join(view.words.clause);
-    Some(fill_in(words.sentence, &[("verdict", whole.to_owned()), ("clauses", clauses)]))
+    let text = fill_in(words.sentence, &[("verdict", whole.to_owned()), ("clauses", clauses)]);
+    let is_open = view.run.emulated && whole == words.verdicts[1];
+    Some(if is_open { [text.as_str(), words.emulated].join(view.words.gap) } else { text })
 }
 
 /// Table with one row per requirement: limit, value, answer and source.

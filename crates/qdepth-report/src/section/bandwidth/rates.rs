@@ -116,14 +116,18 @@ impl Bandwidth {
         self.threads.iter().filter_map(at).collect()
     }
 
-    /// The best valid rate of a direction, with its transfer size and threads.
+    /// The best valid rate of a direction, with its transfer size and threads; of several that are
+    /// printed alike, the one with the fewest threads and then the smallest transfer size.
     pub(crate) fn best(&self, direction: usize) -> Option<(usize, u32, Estimate)> {
         let of_transfer = |transfer: usize| {
             let rates = self.rates(direction, transfer).into_iter();
             rates.map(move |(threads, rate)| (transfer, threads, rate))
         };
-        let rates = (0..self.transfers.len()).flat_map(of_transfer);
-        rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
+        let mut rates: Vec<_> = (0..self.transfers.len()).flat_map(of_transfer).collect();
+        let printed = |rate: &Estimate| number::three_digits(rate.value);
+        let most = rates.iter().max_by(|(.., a), (.., b)| a.value.total_cmp(&b.value))?.2;
+        rates.sort_by_key(|(transfer, threads, _)| (*threads, *transfer));
+        rates.into_iter().find(|(.., rate)| printed(rate) == printed(&most))
     }
 
     /// The best valid rate of each number of threads, with its transfer size.

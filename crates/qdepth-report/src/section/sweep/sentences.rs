@@ -120,7 +120,10 @@ fn candidates<'v, 'a>(
     unit: &str,
     every: bool,
 ) -> impl Iterator<Item = LoadPoint<'v, 'a>> {
-    view.loads.iter().filter(move |load| load.unit() == unit).flat_map(move |load| {
+    // A load at one queue depth of its own has no maximum.
+    let has_curves = view.swept().next().is_some();
+    let loads = view.loads.iter().filter(move |load| !has_curves || !load.alone);
+    loads.filter(move |load| load.unit() == unit).flat_map(move |load| {
         let is_maximum = move |point: &Point<'_>| {
             let top = load.maximum(point.record.target);
             top.is_some_and(|top| top.record.index == point.record.index)
@@ -137,7 +140,7 @@ fn latency_ends<'v, 'a>(view: &'v View<'a>) -> Vec<(f64, &'v Load<'a>)> {
         let known = view.targets.iter().filter_map(|target| load.at(*target, view.lowest()));
         known.filter_map(|point| point.latency().mean_ns).map(move |mean| (-mean, load))
     };
-    both_ends(view.swept().flat_map(of_load).collect())
+    both_ends(view.loads.iter().filter(|load| !load.stepped).flat_map(of_load).collect())
 }
 
 fn depth(point: &Point<'_>) -> (&'static str, String) {
