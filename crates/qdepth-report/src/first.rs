@@ -90,12 +90,13 @@ fn grades(view: &View<'_>) -> Option<String> {
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let (few, many) = (load.points.first()?, load.points.last()?);
-    if !few.is_valid() || !many.is_valid() {
-        return None;
-    }
     let shares = Shares::new(Measured::from_point(few)?, Measured::from_point(many)?)?;
     // All of these loads only read; the table shows the read share.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
+    if !few.is_valid() || !many.is_valid() {
+        let many = many.record.queue_depth;
+        return Some(format!("{title}: no conclusion, as a point at QD 1 or {many} is invalid."));
+    }
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
     let mut sentence = format!("{title}: {}.", shares.sentence(many.record.queue_depth, near));
     // Bytes fill a link, so the load with the highest throughput counts.

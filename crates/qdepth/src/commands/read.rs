@@ -160,10 +160,14 @@ fn best_figure(best: Best) -> String {
     }
 }
 
-/// Number of points of each grade, for example `28 B, 2 C`; empty without points.
+/// The grade of all points, or the number of points of each grade, for example `28B 2C`; empty
+/// without points.
 fn grades(best: Best) -> String {
     let counted = best.grades.into_iter().zip(["A", "B", "C"]).filter(|(count, _)| *count > 0);
-    counted.map(|(count, grade)| format!("{count} {grade}")).collect::<Vec<_>>().join(", ")
+    match &*counted.collect::<Vec<_>>() {
+        [(_, grade)] => (*grade).to_owned(),
+        all => all.iter().map(|(n, grade)| format!("{n}{grade}")).collect::<Vec<_>>().join(" "),
+    }
 }
 
 /// Prints the list of runs, newest first. `runs` is ordered oldest first.
@@ -185,16 +189,15 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
             started.map(|letter| if letter == 'T' { ' ' } else { letter }).collect(),
             if is_whole { state } else { state + &points },
             run.plan.clone(),
-            best_figure(run.best),
-            grades(run.best),
+            format!("{} {}", best_figure(run.best), grades(run.best)).trim().to_owned(),
             run.targets.join(", "),
         ]
     };
-    let headings = ["run", "started", "state", "plan", "best", "grades", "targets"];
+    let headings = ["run", "started", "state", "plan", "best, grade", "targets"];
     let mut table = table(&headings, runs.iter().rev().map(row).collect());
-    for (column, rank) in table.columns.iter_mut().zip([0, 2, 0, 1, 0, 0, 1]) {
+    for (column, rank) in table.columns.iter_mut().zip([0, 2, 0, 1, 0, 1]) {
         column.rank = rank;
-        if column.heading != "best" {
+        if column.heading != "best, grade" {
             column.align = Align::Text;
         }
     }
