@@ -197,7 +197,7 @@ fn files_in_any_subvolume_are_found() {
         .unwrap();
 }
 
-/// What lies below a file system with files is left, too.
+/// The devices below a file system with files are left, too.
 #[test]
 fn partition_with_files_is_not_removed() {
     let Some(bench) = bench("partitions").filter(|_| has("parted")) else { return };
@@ -221,7 +221,7 @@ fn partition_with_files_is_not_removed() {
     sh(&format!("mount {node}p1 {at} && touch {at}/thesis.tex && umount {at}")).unwrap();
     let before = checksum(&image);
     let undo = || undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
-    // The partition is there, or is no longer known to the kernel.
+    // The kernel knows the partition, or no longer does.
     for (accident, first) in [
         ("true".to_owned(), "`thesis.tex`"),
         (format!("partx -d {node}"), "is inactive or was replaced"),

@@ -178,7 +178,7 @@ impl Writers<'_> {
         self.by_mapping(&process).then_some(Access::Mapped)
     }
 
-    /// Reads the mounts of a process's namespace, once for each namespace.
+    /// Reads the mounts of a process's namespace, unless it is that of the process before.
     fn find_mounts(&mut self, process: &str) {
         let namespace = self.system.read_link(format!("/proc/{process}/ns/mnt")).ok();
         if namespace.is_some() && namespace == self.namespace {

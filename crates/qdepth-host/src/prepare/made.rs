@@ -129,8 +129,8 @@ pub(super) fn state(
 /// File systems that a step can make, by the name of their driver.
 const KINDS: [&str; 3] = ["xfs", "ext4", "btrfs"];
 
-/// A name in the root directory of the file system on a device that is not in use; `None` if it is
-/// empty or there is no file system. The mount is read-only, and no process can reach it.
+/// First name in the root directory of the file system on an unused device; `None` for an empty
+/// directory or no file system. Mounts it read-only, where no process can reach it.
 fn first_name_on(system: &System, node: &str) -> io::Result<Option<String>> {
     let kind = signature::blkid(system, node, None, &["TYPE"]).map_err(io::Error::other)?;
     let kind = kind.iter().map(|(_, kind)| kind.as_str()).find(|kind| KINDS.contains(kind));
@@ -168,8 +168,8 @@ fn names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
     Ok(names)
 }
 
-/// Devices that an undo left as they are. What lies below them is left, too: removing a volume or
-/// an array would remove what somebody put on it.
+/// Devices that an undo left as they are. It leaves the devices below them, too: removing a volume
+/// or an array would remove the data that somebody put on it.
 #[derive(Default)]
 pub(super) struct LeftDevices(Vec<LeftDevice>);
 

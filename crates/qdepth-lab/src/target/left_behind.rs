@@ -12,8 +12,8 @@ use crate::failure::FAILED;
 use crate::target::identity::Identity;
 use crate::target::prepare::Real;
 
-/// Time for workers to end after their point: engines give up a target that does not answer some
-/// seconds after the end of the point.
+/// Time for workers to end after their point: engines give up a target that does not answer 8 s
+/// after the end of the point.
 const WORKERS_END_WITHIN: Nanos = Nanos::from_secs(13);
 /// Time for an answer if I/Os of a point never completed.
 const ANSWERS_WITHIN: Nanos = Nanos::from_secs(3);

@@ -294,10 +294,12 @@ pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
     [a, b].map(|side| short(&side.name))
 }
 
+fn is_id(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
+
 /// Short name of a side: the IDs of runs are cut as in lists of runs.
 pub(super) fn short(name: &str) -> String {
-    let is_id =
-        |part: &str| part.len() == 36 && part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     let cut = |part| if is_id(part) { &part[..13] } else { part };
     name.split(',').map(cut).collect::<Vec<_>>().join(",")
 }
@@ -305,6 +307,15 @@ pub(super) fn short(name: &str) -> String {
 /// Why there is nothing to compare.
 fn nothing(versus: &Versus, words: &CompareWords) -> String {
     if versus.share_loads { words.nothing } else { words.nothing_shared }.to_owned()
+}
+
+/// Short IDs of a side's runs for a command. `None` if there are too many, if they are in another
+/// logbook than the usual one, or if one has not the form of an ID: a shell might execute it.
+fn ids(side: &VersusSide) -> Option<String> {
+    let is_elsewhere = side.rerun_command.as_ref()?.contains(" --logbook ");
+    let all_fit = side.runs.len() <= NAMED_MAX && side.runs.iter().all(|id| is_id(id));
+    let short = || side.runs.iter().map(|id| short(id)).collect::<Vec<_>>().join(",");
+    (!is_elsewhere && all_fit).then(short)
 }
 
 /// The load of a row as text.
@@ -353,17 +364,13 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
     let mixes = versus.sides.iter().any(|side| side.mixes);
     if versus.count("inconclusive") > 0 && !mixes {
         let [a, b] = versus.sides.each_ref().map(|side| side.rerun_command.clone());
-        let commands = if a == b { [None, None, a] } else { [a, b, None] };
+        let is_same = a == b;
+        let commands = if is_same { [None, None, a] } else { [a, b, None] };
         all.extend(words.sides.iter().zip(commands).filter_map(|(side, command)| {
             Some(fill_in(words.repeat, &[("side", (*side).to_owned()), ("command", command?)]))
         }));
-        let sides = versus.sides.each_ref().map(|side| {
-            let ids = side.runs.iter().map(|id| short(id)).collect::<Vec<_>>().join(",");
-            (side.rerun_command.is_some() && side.runs.len() <= NAMED_MAX).then_some(ids)
-        });
-        if let [Some(a), Some(b)] = sides {
-            let same = versus.sides[0].rerun_command == versus.sides[1].rerun_command;
-            let command = match same {
+        if let [Some(a), Some(b)] = versus.sides.each_ref().map(ids) {
+            let command = match is_same {
                 true => format!("qdepth compare {a},ID {b}"),
                 false => format!("qdepth compare {a},ID_A {b},ID_B"),
             };

@@ -143,6 +143,27 @@ fn command_for_another_run_has_a_new_seed() {
     assert_eq!(again(&a).unwrap(), command);
 }
 
+/// IDs are pasted into a shell, and mean a run only in the usual logbook.
+#[test]
+fn command_that_compares_again_names_safe_ids() {
+    let id = |number: u32| format!("01890000-0000-7000-8000-{number:012}");
+    let advice = |name: &str, command: &str| {
+        let (mut a, mut b) = (group("a", 1, 1.0), group("b", 1, 1.0));
+        (a[0].0.id, b[0].0.id) = (name.to_owned(), id(2));
+        for (run, _) in a.iter_mut().chain(&mut b) {
+            let known = Observation::new(RunRecord::COMMAND, Ok(command.to_owned()), "test");
+            run.environment.push(known);
+        }
+        let lines = versus_answer(&versus(("a", &a), ("b", &b), &[], 0.02, 1), Lang::En);
+        lines.into_iter().find(|line| line.contains("qdepth compare"))
+    };
+    let command = "qdepth run quick /mnt/a --seed 1";
+    let said = advice(&id(1), command).unwrap();
+    assert!(said.ends_with("\n  qdepth compare 01890000-0000,ID 01890000-0000"), "{said}");
+    assert_eq!(advice("$(reboot)", command), None);
+    assert_eq!(advice(&id(1), "qdepth run quick /mnt/a --logbook b.db --seed 1"), None);
+}
+
 #[test]
 fn unmatched_points_and_other_differences_are_shown() {
     let (a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));

@@ -26,7 +26,7 @@ fn answered<'v, 'a>(view: &'v View<'a>) -> Vec<Answered<'v, 'a>> {
 pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     let words = view.words.required;
     let all = answered(view);
-    let whole = verdict(view, all_met(all.iter().map(|(entry, _)| entry))?);
+    let met = all_met(all.iter().map(|(entry, _)| entry))?;
     let clauses = all.into_iter().map(|(entry, point)| {
         let values = [
             ("load", load(view, &entry, point)),
@@ -40,8 +40,11 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
         fill_in(words.clause, &values.collect::<Vec<_>>())
     });
     let clauses = clauses.collect::<Vec<_>>().join(view.words.clause);
-    let text = fill_in(words.sentence, &[("verdict", whole.to_owned()), ("clauses", clauses)]);
-    let is_open = view.run.emulated && whole == words.verdicts[1];
+    let text = fill_in(
+        words.sentence,
+        &[("verdict", verdict(view, met).to_owned()), ("clauses", clauses)],
+    );
+    let is_open = view.run.emulated && met == Met::Inconclusive;
     Some(if is_open { [text.as_str(), words.emulated].join(view.words.gap) } else { text })
 }
 

@@ -109,11 +109,13 @@ impl Bandwidth {
 
     /// The valid rates of a transfer size, by threads.
     pub(crate) fn rates(&self, direction: usize, transfer: usize) -> Vec<(u32, Estimate)> {
-        let at = |threads: &u32| {
-            let rate = self.rate(direction, transfer, *threads).filter(|rate| rate.valid)?;
-            Some((*threads, rate.mib_per_s))
-        };
+        let at = |threads: &u32| Some((*threads, self.valid(direction, transfer, *threads)?));
         self.threads.iter().filter_map(at).collect()
+    }
+
+    fn valid(&self, direction: usize, transfer: usize, threads: u32) -> Option<Estimate> {
+        let rate = self.rate(direction, transfer, threads).filter(|rate| rate.valid)?;
+        Some(rate.mib_per_s)
     }
 
     /// The best valid rate of a direction, with its transfer size and threads; of several that are
@@ -135,8 +137,7 @@ impl Bandwidth {
         let best = |threads: &u32| {
             let sizes = 0..self.transfers.len();
             let rates = sizes.filter_map(|transfer| {
-                let rate = self.rate(direction, transfer, *threads).filter(|rate| rate.valid)?;
-                Some((transfer, rate.mib_per_s))
+                Some((transfer, self.valid(direction, transfer, *threads)?))
             });
             let best =
                 rates.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
