@@ -41,7 +41,9 @@ pub(crate) use review::verdicts;
 pub use review::{Verdict, Verdicts, review};
 pub use writing::Writing;
 
-pub(crate) use file::{check_location, check_unused, is_system_path, must_be_ours, not_as_left};
+pub(crate) use file::{
+    check_location, check_unused, foreign_in_area, is_system_path, must_be_ours, not_as_left,
+};
 use labels::own_label;
 use opening::{open_direct, size_of};
 

@@ -33,6 +33,7 @@ pub mod guard;
 pub mod identity;
 mod kernel_file;
 pub mod label;
+mod leftover;
 mod loop_device;
 pub mod measurement_file;
 pub mod monitor;

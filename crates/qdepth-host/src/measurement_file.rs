@@ -349,13 +349,18 @@ fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
     if length == 0 {
         return Ok(None);
     }
-    let label = length.checked_sub(LABEL_BYTES).map_or(Ok(None), |at| Label::read_at(file, at));
-    match label.map_err(|error| failure("read", path, error))? {
-        Some(label) if label.size_bytes.checked_add(LABEL_BYTES) == Some(length) => Ok(Some(label)),
+    let label = own_label(file, length).map_err(|error| failure("read", path, error))?;
+    Ok(Some(label.ok_or_else(|| not_ours(path))?))
+}
+
+/// Label at the end of a measurement file of this length; `None` if the file has none.
+pub(crate) fn own_label(file: &File, length: u64) -> io::Result<Option<Label>> {
+    let Some(at) = length.checked_sub(LABEL_BYTES) else { return Ok(None) };
+    Ok(Label::read_at(file, at)?.filter(|label| {
         // Left by a run that was killed when the file had only its label.
-        Some(label) if !label.complete && length == LABEL_BYTES => Ok(Some(label)),
-        _ => Err(not_ours(path).into()),
-    }
+        let has_only_label = !label.complete && length == LABEL_BYTES;
+        has_only_label || label.size_bytes.checked_add(LABEL_BYTES) == Some(length)
+    }))
 }
 
 /// Sets direct I/O after opening, because a file system without direct I/O creates the file before

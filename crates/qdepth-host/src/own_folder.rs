@@ -58,7 +58,8 @@ impl OwnFolder {
         Ok(folder)
     }
 
-    fn open(directory: &OwnedFd, name: String) -> rustix::io::Result<Self> {
+    /// Opens an existing directory.
+    pub(crate) fn open(directory: &OwnedFd, name: String) -> rustix::io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(directory, name.as_str(), flags, Mode::empty())?;
         let inode = inode_of(&rustix::fs::fstat(&file)?);
@@ -79,24 +80,26 @@ impl OwnFolder {
             let Ok(folder) = Self::open(directory, name.to_owned()) else { continue };
             // The mark on another user's directory cannot be trusted.
             let is_ours = rustix::fs::fstat(&folder.file)?.st_uid == geteuid().as_raw();
-            if is_ours && folder.is_left(stem, run_id)? {
+            let is_left = || -> io::Result<bool> {
+                let maker = folder.left_by()?.filter(|maker| maker != run_id);
+                Ok(maker.is_some_and(|maker| name.starts_with(&format!("{stem}-{maker}-"))))
+            };
+            if is_ours && is_left()? {
                 folder.remove(directory)?;
             }
         }
         Ok(())
     }
 
-    /// True if another run created it, according to its mark and name, it is not in use, and its
+    /// Run that created it, according to its mark and name, and left it: it is not in use, and its
     /// contents are entries of a measurement.
-    fn is_left(&self, stem: &str, run_id: &str) -> io::Result<bool> {
-        let maker = maker(&self.file, &self.name);
-        let Some(maker) = maker.filter(|maker| !maker.is_empty() && maker != run_id) else {
-            return Ok(false);
+    pub(crate) fn left_by(&self) -> io::Result<Option<String>> {
+        let maker = maker(&self.file, &self.name).filter(|maker| !maker.is_empty());
+        let Some(maker) = maker.filter(|maker| self.name.contains(&format!("-{maker}-"))) else {
+            return Ok(None);
         };
-        if !self.name.starts_with(&format!("{stem}-{maker}-"))
-            || flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err()
-        {
-            return Ok(false);
+        if flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Ok(None);
         }
         for entry in Dir::read_from(&self.file)? {
             let entry = entry?;
@@ -109,10 +112,10 @@ impl OwnFolder {
                 continue;
             }
             if !is_own || !self.is_written_by_us(entry.file_name())? {
-                return Ok(false);
+                return Ok(None);
             }
         }
-        Ok(true)
+        Ok(Some(maker))
     }
 
     /// True if an entry is an empty directory, or a file with a single name that holds only data

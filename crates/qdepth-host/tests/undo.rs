@@ -7,12 +7,15 @@
 mod common;
 
 use std::fs::{self, File};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
 use common::{Bench, MIB, checksum, has, is_root, sh};
+use qdepth_host::measurement_file::{Wanted, clear};
 use qdepth_host::prepare::journal::Journal;
 use qdepth_host::prepare::{Devices, UndoResult, Watch, apply, base_devices, read, undo_all};
+use qdepth_host::target::inspect;
 
 #[cfg(test)]
 fn bench(test: &str) -> Option<Bench> {
@@ -168,6 +171,40 @@ fn file_system_with_files_is_not_wiped() {
         let told = undo(&path);
         assert!(matches!(told.last(), Some(UndoResult::Done(_))), "{told:?}");
         assert!(!path.exists());
+    }
+}
+
+/// A killed run leaves its measurement file on the file system that was prepared for it.
+#[test]
+fn measurement_file_of_killed_run_is_undone() {
+    let Some(bench) = bench("killed run") else { return };
+    for (change, is_lost) in [
+        ("true", true),
+        ("truncate -s 0 $FILE", true),
+        ("printf thesis | dd of=$FILE bs=1 seek=70000 conv=notrunc", false),
+        ("mv $FILE $FILE.kept", false),
+        ("cp $FILE $FILE.copy && mv $FILE.copy $FILE", false),
+        ("echo thesis >$FILE", false),
+        ("ln $FILE $FILE.2", false),
+    ] {
+        let device = bench.device(64 * MIB);
+        let (place, path) = (bench.fresh("mount"), bench.fresh("undo.jsonl"));
+        prepared(&bench, &device, &place, &path);
+        let target = inspect(&bench.system, &place).unwrap();
+        let wanted = Wanted {
+            size_bytes: 4 * MIB,
+            run_id: "killed",
+            now: jiff::Timestamp::now(),
+            keep: false,
+            direct: true,
+        };
+        let cleared = clear(&bench.system, &target, &wanted, 0).unwrap();
+        let mut file = cleared.make(&wanted, &mut |_| ControlFlow::Continue(())).unwrap();
+        file.leave();
+        sh(&format!("FILE={}; {change}", file.path.display())).unwrap();
+        drop((file, target));
+        let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
+        assert_eq!(matches!(told.last(), Some(UndoResult::Done(_))), is_lost, "{change}: {told:?}");
     }
 }
 

@@ -221,15 +221,16 @@ compared() {
     state >/tmp/after && diff /tmp/before /tmp/after
 }
 check "preparation: two variants, each prepared, measured and taken back" compared
-killed_between() { # VARIANT that runs when it is killed
+killed_between() { # VARIANT whose measurement file exists when it is killed
     variants 20s >variants.toml
     state >/tmp/before
     qdepth run variants.toml --no-report --logbook /tmp/k.db $DESTROY --overwrite-signature data \
         --duration "$2" >/tmp/out 2>/tmp/err &
     process=$!
-    for wait in $(seq 600); do grep -q "variant    $1" /tmp/err && grep -q /mnt/prepared /proc/mounts && break; sleep 0.1; done
+    for wait in $(seq 600); do grep -q "variant    $1" /tmp/err && [ -s /mnt/prepared/qdepth-measurement-file ] && break; sleep 0.1; done
     kill -9 $process; wait $process 2>/dev/null
     sleep 1
+    [ -s /mnt/prepared/qdepth-measurement-file ] || { echo "it left no file"; return 1; }
     says "variant    $1" /tmp/err && ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
 }
 check "preparation: undone after SIGKILL in the first variant" killed_between striped 20s

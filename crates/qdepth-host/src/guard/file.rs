@@ -1,6 +1,7 @@
 //! Guards of a file, in their order.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -192,12 +193,17 @@ fn why_not_ours(file: &File, target: &Inspected, label: &Label) -> Option<String
     if !names.iter().any(is_named) {
         return Some("it was copied or renamed since".to_owned());
     }
-    // A run that was killed before its file was filled leaves a second label at the beginning.
-    let first = Label::read_at(file, 0).ok().flatten();
-    let begin = if first.is_some_and(|first| first.uuid == label.uuid) { LABEL_BYTES } else { 0 };
-    match foreign_offset(file, begin, label.size_bytes) {
+    match foreign_in_area(file, label) {
         Ok(None) => None,
         Ok(Some(offset)) => Some(format!("the data at byte {offset} is not qdepth's")),
         Err(error) => Some(format!("it cannot be read: {error}")),
     }
+}
+
+/// Offset of the first foreign sector before the label of a measurement file. Reads the whole file.
+pub(crate) fn foreign_in_area(file: &File, label: &Label) -> io::Result<Option<u64>> {
+    // A run that was killed before its file was filled leaves a second label at the beginning.
+    let first = Label::read_at(file, 0).ok().flatten();
+    let begin = if first.is_some_and(|first| first.uuid == label.uuid) { LABEL_BYTES } else { 0 };
+    foreign_offset(file, begin, label.size_bytes)
 }

@@ -1,6 +1,6 @@
 //! Contents that a step made on a device, so that its undo removes nothing else.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -15,6 +15,7 @@ use super::{Action, Tool, Word};
 use crate::device_handle::{DevicePresence, DeviceReference};
 use crate::entry;
 use crate::guard::{self, signature};
+use crate::leftover::is_leftover;
 use crate::stack::Stack;
 use crate::sysfs;
 use crate::system::System;
@@ -129,8 +130,9 @@ pub(super) fn state(
 /// File systems that a step can make, by the name of their driver.
 const KINDS: [&str; 3] = ["xfs", "ext4", "btrfs"];
 
-/// First name in the root directory of the file system on an unused device; `None` for an empty
-/// directory or no file system. Mounts it read-only, where no process can reach it.
+/// First name in the root directory of the file system on an unused device that may hold data of a
+/// user; `None` if there is no such name or no file system. Mounts it read-only, where no process
+/// can reach it.
 fn first_name_on(system: &System, node: &str) -> io::Result<Option<String>> {
     let kind = signature::blkid(system, node, None, &["TYPE"]).map_err(io::Error::other)?;
     let kind = kind.iter().map(|(_, kind)| kind.as_str()).find(|kind| KINDS.contains(kind));
@@ -148,17 +150,23 @@ fn first_name_on(system: &System, node: &str) -> io::Result<Option<String>> {
         | MountAttrFlags::MOUNT_ATTR_NODEV
         | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     let root = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, safely)?;
-    // mkfs.ext4 makes a directory for files that a check recovers.
-    let recovered = c"lost+found";
-    let mut names = names(&root)?;
-    if let Some(index) = names.iter().position(|name| name.as_c_str() == recovered) {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = rustix::fs::openat(&root, recovered, flags, Mode::empty());
-        if directory.is_ok_and(|directory| self::names(&directory).is_ok_and(|n| n.is_empty())) {
-            names.remove(index);
+    for name in names(&root)? {
+        if !may_be_lost(&root, &name)? {
+            return Ok(Some(name.to_string_lossy().into_owned()));
         }
     }
-    Ok(names.first().map(|name| name.to_string_lossy().into_owned()))
+    Ok(None)
+}
+
+/// True for an entry that holds nothing of a user's: what a measurement left, and the empty
+/// directory that mkfs.ext4 makes for files that a check recovers.
+fn may_be_lost(root: &OwnedFd, name: &CStr) -> io::Result<bool> {
+    if name == c"lost+found" {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory = rustix::fs::openat(root, name, flags, Mode::empty());
+        return Ok(directory.is_ok_and(|found| names(&found).is_ok_and(|names| names.is_empty())));
+    }
+    name.to_str().map_or(Ok(false), |name| is_leftover(root, name))
 }
 
 fn names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
