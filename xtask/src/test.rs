@@ -118,10 +118,7 @@ fn virtual_machine(counts: &mut Counts) {
     match vm::vm() {
         Ok(Some(checks)) => counts.add(checks),
         Ok(None) => counts.skipped += 1,
-        Err(why) => {
-            println!("virtual machine: FAILED: {why:#}");
-            counts.failed += 1;
-        }
+        Err(why) => counts.fail("virtual machine", &why),
     }
 }
 

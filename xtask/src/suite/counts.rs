@@ -103,6 +103,18 @@ pub struct Failing {
 }
 
 impl Counts {
+    /// Counts a line of the virtual machine: `ok NAME`, or `not ok NAME` with indented lines that
+    /// say why.
+    pub fn guest_line(&mut self, line: &str, is_failing: &mut bool) {
+        let failed = line.starts_with("not ok ");
+        *is_failing = failed || *is_failing && line.starts_with("    ");
+        self.passed += u64::from(line.starts_with("ok "));
+        self.failed += u64::from(failed);
+        if *is_failing {
+            self.panics.push(format!("virtual machine: {line}"));
+        }
+    }
+
     /// Parses a line of output.
     pub fn line(&mut self, line: &str, failing: &mut Failing) {
         failing.is = line == "failures:" || failing.is && !line.starts_with("test result: ");
@@ -158,6 +170,16 @@ mod tests {
         );
         assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 1, 3));
         assert_eq!(counts.failures, ["failures:", "---- c ----", "because"]);
+    }
+
+    #[test]
+    fn failed_checks_of_the_guest_are_repeated() {
+        let (mut counts, mut is_failing) = (Counts::default(), false);
+        for line in ["ok a", "    about a", "not ok b", "    because", "ok c", "    about c"] {
+            counts.guest_line(line, &mut is_failing);
+        }
+        assert_eq!((counts.passed, counts.failed), (2, 1));
+        assert_eq!(counts.panics, ["virtual machine: not ok b", "virtual machine:     because"]);
     }
 
     #[test]

@@ -85,12 +85,11 @@ fn run(folder: &Path) -> Result<Counts> {
         }
     });
     let mut counts = Counts::default();
-    let mut done = false;
+    let (mut done, mut is_failing) = (false, false);
     let console = machine.stdout.take().context("the machine has no console")?;
     for line in BufReader::new(console).split(b'\n') {
         let line = String::from_utf8_lossy(&line?).trim_end().to_owned();
-        counts.passed += u64::from(line.starts_with("ok "));
-        counts.failed += u64::from(line.starts_with("not ok "));
+        counts.guest_line(&line, &mut is_failing);
         done |= line.starts_with("guest done");
         if let Some(command) = line.strip_prefix("qmp ") {
             control_machine(&control, command)?;
