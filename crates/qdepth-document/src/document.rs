@@ -236,10 +236,15 @@ impl Table {
         }
     }
 
-    /// The same table with this remark.
+    /// The same table with this note, followed by those about its cells.
     #[must_use]
     pub fn with_note(self, note: impl Into<String>) -> Self {
-        Self { note: note.into(), ..self }
+        let mut note = note.into();
+        // Japanese sentences need no space between them.
+        if note.ends_with(|c: char| c.is_ascii()) && !self.note.is_empty() {
+            note.push(' ');
+        }
+        Self { note: note + &self.note, ..self }
     }
 
     /// Removes the columns that do not pass, given their index.

@@ -12,6 +12,22 @@ pub fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
 }
 
+/// Formats a value with three significant digits, or with as many as distinguish it from the other
+/// values, down to [`finest_place`].
+pub fn distinct(value: f64, others: impl Iterator<Item = f64> + Clone) -> String {
+    let alike = |place: i32| {
+        let text = to_place(value, place);
+        others
+            .clone()
+            .any(|other| other.total_cmp(&value).is_ne() && to_place(other, place) == text)
+    };
+    let mut place = magnitude(value) - 2;
+    while place > finest_place(value) && alike(place) {
+        place -= 1;
+    }
+    to_place(value, place)
+}
+
 /// Formats an offered load in MiB/s: as an integer if it is one, otherwise with three significant
 /// digits.
 pub fn load(mib_per_s: f64) -> String {
@@ -215,6 +231,16 @@ impl TimeUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unequal_values_are_printed_unequal() {
+        let rates = [1_605.0, 1_612.0, 1_620.0, 10_240.0];
+        let shown = rates.map(|rate| distinct(rate, rates.into_iter()));
+        assert_eq!(shown, ["1,605", "1,612", "1,620", "10,200"]);
+        let rates = [5.001, 5.002, 0.5004];
+        let shown = rates.map(|rate| distinct(rate, rates.into_iter()));
+        assert_eq!(shown, ["5.00", "5.00", "0.500"], "no more decimals than are worth printing");
+    }
 
     #[test]
     fn sizes_get_a_space_before_the_unit() {

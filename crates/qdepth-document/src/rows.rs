@@ -52,6 +52,15 @@ impl<T> Rows<T> {
         all
     }
 
+    /// Adds this note if any cell passes.
+    #[must_use]
+    pub fn noted(mut self, passes: impl Fn(&Cell) -> bool, note: &str) -> Self {
+        if self.table.rows.iter().flat_map(|row| &row.cells).any(passes) {
+            self.table = self.table.with_note(note);
+        }
+        self
+    }
+
     /// Begins a group of rows with each item that passes.
     #[must_use]
     pub fn groups(mut self, opens: impl FnMut(&T) -> bool) -> Self {

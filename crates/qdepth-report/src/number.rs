@@ -4,8 +4,8 @@ use qdepth_measure::Estimate;
 use qdepth_record::shown_step;
 
 pub(crate) use qdepth_document::number::{
-    MIB, MIB_PER_S, TimeUnit, at_least, binary_bytes, count, decimal_bytes, duration, load,
-    percent, spaced_sizes, thousands, three_digits,
+    MIB, MIB_PER_S, TimeUnit, at_least, binary_bytes, count, decimal_bytes, distinct, duration,
+    load, percent, spaced_sizes, thousands, three_digits,
 };
 use qdepth_document::number::{finest_place, magnitude, to_place};
 

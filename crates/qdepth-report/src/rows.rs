@@ -1,6 +1,6 @@
 //! Columns of a run that many tables of reports have.
 
-use crate::document::{Cell, Table, text};
+use crate::document::{Cell, Mark, Table, text};
 use crate::trace;
 use crate::view::View;
 
@@ -14,8 +14,11 @@ pub(crate) trait RunColumns<T>: Sized {
     /// Adds a column with the points of each row.
     fn traced(self, view: &View<'_>, points: impl Fn(&T) -> Vec<u32>) -> Self;
 
-    /// Adds a last column that marks every row of an emulated run.
+    /// Adds a last column that marks every row of an emulated run, and explains struck cells.
     fn marked(self, view: &View<'_>) -> Self;
+
+    /// Explains the dashes of a table with percentiles.
+    fn explains_dashes(self, view: &View<'_>) -> Self;
 
     /// Data table of a picture.
     fn data(self, view: &View<'_>) -> Table;
@@ -38,6 +41,11 @@ impl<T> RunColumns<T> for Rows<T> {
 
     fn marked(self, view: &View<'_>) -> Self {
         self.column(view.run.emulated.then(|| text("")), |_| Cell::unknown(view.mark()))
+            .noted(|cell| cell.mark == Mark::Struck, view.words.tables.struck_note)
+    }
+
+    fn explains_dashes(self, view: &View<'_>) -> Self {
+        self.noted(|cell| cell.text == "–", view.words.tables.dash_note)
     }
 
     fn data(self, view: &View<'_>) -> Table {

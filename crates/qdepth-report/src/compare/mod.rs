@@ -255,11 +255,7 @@ pub fn versus(
         rows: rows.into_iter().zip(row_verdicts).map(entry).collect(),
         share_loads: of_a.iter().any(|(key, _)| of_b.iter().any(|(other, _)| other == key)),
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
-        differences: a
-            .runs
-            .first()
-            .zip(b.runs.first())
-            .map_or_else(Vec::new, |(a, b)| differences(a, b)),
+        differences: differences(a, b),
     }
 }
 
@@ -438,8 +434,19 @@ fn paired(of_a: &mut [Fact], of_b: &mut [Fact]) {
     }
 }
 
-/// Other differences: version, plan, engine, and facts about machine and targets.
-fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
+/// Seeds of the runs of a side, each once.
+fn seeds(side: Side<'_>) -> String {
+    let seeds = side.runs.iter().map(|document| document.run.seed.as_str());
+    let mut seeds: Vec<&str> = seeds.collect();
+    seeds.sort_by_key(|seed| (seed.parse::<u64>().ok(), *seed));
+    seeds.dedup();
+    seeds.join(", ")
+}
+
+/// Other differences: seeds of all runs, and of the first ones version, plan, engine, and facts
+/// about machine and targets.
+fn differences(of_a: Side<'_>, of_b: Side<'_>) -> Vec<VersusDifference> {
+    let (Some(a), Some(b)) = (of_a.runs.first(), of_b.runs.first()) else { return Vec::new() };
     let mut all = Vec::new();
     let mut differ = |subject: &str, key: &str, values: [String; 2]| {
         if values[0] != values[1] {
@@ -448,8 +455,8 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     };
     let both = |field: fn(&RunEntry) -> String| [a, b].map(|document| field(&document.run));
     differ("qdepth", "version", both(|run| run.version.clone()));
-    let seeded = |run: &RunEntry| format!("{:.12} (seed {})", run.plan_hash, run.seed);
-    differ("run", "plan", both(seeded));
+    differ("run", "plan", both(|run| format!("{:.12}", run.plan_hash)));
+    differ("run", "seed", [of_a, of_b].map(seeds));
     differ("run", "engine", both(|run| run.engine_choice.clone()));
     differ("run", "emulated", both(|run| run.emulated.to_string()));
     let facts = |document: &Document| -> Vec<Fact> {

@@ -220,6 +220,7 @@ fn matrix(view: &View<'_>, words: &PtsWords, target: u32, shown: &[Shown]) -> Ta
             },
         )
         .traced(view, |(.., found)| found.iter().flatten().map(|p| p.record.index).collect())
+        .explains_dashes(view)
         .marked(view)
         .table("")
         .with_note(words.matrix_note)

@@ -160,7 +160,7 @@ fn rows<'v, 'a>(view: &View<'_>, points: &[&'v Point<'a>]) -> Rows<&'v Point<'a>
     let unit = unit(points);
     Rows::from_items(points.iter().copied())
         .column(number_in(words.offered, "IOPS"), |point| {
-            Cell::head(number::three_digits(offered(point)))
+            Cell::head(number::distinct(offered(point), points.iter().map(|other| offered(other))))
         })
         .targets(view, |point| point.record.target)
         .column(number_in(words.reached, "IOPS"), |point| {

@@ -193,9 +193,9 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
         );
     with_end(rows, view, load.points.iter().any(asks_precision))
         .traced(view, |(_, point)| trace::point_indices(view, point))
+        .explains_dashes(view)
         .marked(view)
         .table(fill_in(view.words.tables.points_caption, &[("profile", load.title.clone())]))
-        .with_note(view.words.tables.points_note)
 }
 
 fn asks_precision(point: &Point<'_>) -> bool {
