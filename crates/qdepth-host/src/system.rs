@@ -372,6 +372,8 @@ fn run_command<S: AsRef<OsStr>>(
     let mut child = std::process::Command::new(command)
         .args(args)
         .env("LC_ALL", "C")
+        // LVM would complain about the undo journal, which tools inherit.
+        .env("LVM_SUPPRESS_FD_WARNINGS", "1")
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -248,12 +248,37 @@ killed() { # SECONDS
     process=$!
     sleep "$1"
     kill -9 $process; wait $process 2>/dev/null
-    # What it had started ends by itself, on a slow machine later.
-    for turn in 1 2 3 4 5 6 7 8 9 10; do ps | grep -q '[m]dadm' || break; sleep 1; done
-    sleep 1
-    ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+    # The tool that it had started ends by itself, on a slow machine later.
+    for turn in $(seq 60); do
+        qdepth host undo >/tmp/out 2>/tmp/err
+        got=$?
+        [ $got = 3 ] || break
+        sleep 1
+    done
+    [ $got = 0 ] || { cat /tmp/out /tmp/err; return 1; }
+    state >/tmp/after && diff /tmp/before /tmp/after
 }
 for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
+
+keeps_files() { # FILE DEVICE DEACTIVATE ACTIVATE
+    state >/tmp/before
+    ends 0 qdepth host prepare "$1" --apply $DESTROY --overwrite-signature data || return 1
+    echo 'the only copy' >/mnt/prepared/thesis.tex && umount /mnt/prepared && rmdir /mnt/prepared || return 1
+    # The device that holds the file is there, and then is not.
+    for hidden in no yes; do
+        [ $hidden = no ] || eval "$3" || return 1
+        state >/tmp/hidden
+        ends 4 qdepth host undo && says 'stay in the journal' /tmp/err || return 1
+        state >/tmp/after && diff /tmp/hidden /tmp/after || return 1
+    done
+    eval "$4" && mkdir -p /mnt/prepared && mount $2 /mnt/prepared && says 'only copy' /mnt/prepared/thesis.tex || return 1
+    rm /mnt/prepared/thesis.tex && umount /mnt/prepared && rmdir /mnt/prepared || return 1
+    ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+}
+check "preparation: an array with files is kept, also if it was stopped" \
+    keeps_files raid0.toml /dev/md0 'mdadm --stop /dev/md0' "mdadm --assemble /dev/md0 /dev/$A /dev/$B"
+check "preparation: a volume with files is kept, also if it is inactive" \
+    keeps_files volume.toml /dev/prepared/v 'vgchange -q -an prepared' 'vgchange -q -ay prepared'
 
 # --- purge by the drive's own commands ---
 yes 'what was on the drive before it was purged, and must be gone after it' | head -c 4194304 >/tmp/pattern

@@ -90,10 +90,18 @@ impl Journal {
         let kept = Kept::open_or_make(path, Trust::Orders, true).map_err(problem)?;
         let locked = rustix::fs::flock(kept.file(), LOCK);
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
-            let found = format!("another process uses the undo journal {}", path.display());
-            return Err(Refusal::new(Guard::G2Exclusive, found, "Wait until it ends").into());
+            let found = format!(
+                "another process, or a tool that it started, uses the undo journal {}",
+                path.display()
+            );
+            let remedy = format!("Wait until it ends (`fuser -v {}` shows it)", path.display());
+            return Err(Refusal::new(Guard::G2Exclusive, found, remedy).into());
         }
         locked.map_err(|error| failed(path, error.into()))?;
+        // Tools inherit it, and the lock with it: what a killed qdepth started may still change the
+        // machine, and must not be undone before it ends.
+        rustix::io::fcntl_setfd(kept.file(), rustix::io::FdFlags::empty())
+            .map_err(|error| failed(path, error.into()))?;
         let text = kept.text(limit::JOURNAL).map_err(problem)?;
         // The action of an incomplete line had not begun, and the next line must not be appended to
         // it.
