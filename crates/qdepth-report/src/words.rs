@@ -326,7 +326,7 @@ mod tests {
         let [en, ja] = translations(rounds);
         assert_eq!(
             en,
-            "random 4KiB over 1 GiB until steady by our own rule, 25 rounds of 60 s at most"
+            "random 4KiB over 1 GiB until steady by qdepth's rule, 25 rounds of 60 s at most"
         );
         assert_eq!(
             ja,

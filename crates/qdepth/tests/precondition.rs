@@ -174,7 +174,7 @@ fn rounds_end_with_a_verdict_instead_of_error() {
     let shown = workspace.run(&format!("plan {words}")).expect(0).out;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("64MiB, plus the writes of its rounds to precondition it"), "{shown}");
-    assert!(shown.contains("until steady by our own rule, 1440 rounds of 300ms"), "{shown}");
+    assert!(shown.contains("until steady by qdepth's rule, 1440 rounds of 300ms"), "{shown}");
     let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
     // The steadiness of a shared disk is unpredictable; fact and finding must agree.
     let (told, doubted) = rounds_text(&run.json());

@@ -19,8 +19,8 @@ use crate::outcome::findings::not_steady;
 use crate::outcome::measured::Measured;
 use crate::target::prepare::Prepared;
 
-/// Description, for example `random 4KiB over 64GiB until steady by our own rule, 1440 rounds of 60
-/// s at most`.
+/// Description, for example `random 4KiB over 64GiB until steady by qdepth's rule, 1440 rounds of
+/// 60 s at most`.
 pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
     format!(
         "{} {} over {} until steady by {} rule, {} rounds of {} at most",
@@ -46,7 +46,7 @@ fn rounds_step(point: &Point, asked: UntilSteady) -> PhaseStep {
 
 fn whose(rule: SteadyRule) -> &'static str {
     match rule {
-        SteadyRule::Own => "our own",
+        SteadyRule::Own => "qdepth's",
         SteadyRule::Snia => "SNIA's",
     }
 }

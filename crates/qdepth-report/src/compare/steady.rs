@@ -60,7 +60,7 @@ pub struct SteadyPoint {
     /// First window of five rounds, among the first 25 rounds, that meets SNIA's limits, otherwise
     /// the last window; null for fewer than five rounds.
     pub snia: Option<SniaWindow>,
-    /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by our own rule.
+    /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by qdepth's rule.
     pub state: &'static str,
     /// For `cyclic`: length of a cycle, ns.
     pub period_ns: Option<u64>,
