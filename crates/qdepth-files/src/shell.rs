@@ -9,15 +9,18 @@ pub fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// True if a shell takes the line as one command of qdepth, quoted by [`shell_word`]. A line from a
-/// file of somebody else may be anything.
-pub fn is_own_command(line: &str) -> bool {
-    let quoted = |words: &[String]| {
-        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ") == line
-    };
-    shlex::split(line)
-        .is_some_and(|words| words.first().is_some_and(|first| first == "qdepth") && quoted(&words))
+/// True for `qdepth run … --seed N`, quoted by [`shell_word`], as it is stored with a run. A line
+/// from a file of somebody else may be anything. The part after the last ` --seed ` has no quotes,
+/// so that other words may be inserted there.
+pub fn is_stored_command(line: &str) -> bool {
+    let Some(words) = shlex::split(line) else { return false };
+    let quoted = words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+    let seed = line.rsplit_once(" --seed ").map(|(_, seed)| seed);
+    let is_number = |seed: &str| seed.bytes().all(|byte| byte.is_ascii_digit());
+    words.starts_with(&["qdepth".to_owned(), "run".to_owned()])
+        && quoted == line
         && !line.contains(char::is_control)
+        && seed.is_some_and(is_number)
 }
 
 #[cfg(test)]
@@ -25,24 +28,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_quoted_commands_of_qdepth_are_own() {
-        for line in ["qdepth run quick /tmp --seed 1", "qdepth run 'a b;c$(d)' --duration 3s"] {
-            assert!(is_own_command(line), "{line}");
+    fn only_commands_of_qdepth_are_accepted() {
+        for line in ["qdepth run quick /tmp --seed 1", "qdepth run 'a b;c$(d)' --seed 12"] {
+            assert!(is_stored_command(line), "{line}");
         }
         for line in [
             "rm -rf /home",
-            "qdepth run quick; rm -rf /home",
-            "qdepth run $(rm -rf /home)",
-            "qdepth run `id`",
-            "qdepth run \"$(id)\"",
+            "qdepth run quick; rm -rf /home --seed 1",
+            "qdepth run $(rm -rf /home) --seed 1",
+            "qdepth run `id` --seed 1",
+            "qdepth run \"$(id)\" --seed 1",
             "qdepth run quick\nrm x",
             "qdepth run 'quick\nrm x'",
-            "qdepth run quick >/etc/passwd",
+            "qdepth run quick >/etc/passwd --seed 1",
             "qdepth run 'quick",
-            "qdepth run ~root",
+            "qdepth run ~root --seed 1",
+            "qdepth run 'a --seed b'",
+            "qdepth run 'a --seed 1'",
+            "qdepth run quick --seed ''",
+            "qdepth host undo --seed 1",
+            "qdepth run quick",
             "",
         ] {
-            assert!(!is_own_command(line), "{line}");
+            assert!(!is_stored_command(line), "{line}");
         }
     }
 }

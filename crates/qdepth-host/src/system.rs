@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -328,8 +329,19 @@ impl System {
         args: &[S],
         limit: Duration,
     ) -> Result<Output, CommandError> {
+        self.run_with(command, args, limit, None)
+    }
+
+    /// [`Self::run_for`] with this standard input instead of none.
+    pub(crate) fn run_with<S: AsRef<OsStr>>(
+        &self,
+        command: &str,
+        args: &[S],
+        limit: Duration,
+        input: Option<OwnedFd>,
+    ) -> Result<Output, CommandError> {
         let Some(staged) = &self.staged else {
-            let answer = run_command(command, args, limit);
+            let answer = run_command(command, args, limit, input);
             if let Ok(output) = &answer {
                 self.record(|tape| tape.saw_output(&line(command, args), output));
             }
@@ -367,15 +379,14 @@ fn run_command<S: AsRef<OsStr>>(
     command: &str,
     args: &[S],
     limit: Duration,
+    input: Option<OwnedFd>,
 ) -> Result<Output, CommandError> {
     let not_started = |error| CommandError::NotStarted { command: command.to_owned(), error };
     let mut child = std::process::Command::new(command)
         .args(args)
         .env("LC_ALL", "C")
-        // LVM would complain about the undo journal, which tools inherit.
-        .env("LVM_SUPPRESS_FD_WARNINGS", "1")
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin")
-        .stdin(Stdio::null())
+        .stdin(input.map_or_else(Stdio::null, Stdio::from))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

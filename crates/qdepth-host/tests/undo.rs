@@ -68,20 +68,6 @@ fn undo_waits_for_a_busy_mount() {
     assert!(!place.exists());
 }
 
-/// A tool outlives a qdepth that is killed, and still changes the machine: it has the journal open,
-/// and with it the lock.
-#[test]
-fn tools_keep_the_journal_locked() {
-    let bench = Bench::new();
-    let path = bench.fresh("undo.jsonl");
-    let journal = Journal::open(&path).unwrap();
-    let tool = bench.system.run("sh", &["-c", "readlink /proc/$$/fd/*"]).unwrap();
-    assert!(tool.stdout.lines().any(|file| Path::new(file) == path), "{}", tool.stdout);
-    let refused = Journal::open(&path).unwrap_err().to_string();
-    assert!(refused.contains("or a tool that it started, uses the undo journal"), "{refused}");
-    drop(journal);
-}
-
 /// Hole 8: only the preparation's own mounts are unmounted.
 #[test]
 fn undo_leaves_foreign_mounts() {

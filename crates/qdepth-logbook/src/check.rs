@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use qdepth_files::is_stored_command;
 use qdepth_measure::{Code, Finding, label};
 use rusqlite::{Connection, Result};
 use sha2::{Digest as _, Sha256};
@@ -97,6 +98,11 @@ impl Checked {
 pub(crate) fn run(connection: &Connection, number: i64) -> Result<(RunRecord, Option<Damage>)> {
     let mut parts = Parts::of_run(connection, number, Purpose::Check);
     let mut run = read::run(&mut parts)?;
+    // It is printed for people to paste, and the logbook may be somebody else's.
+    run.environment.retain(|seen| {
+        (&*seen.subject, &*seen.key) != RunRecord::COMMAND
+            || seen.value.as_ref().is_ok_and(|line| is_stored_command(line))
+    });
     if !is_of_its_hash(&run) {
         parts.damaged.push("plan".to_owned());
     }

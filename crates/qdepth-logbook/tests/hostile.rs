@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common::{point, run};
 use qdepth_logbook::{Logbook, LogbookError, RESERVE_BYTES};
-use qdepth_record::RunState;
+use qdepth_record::{Observation, RunRecord, RunState};
 use rustix::fs::{AtFlags, CWD, Mode, Uid, chownat, mkfifoat};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -49,6 +49,26 @@ fn logbook_with_different_tables_is_refused_unchanged() {
         }
         assert!(std::fs::read(&path).unwrap() == before, "changed");
         std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// The command of a run is printed for people to paste into a shell.
+#[test]
+fn stored_command_that_is_not_qdepths_is_dropped() {
+    for (line, is_kept) in [
+        ("qdepth run quick '/mnt/my disk' --seed 7", true),
+        ("qdepth run quick; rm -rf ~ --seed 7", false),
+        ("qdepth run 'a --seed b'", false),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut logbook = Logbook::open(directory.path().join("q.db")).unwrap();
+        let mut run = run(ID);
+        run.environment.retain(|seen| (&*seen.subject, &*seen.key) != RunRecord::COMMAND);
+        run.environment.push(Observation::new(RunRecord::COMMAND, Ok(line.to_owned()), "test"));
+        logbook.begin_run(&run).unwrap();
+        let read = logbook.measured(ID).unwrap().0;
+        assert_eq!(read.rerun_command(), is_kept.then_some(line));
+        assert_eq!(logbook.run(ID).unwrap().rerun_command(), is_kept.then_some(line));
     }
 }
 

@@ -103,11 +103,11 @@ pub struct Failing {
 }
 
 impl Counts {
-    /// Counts a line of the virtual machine: `ok NAME`, or `not ok NAME` with indented lines that
-    /// say why.
+    /// Counts a line of the virtual machine: `ok NAME`, or `not ok NAME` with lines that say why.
     pub fn guest_line(&mut self, line: &str, is_failing: &mut bool) {
         let failed = line.starts_with("not ok ");
-        *is_failing = failed || *is_failing && line.starts_with("    ");
+        let ends = ["ok ", "qmp ", "guest done"].iter().any(|start| line.starts_with(start));
+        *is_failing = failed || *is_failing && !ends;
         self.passed += u64::from(line.starts_with("ok "));
         self.failed += u64::from(failed);
         if *is_failing {
@@ -175,11 +175,12 @@ mod tests {
     #[test]
     fn failed_checks_of_the_guest_are_repeated() {
         let (mut counts, mut is_failing) = (Counts::default(), false);
-        for line in ["ok a", "    about a", "not ok b", "    because", "ok c", "    about c"] {
+        for line in ["ok a", "    about a", "not ok b", "    because", "", "ok c", "    about c"] {
             counts.guest_line(line, &mut is_failing);
         }
         assert_eq!((counts.passed, counts.failed), (2, 1));
-        assert_eq!(counts.panics, ["virtual machine: not ok b", "virtual machine:     because"]);
+        let shown = ["not ok b", "    because", ""].map(|line| format!("virtual machine: {line}"));
+        assert_eq!(counts.panics, shown);
     }
 
     #[test]

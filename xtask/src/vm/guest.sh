@@ -230,8 +230,10 @@ killed_between() { # VARIANT whose measurement file exists when it is killed
     for wait in $(seq 600); do grep -q "variant    $1" /tmp/err && [ -s /mnt/prepared/qdepth-measurement-file ] && break; sleep 0.1; done
     kill -9 $process; wait $process 2>/dev/null
     sleep 1
-    [ -s /mnt/prepared/qdepth-measurement-file ] || { echo "it left no file"; return 1; }
-    says "variant    $1" /tmp/err && ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+    [ -s /mnt/prepared/qdepth-measurement-file ]
+    left=$?
+    says "variant    $1" /tmp/err && ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after &&
+        { [ $left = 0 ] || { echo "it left no file"; return 1; }; }
 }
 check "preparation: undone after SIGKILL in the first variant" killed_between striped 20s
 check "preparation: undone after SIGKILL in the second variant" killed_between mirrored 300ms
@@ -261,6 +263,12 @@ killed() { # SECONDS
 for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
 
 keeps_files() { # FILE DEVICE DEACTIVATE ACTIVATE
+    keeps_its_files "$@" && return
+    # The later checks need the drives.
+    umount /mnt/prepared; eval "$4"; wipefs -q -a $2; qdepth host undo
+    return 1
+}
+keeps_its_files() {
     state >/tmp/before
     ends 0 qdepth host prepare "$1" --apply $DESTROY --overwrite-signature data || return 1
     echo 'the only copy' >/mnt/prepared/thesis.tex && umount /mnt/prepared && rmdir /mnt/prepared || return 1

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
 use crate::command::{NameWithoutBlanks, is_installed, output, root, show};
@@ -42,8 +42,8 @@ const POLL_QUEUES: &str = "nvme.poll_queues=1";
 const QUEUES: usize = 3;
 /// Queues of the last drive, which leave none for polling.
 const QUEUES_WITHOUT_POLLING: usize = 1;
-/// Time limit of the guest, which takes six to nine minutes on two busy cores.
-const LIMIT: Duration = Duration::from_secs(900);
+/// Time limit of the guest, which takes seven to twelve minutes on two busy cores.
+const LIMIT: Duration = Duration::from_secs(1500);
 
 /// Runs the guest. Returns `None`, and reports a skipped test, if it cannot run here.
 pub fn vm() -> Result<Option<Counts>> {
@@ -99,7 +99,7 @@ fn run(folder: &Path) -> Result<Counts> {
     drop(ended);
     machine.wait()?;
     if !done {
-        bail!("the guest did not come to its end");
+        counts.fail("virtual machine", &anyhow!("the guest did not come to its end"));
     }
     Ok(counts)
 }

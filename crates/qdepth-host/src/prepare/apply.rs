@@ -69,7 +69,7 @@ pub fn apply(
             .and_then(|()| is_empty_mount_point(system, &step))
             .map_err(|source| failed("prepare", thing.clone(), source))?;
         let act = Act::new(&action, |tool, node| devices.ready(system, &step, tool, node));
-        let done = act.and_then(|act| act.run(system, watch));
+        let done = act.and_then(|act| act.run(system, journal, watch));
         for ((id, device), before) in wipes.iter().zip(&before) {
             let Some(mut now) = made::contents(system, device) else { continue };
             if done.is_err() {
@@ -153,7 +153,7 @@ fn reset_with(system: &System, step: &Step) -> Option<Undo> {
 pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<UndoResult>> {
     let (mut outcomes, mut left) = (Vec::new(), LeftDevices::default());
     for (id, entry) in journal.open_entries()? {
-        let outcome = left.undo(system, &entry, || take_back(system, &entry));
+        let outcome = left.undo(system, &entry, || take_back(system, journal, &entry));
         if !matches!(outcome, UndoResult::Failed(..)) {
             journal.undone(id)?;
         }
@@ -162,14 +162,14 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<UndoRe
     Ok(outcomes)
 }
 
-fn take_back(system: &System, entry: &Entry) -> UndoResult {
+fn take_back(system: &System, journal: &Journal, entry: &Entry) -> UndoResult {
     let action = &entry.undo.action;
     let text = action.text();
     match current_state(system, entry) {
         UndoState::Unchanged => UndoResult::Nothing(text),
         UndoState::ChangedByOther(why) => UndoResult::Left(text, why),
         UndoState::Unknown(error) => UndoResult::Failed(text, error),
-        UndoState::Ours => match apply_with_retry(system, entry) {
+        UndoState::Ours => match apply_with_retry(system, journal, entry) {
             Ok(()) => UndoResult::Done(text),
             Err(error) => UndoResult::Failed(text, error),
         },
@@ -336,11 +336,11 @@ fn act_of<'a>(
 
 /// Executes an undo action, and retries while a device or mount is busy: a ring releases its files
 /// some time after its process has ended.
-fn apply_with_retry(system: &System, entry: &Entry) -> io::Result<()> {
+fn apply_with_retry(system: &System, journal: &Journal, entry: &Entry) -> io::Result<()> {
     guard::again(
         TRIES,
         |error: &io::Error| error.to_string().contains("busy"),
-        || act_of(system, &entry.devices, &entry.undo.action)?.run(system, Watch::SILENT),
+        || act_of(system, &entry.devices, &entry.undo.action)?.run(system, journal, Watch::SILENT),
     )
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use super::journal::Journal;
 use super::purge::{Patience, wait_for_sanitize};
 use super::word::{Node, Word};
 use super::{Action, Step, Tool, Watch};
@@ -193,8 +194,13 @@ impl<'a> Act<'a> {
         Ok(Self { action, words, _held: held })
     }
 
-    /// Runs the action.
-    pub(super) fn run(&self, system: &System, watch: Watch<'_>) -> io::Result<()> {
+    /// Runs the action, during which the journal stays locked.
+    pub(super) fn run(
+        &self,
+        system: &System,
+        journal: &Journal,
+        watch: Watch<'_>,
+    ) -> io::Result<()> {
         let path = |mount_point: &super::MountPoint| system.path(mount_point.as_str());
         match self.action {
             Action::Set(setting) => {
@@ -210,8 +216,7 @@ impl<'a> Act<'a> {
             Action::Run { tool, .. } => {
                 let tool = tool.name();
                 system.before_action(&tool);
-                let output =
-                    system.run_for(&tool, &self.words, LONGEST).map_err(io::Error::other)?;
+                let output = journal.run(system, &tool, &self.words).map_err(io::Error::other)?;
                 match output.status {
                     Some(0) => Ok(()),
                     _ => Err(io::Error::other(crate::environment::error_output(&tool, &output))),
@@ -222,12 +227,10 @@ impl<'a> Act<'a> {
 
     /// True if a command that tests a condition succeeds.
     pub(super) fn succeeds(&self, system: &System) -> bool {
-        self.run(system, Watch::SILENT).is_ok()
+        let Action::Run { tool, .. } = self.action else { return false };
+        system.run(&tool.name(), &self.words).is_ok_and(|output| output.status == Some(0))
     }
 }
-
-/// Time limit: creating a file system or erasing a drive may take this long.
-const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);
 
 #[expect(clippy::disallowed_methods, reason = "the place of a mount is not a file")]
 fn make_directory(path: &Path) -> io::Result<()> {

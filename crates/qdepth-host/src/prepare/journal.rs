@@ -6,19 +6,29 @@
 //! begun. The journal is executed as root. Therefore only its owner may write to it, and a line
 //! that is not understood is an error.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
-use qdepth_files::{FileError, How, Kept, Trust, limit};
+use qdepth_files::{FileError, How, Kept, Trust, limit, shell_word};
+use rustix::fs::{FlockOperation, Mode, OFlags, SeekFrom};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Node, Undo};
 use crate::device_handle::DeviceReference;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::system::{CommandError, Output, System};
 
 /// Path of the journal.
 pub const PATH: &str = "/var/lib/qdepth/undo.jsonl";
+
+/// Time limit of a tool: creating a file system or erasing a drive may take this long.
+const LONGEST: Duration = Duration::from_secs(4 * 3600);
 
 /// Version of its format.
 const VERSION: u32 = 3;
@@ -77,7 +87,39 @@ enum Line {
 #[derive(Debug)]
 pub struct Journal {
     kept: Kept,
+    lock: Lock,
     next: u64,
+}
+
+/// Lock of a journal, which belongs to a descriptor of its own that reads as an empty file.
+///
+/// The tools that change the machine get it as standard input, the one descriptor that all of them
+/// keep: what a killed qdepth started may still change the machine, and must not be undone before
+/// it ends.
+#[derive(Debug)]
+struct Lock {
+    file: OwnedFd,
+    /// True if a tool may still run.
+    stays: Cell<bool>,
+}
+
+impl Lock {
+    fn take(file: &File) -> rustix::io::Result<Self> {
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        rustix::fs::seek(&file, SeekFrom::Start(limit::JOURNAL.bytes + 1))?;
+        Ok(Self { file, stays: Cell::new(false) })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing it is not enough: a program that another thread starts has a copy for a moment.
+        if !self.stays.get() {
+            let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        }
+    }
 }
 
 impl Journal {
@@ -88,20 +130,10 @@ impl Journal {
     /// a line is not understood. Failed if the system did not open it.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let kept = Kept::open_or_make(path, Trust::Orders, true).map_err(problem)?;
-        let locked = rustix::fs::flock(kept.file(), LOCK);
-        if locked == Err(rustix::io::Errno::WOULDBLOCK) {
-            let found = format!(
-                "another process, or a tool that it started, uses the undo journal {}",
-                path.display()
-            );
-            let remedy = format!("Wait until it ends (`fuser -v {}` shows it)", path.display());
-            return Err(Refusal::new(Guard::G2Exclusive, found, remedy).into());
-        }
-        locked.map_err(|error| failed(path, error.into()))?;
-        // Tools inherit it, and the lock with it: what a killed qdepth started may still change the
-        // machine, and must not be undone before it ends.
-        rustix::io::fcntl_setfd(kept.file(), rustix::io::FdFlags::empty())
-            .map_err(|error| failed(path, error.into()))?;
+        let lock = Lock::take(kept.file()).map_err(|error| match error {
+            Errno::WOULDBLOCK => in_use(path),
+            _ => failed(path, error.into()),
+        })?;
         let text = kept.text(limit::JOURNAL).map_err(problem)?;
         // The action of an incomplete line had not begun, and the next line must not be appended to
         // it.
@@ -115,13 +147,31 @@ impl Journal {
             _ => None,
         });
         let next = ids.max().map_or(0, |id| id.saturating_add(1));
-        let mut journal = Self { kept, next };
+        let mut journal = Self { kept, lock, next };
         if whole == 0 {
             journal
                 .write(&Line::Version { journal: VERSION })
                 .map_err(|error| failed(path, error))?;
         }
         Ok(journal)
+    }
+
+    /// Runs a tool that changes the machine, which keeps the journal locked until it ends.
+    ///
+    /// # Errors
+    /// Those of [`System::run`].
+    pub(super) fn run(
+        &self,
+        system: &System,
+        tool: &str,
+        words: &[String],
+    ) -> Result<Output, CommandError> {
+        let input = self.lock.file.try_clone().ok();
+        let answer = system.run_with(tool, words, LONGEST, input);
+        if matches!(answer, Err(CommandError::TooLong { .. })) {
+            self.lock.stays.set(true);
+        }
+        answer
     }
 
     /// Writes the undo of an action that is about to start, and returns the number of the entry.
@@ -192,7 +242,13 @@ impl Journal {
     }
 }
 
-const LOCK: rustix::fs::FlockOperation = rustix::fs::FlockOperation::NonBlockingLockExclusive;
+fn in_use(path: &Path) -> Problem {
+    let name = path.display();
+    let found = format!("another process, or a tool that it started, uses the undo journal {name}");
+    let shown = shell_word(&name.to_string());
+    let remedy = format!("Wait until it ends (`fuser -v {shown}` shows it)");
+    Refusal::new(Guard::G2Exclusive, found, remedy).into()
+}
 
 fn problem(error: FileError) -> Problem {
     let remedy = if error.remedy.is_empty() { "Check the file" } else { &error.remedy };

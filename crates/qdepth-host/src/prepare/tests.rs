@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::journal::Journal;
 use super::*;
+use crate::system::System;
 use crate::tests::machine::FakeMachine;
 
 const FILE: &str = "\
@@ -519,6 +520,22 @@ fn undo_after_kill_restores_all_finished_steps() {
 }
 
 /// A purge cannot be undone: afterwards nothing is left to undo, and a run may begin.
+/// A tool outlives a qdepth that is killed, and still changes the machine: it has the journal, and
+/// with it the lock, as its standard input, which is empty.
+#[test]
+fn tools_keep_the_journal_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("undo.jsonl");
+    let journal = Journal::open(&path).unwrap();
+    let words = ["-c", "readlink /proc/$$/fd/0; cat"].map(str::to_owned);
+    let tool = journal.run(&System::real(), "sh", &words).unwrap();
+    assert_eq!(tool.stdout.trim_end(), path.display().to_string());
+    let refused = Journal::open(&path).unwrap_err().to_string();
+    assert!(refused.contains("or a tool that it started, uses the undo journal"), "{refused}");
+    drop(journal);
+    Journal::open(&path).unwrap();
+}
+
 #[test]
 fn irreversible_steps_leave_no_journal_entry() {
     let machine = machine().with_output("blkdiscard", 0, "");

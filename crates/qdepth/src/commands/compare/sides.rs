@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use jiff::civil::Date;
+use qdepth_files::shell_word;
 use qdepth_files::{Input, limit};
-use qdepth_files::{is_own_command, shell_word};
 use qdepth_foreign::import;
 use qdepth_logbook::Logbook;
 use qdepth_record::{Document, ObservationEntry, RunFilter, RunHeadline, RunRecord, document};
@@ -50,15 +50,13 @@ pub(super) fn runs_of_side(word: &str, own: &Path) -> Result<Vec<Document>> {
     Ok(all)
 }
 
-/// The run with the logbook in the command that repeats it. A stored command that is more than a
-/// command of qdepth is dropped, because the logbook may be somebody else's.
+/// The run with the logbook in the command that repeats it.
 fn with_logbook(mut run: Document, file: &Path) -> Document {
-    let is_command = |seen: &ObservationEntry| (&*seen.subject, &*seen.key) == RunRecord::COMMAND;
-    run.environment
-        .retain(|seen| !is_command(seen) || seen.value.as_deref().is_some_and(is_own_command));
-    let command = run.environment.iter_mut().find(|seen| is_command(seen));
-    if file != Path::new(LOGBOOK_NAME)
-        && let Some(line) = command.and_then(|seen| seen.value.as_mut())
+    let is_command = |seen: &&mut ObservationEntry| {
+        (&*seen.subject, &*seen.key) == RunRecord::COMMAND && file != Path::new(LOGBOOK_NAME)
+    };
+    let command = run.environment.iter_mut().find(is_command).and_then(|seen| seen.value.as_mut());
+    if let Some(line) = command
         && let Some((words, seed)) = line.rsplit_once(" --seed ")
     {
         let file = shell_word(&file.display().to_string());
