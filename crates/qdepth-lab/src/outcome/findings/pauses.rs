@@ -12,6 +12,21 @@ const WAITED: f64 = 0.2;
 /// end after the next.
 const AROUND: Nanos = Nanos::from_millis(60);
 
+/// Longest gap that is no pause, in usual intervals between completions.
+const USUAL: f64 = 3.0;
+/// Completed I/Os from which their median is usual.
+const TYPICAL: u64 = 10;
+
+/// Longest gap that is no pause, ns; 0 if it is unknown. Slow storage completes few I/Os at long
+/// intervals: by Little's law, latency ÷ I/Os in flight. A pause does not change the median.
+fn usual_gap_ns(outcome: &Outcome) -> f64 {
+    let busiest = outcome.directions.iter().max_by_key(|direction| direction.completed);
+    let known = busiest.filter(|direction| direction.completed >= TYPICAL);
+    let median = known.and_then(|direction| direction.latency.quantile(0.5));
+    let in_flight = (outcome.in_flight_integral / outcome.duration.0 as f64).max(1.0);
+    median.map_or(0.0, |median| USUAL * median.0 as f64 / in_flight)
+}
+
 impl GeneratorPauses {
     /// True if completions stopped together with the beats. If they continued, the workers ran and
     /// only the beating thread had to wait.
@@ -44,13 +59,15 @@ impl GeneratorPauses {
         // A worker that often waits for a CPU may have done so during the whole gap.
         let waited = self.waited * outcome.duration.0 as f64;
         let may_be_starved = self.waited > WAITED && outcome.longest_gap.0 as f64 <= waited;
-        if left[0] == 0 || may_be_starved {
+        let usual = usual_gap_ns(outcome);
+        if left[0] == 0 || may_be_starved || outcome.longest_gap.0 as f64 <= usual {
             return None;
         }
-        let finding = Finding::remark(Code::Stall)
-            .value("over_100ms", left[0] as f64)
-            .value("over_1s", left[1] as f64)
-            .value("over_10s", left[2] as f64);
+        let limits = [("over_100ms", 0.1e9), ("over_1s", 1e9), ("over_10s", 10e9)];
+        let counted = limits.into_iter().zip(left).filter(|((_, limit), _)| *limit >= usual);
+        let finding = counted.fold(Finding::remark(Code::Stall), |finding, ((name, _), gaps)| {
+            finding.value(name, gaps as f64)
+        });
         // If the longest gap may be the generator's, the length of the storage's is unknown.
         let is_storages = ours[0] == 0 || outcome.longest_gap > self.longest + AROUND;
         let longest = outcome.longest_gap.0 as f64;
@@ -102,6 +119,23 @@ mod tests {
         // Pauses before and after the window do not count.
         let outside = pauses(&[(100, 900), (7100, 9000)], 0.0);
         assert_eq!((outside.finding(&outcome), outside.stall(&outcome)), (None, Some(stall)));
+    }
+
+    #[test]
+    fn slow_storage_does_not_pause() {
+        // 16 MiB at 128 MiB/s take 125 ms each.
+        let mut slow = Outcome { duration: Nanos::from_secs(4), ..outcome(126, [32, 0, 0]) };
+        slow.directions[1].completed = 32;
+        (0..32).for_each(|_| slow.directions[1].latency.record(Nanos::from_millis(125)));
+        assert_eq!(pauses(&[], 0.0).stall(&slow), None);
+        let slow = Outcome { longest_gap: Nanos::from_millis(1500), gaps: [21, 1, 0], ..slow };
+        let stall = pauses(&[], 0.0).stall(&slow).expect("a stall");
+        assert_eq!(stall.values.get("over_1s"), Some(&1.0));
+        assert!(!stall.values.contains_key("over_100ms"), "most of them are usual");
+        // With 16 in flight, one should complete every 8 ms.
+        let many = Outcome { in_flight_integral: 16.0 * 4e9, ..slow };
+        let stall = pauses(&[], 0.0).stall(&many).expect("a stall");
+        assert_eq!(stall.values.get("over_100ms"), Some(&21.0));
     }
 
     #[test]
