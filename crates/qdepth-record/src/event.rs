@@ -137,7 +137,7 @@ pub struct RunStarted {
     pub points_done: u32,
     /// Planned time of all points, warm-ups included, ns.
     pub planned_ns: u64,
-    /// True if points may end before their planned time.
+    /// True if points, or the steps of the plan, may end before their planned time.
     pub may_end_early: bool,
     /// Maximum measured time of the search for the highest rate, which follows these points and
     /// adds its own, ns; null without a search.

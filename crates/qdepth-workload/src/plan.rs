@@ -579,9 +579,9 @@ impl Plan {
         !self.prepare.is_empty() || of_variants.into_iter().any(|v| !v.prepare.is_empty())
     }
 
-    /// True if points may end before their time.
+    /// True if points or steps may end before their time.
     pub fn may_end_early(&self) -> bool {
-        self.points.iter().any(|point| point.stop.may_end_early())
+        self.ends_when_not_followed || self.points.iter().any(|point| point.stop.may_end_early())
     }
 
     /// Maximum time of all points, ns, without preparation.

@@ -41,7 +41,7 @@ pub(crate) fn render(data: &Table, style: Style) -> RenderedTable {
     let mut lines = if grid.fits() { grid.lines(style) } else { render_as_list(data, style.width) };
     if grid.fits() && !grid.left_out.is_empty() {
         let sentence = format!(
-            "omitted at {} columns: {} (a wider terminal shows them)",
+            "omitted at {} columns: {} (shown on a wider terminal)",
             style.width,
             grid.left_out.join(", ")
         );

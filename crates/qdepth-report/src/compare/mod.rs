@@ -434,13 +434,19 @@ fn paired(of_a: &mut [Fact], of_b: &mut [Fact]) {
     }
 }
 
+/// Largest number of seeds that are listed.
+const SEEDS: usize = 5;
+
 /// Seeds of the runs of a side, each once.
 fn seeds(side: Side<'_>) -> String {
     let seeds = side.runs.iter().map(|document| document.run.seed.as_str());
     let mut seeds: Vec<&str> = seeds.collect();
     seeds.sort_by_key(|seed| (seed.parse::<u64>().ok(), *seed));
     seeds.dedup();
-    seeds.join(", ")
+    let more = seeds.len().saturating_sub(SEEDS);
+    seeds.truncate(SEEDS);
+    let listed = seeds.join(", ");
+    if more > 0 { format!("{listed} and {more} more") } else { listed }
 }
 
 /// Other differences: seeds of all runs, and of the first ones version, plan, engine, and facts

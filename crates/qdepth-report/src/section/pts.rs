@@ -344,6 +344,17 @@ fn at_end(record: &PointRecord) -> f64 {
     throughput_from(record, record.duration_ns / 10 * 9)
 }
 
+/// Throughput in the first tenth of a point, bytes per second.
+fn at_begin(record: &PointRecord) -> f64 {
+    let begin = parts(record, record.duration_ns / 10).first().copied();
+    begin.map_or(0.0, |(_, _, bytes, took)| bytes as f64 / (took as f64 / 1e9))
+}
+
+/// True unless the throughput still changes, so that it is nothing to return to.
+fn is_level(record: &PointRecord) -> bool {
+    (at_end(record) / at_begin(record) - 1.0).abs() <= 1.0 - BACK
+}
+
 /// Time after another load until the throughput is that before it again.
 fn back(first: &PointRecord, last: &PointRecord) -> Option<String> {
     let wanted = BACK * at_end(first);
@@ -362,11 +373,8 @@ fn recovered(words: &PtsWords, points: &[&Point<'_>], target: &[(&'static str, S
     let printed = |rate: f64| format!("{} MiB/s", number::three_digits(rate / MIB));
     let mut values = target.to_vec();
     values.push(("last", printed(at_end(first))));
-    let begin = parts(first, first.duration_ns / 10).first().copied();
-    let begin = begin.map_or(0.0, |(_, _, bytes, took)| bytes as f64 / (took as f64 / 1e9));
-    // A rate that still changes is nothing to return to.
-    if (at_end(first) / begin - 1.0).abs() > 1.0 - BACK {
-        values.push(("first", printed(begin)));
+    if !is_level(first) {
+        values.push(("first", printed(at_begin(first))));
         return fill_in(words.recoveries[3], &values);
     }
     let back = back(first, last);
@@ -378,7 +386,7 @@ fn recovered(words: &PtsWords, points: &[&Point<'_>], target: &[(&'static str, S
 fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let points = in_order(view, target);
     let (first, last) = (points.first()?.record, points.last()?.record);
-    let back = back(first, last);
+    let back = is_level(first).then(|| back(first, last)).flatten();
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let heads = view.words.columns;
     let table = Rows::from_items(points)

@@ -2,7 +2,7 @@
 
 use super::rates::Bandwidth;
 use super::tables;
-use crate::document::Picture;
+use crate::document::{Picture, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::three_digits;
 use crate::rows::RunColumns as _;
@@ -60,7 +60,7 @@ pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Optio
             .filter_map(|(direction, transfer)| line(view, bandwidth, *direction, *transfer))
             .collect::<Vec<_>>()
             .join(view.words.gap),
-        data: tables::rates(view, bandwidth).with_note(""),
+        data: Table { note: String::new(), ..tables::rates(view, bandwidth) },
         figure: Figure { series: series.collect(), ..first.figure },
         origin: first.origin,
     })

@@ -63,10 +63,10 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
             Cell::or_dash(share.map(|share| number::thousands(share, 1)))
         });
     }
-    let note = if sum {
-        format!("{} {}", own.factors_note, own.sum_note)
-    } else {
-        own.factors_note.to_owned()
+    let note = match sum {
+        true => format!("{} {}", own.factors_note, own.sum_note),
+        false if view.targets.len() > 1 => own.factors_note.to_owned(),
+        false => String::new(),
     };
     let points = |(load, at): &(&Load<'_>, u32)| {
         trace::of_all(view, view.targets.iter().filter_map(|target| load.measured_at(*target, *at)))
@@ -95,9 +95,9 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
                 shaded(view, value, base)
             },
         )
+        .noted(|cell| matches!(cell.mark, Mark::Shade(_)), &fill_in(own.shades_note, &name))
         .marked(view)
         .table(fill_in(own.shades_caption, &name))
-        .with_note(fill_in(own.shades_note, &name))
 }
 
 fn shaded(view: &View<'_>, value: Option<&Estimate>, base: Option<&Estimate>) -> Cell {

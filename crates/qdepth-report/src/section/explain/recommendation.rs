@@ -10,6 +10,7 @@ use crate::number::{self, TimeUnit, rounded};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::bandwidth::Bandwidth;
 use crate::section::naming::list;
+use crate::section::pressure::sentences::reached;
 use crate::section::steps::Steps;
 use crate::section::sum_box::paragraphs;
 use crate::section::sweep::statements::{self, Tail, crossing, line_statements};
@@ -105,7 +106,7 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
         let Some([below, above]) = steps.knee(target) else {
             return fill_in(words.no_knee, &values);
         };
-        values.extend([("below", view.step(below.title)), ("above", view.step(above.title))]);
+        values.extend([("below", reached(view, below)), ("above", reached(view, above))]);
         let at_once =
             steps.on(target).next().is_some_and(|first| first.step_index == below.step_index);
         fill_in(if at_once { words.knee_at_once } else { words.beside_reader }, &values)

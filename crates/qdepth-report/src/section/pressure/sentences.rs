@@ -156,6 +156,14 @@ pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     steps.targets().into_iter().filter_map(sentences).collect()
 }
 
+/// Write load of a step: as requested, or as achieved if the target did not sustain it.
+pub(crate) fn reached(view: &View<'_>, step: &Step<'_, '_>) -> String {
+    match step.followed() {
+        true => view.step(step.title),
+        false => format!("{} {}", number::load(step.achieved()), number::MIB_PER_S),
+    }
+}
+
 /// The knee of each target, and the definition of a knee.
 pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let words = view.words.pressure;
@@ -167,9 +175,9 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
             return fill_in(words.no_knee, &values);
         };
         values.extend([
-            ("below", view.step(below.title)),
+            ("below", reached(view, below)),
             ("low", duration(low)),
-            ("above", view.step(above.title)),
+            ("above", reached(view, above)),
             ("high", duration(high)),
         ]);
         fill_in(words.knee, &values)

@@ -177,8 +177,9 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let intensity = |point: &Point<'_>| number::count(point.record.queue_depth.into());
     let mut values = vec![view.per(), ("first", mean(first)?), ("first_at", intensity(first))];
     values.extend([("last", mean(last)?), ("last_at", intensity(last))]);
-    let tail = percentile_ns(last.latency(), 0.999).map(number::duration);
-    values.extend(tail.map(|tail| ("tail", tail)));
+    let longest = last.latency().max_ns.map_or(0.0, |ns| ns as f64);
+    let tail = percentile_ns(last.latency(), 0.999).filter(|tail| *tail < longest);
+    values.extend(tail.map(|tail| ("tail", number::duration(tail))));
     let template = if valid.len() > 1 { words.latency } else { words.latency_single };
     Some(fill_in(template, &values))
 }
