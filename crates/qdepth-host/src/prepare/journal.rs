@@ -106,8 +106,16 @@ struct Lock {
 impl Lock {
     fn take(file: &File) -> rustix::io::Result<Self> {
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let locked = |access: OFlags| -> rustix::io::Result<OwnedFd> {
+            let file = rustix::fs::open(&*path, access | OFlags::CLOEXEC, Mode::empty())?;
+            rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            Ok(file)
+        };
+        let file = match locked(OFlags::RDONLY) {
+            // NFS locks only files that are open for writing (flock(2)).
+            Err(Errno::BADF) => locked(OFlags::RDWR)?,
+            other => other?,
+        };
         rustix::fs::seek(&file, SeekFrom::Start(limit::JOURNAL.bytes + 1))?;
         Ok(Self { file, stays: Cell::new(false) })
     }
