@@ -86,7 +86,8 @@ fn pts_tables_contain_the_snia_figures() {
     for figure in ["Mean", "p99.999", "Max"] {
         assert!(out.contains(&format!("512 B, {figure}")), "{out}");
     }
-    let (out, document) = run("pts-xsr", "1s");
+    // In the first tenth of a shorter point, the throughput is not steady.
+    let (out, document) = run("pts-xsr", "2s");
     near(line(&out, "stimulus, Random 8 ")[0], &points(&document)[1]["mib_per_s"]);
     // The device recovers at once: the second sample of 100 ms has the full rate.
     assert!(out.lines().any(|line| line.starts_with("after") && line.contains("200 ms")), "{out}");

@@ -329,10 +329,11 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
                     })
             },
         );
-    with_end(rows, view, view.points().any(|(_, point)| asks_precision(point)))
+    let rows = with_end(rows, view, view.points().any(|(_, point)| asks_precision(point)))
         .column(text("").ranked(9), |(load, point)| Cell::plain(bar(load, point)))
-        .marked(view)
-        .table("")
+        .marked(view);
+    // The screen has 24 lines, and names the invalid points below the table.
+    Table { note: String::new(), ..rows.table("") }
 }
 
 /// Main figure as a bar: its share of the load's maximum.
