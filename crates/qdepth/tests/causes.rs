@@ -109,10 +109,14 @@ fn buffered_btrfs_writes_and_foreign_io_are_invalid() {
         line.unwrap().parse::<u64>().unwrap()
     };
     let probe = format!("dd if=/dev/zero of={}/probe bs=1M count=16 oflag=direct", at.display());
-    let before = dirtied();
-    sh(&probe).unwrap();
-    // Older kernels use direct I/O for such files.
-    if dirtied() - before >= 4096 {
+    let pages = (0..5).map(|_| {
+        let before = dirtied();
+        sh(&probe).unwrap();
+        dirtied() - before
+    });
+    // Older kernels use direct I/O for such files. Other programs of the machine also make pages
+    // dirty, but not each time.
+    if pages.min() >= Some(4096) {
         workspace.run("run writes.toml at --no-report").expect(1);
         is_c_everywhere(&workspace, "not-direct");
     }
