@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use super::journal::Journal;
+use super::journal::{Journal, LONGEST};
 use super::purge::{Patience, wait_for_sanitize};
 use super::word::{Node, Word};
 use super::{Action, Step, Tool, Watch};
@@ -228,7 +228,8 @@ impl<'a> Act<'a> {
     /// True if a command that tests a condition succeeds.
     pub(super) fn succeeds(&self, system: &System) -> bool {
         let Action::Run { tool, .. } = self.action else { return false };
-        system.run(&tool.name(), &self.words).is_ok_and(|output| output.status == Some(0))
+        let answer = system.run_for(&tool.name(), &self.words, LONGEST);
+        answer.is_ok_and(|output| output.status == Some(0))
     }
 }
 

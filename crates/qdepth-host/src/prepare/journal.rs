@@ -28,7 +28,7 @@ use crate::system::{CommandError, Output, System};
 pub const PATH: &str = "/var/lib/qdepth/undo.jsonl";
 
 /// Time limit of a tool: creating a file system or erasing a drive may take this long.
-const LONGEST: Duration = Duration::from_secs(4 * 3600);
+pub(super) const LONGEST: Duration = Duration::from_secs(4 * 3600);
 
 /// Version of its format.
 const VERSION: u32 = 3;
@@ -174,8 +174,9 @@ impl Journal {
         tool: &str,
         words: &[String],
     ) -> Result<Output, CommandError> {
-        let input = self.lock.file.try_clone().ok();
-        let answer = system.run_with(tool, words, LONGEST, input);
+        let not_started = |error| CommandError::NotStarted { command: tool.to_owned(), error };
+        let input = self.lock.file.try_clone().map_err(not_started)?;
+        let answer = system.run_with(tool, words, LONGEST, Some(input));
         if matches!(answer, Err(CommandError::TooLong { .. })) {
             self.lock.stays.set(true);
         }

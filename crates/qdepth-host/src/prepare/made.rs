@@ -131,8 +131,8 @@ pub(super) fn state(
 const KINDS: [&str; 3] = ["xfs", "ext4", "btrfs"];
 
 /// First name in the root directory of the file system on an unused device that may hold data of a
-/// user; `None` if there is no such name or no file system. Mounts it read-only, where no process
-/// can reach it.
+/// user; `None` if there is none, or no file system. Mounts the file system read-only, where no
+/// process can reach it.
 fn first_name_on(system: &System, node: &str) -> io::Result<Option<String>> {
     let kind = signature::blkid(system, node, None, &["TYPE"]).map_err(io::Error::other)?;
     let kind = kind.iter().map(|(_, kind)| kind.as_str()).find(|kind| KINDS.contains(kind));

@@ -519,7 +519,6 @@ fn undo_after_kill_restores_all_finished_steps() {
     }
 }
 
-/// A purge cannot be undone: afterwards nothing is left to undo, and a run may begin.
 /// A tool outlives a qdepth that is killed, and still changes the machine: it has the journal, and
 /// with it the lock, as its standard input, which is empty.
 #[test]
@@ -536,6 +535,7 @@ fn tools_keep_the_journal_locked() {
     Journal::open(&path).unwrap();
 }
 
+/// A purge cannot be undone: afterwards nothing is left to undo, and a run may begin.
 #[test]
 fn irreversible_steps_leave_no_journal_entry() {
     let machine = machine().with_output("blkdiscard", 0, "");

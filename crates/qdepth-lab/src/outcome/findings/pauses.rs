@@ -12,13 +12,13 @@ const WAITED: f64 = 0.2;
 /// end after the next.
 const AROUND: Nanos = Nanos::from_millis(60);
 
-/// Longest gap that is no pause, in usual intervals between completions.
+/// Longest gap that does not count as a pause, in usual intervals between completions.
 const USUAL: f64 = 3.0;
 /// Completed I/Os from which their median is usual.
 const TYPICAL: u64 = 10;
 
-/// Longest gap that is no pause, ns; 0 if it is unknown. Slow storage completes few I/Os at long
-/// intervals: by Little's law, latency ÷ I/Os in flight. A pause does not change the median.
+/// Longest gap that does not count as a pause, ns; 0 if unknown. Slow storage completes few I/Os at
+/// long intervals: by Little's law, latency ÷ I/Os in flight. A pause does not change the median.
 fn usual_gap_ns(outcome: &Outcome) -> f64 {
     let busiest = outcome.directions.iter().max_by_key(|direction| direction.completed);
     let known = busiest.filter(|direction| direction.completed >= TYPICAL);
