@@ -13,6 +13,8 @@ mod test;
 mod tidy;
 mod vm;
 
+use std::process::ExitCode;
+
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] \
@@ -20,7 +22,18 @@ const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist
                      | bench fio [PAIRS [file|slow]] | bench instructions | bench report \
                      | calibrate [--check] [FIT…] | fuzz [MINUTES [TARGET…]]";
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    // Without the stack trace that CI's settings would add: CI shows only the end of the log.
+    match task() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn task() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {

@@ -15,11 +15,30 @@ const STOLEN_MAX: f64 = 0.5;
 const PANIC_ENDS: [&str; 4] = ["stack backtrace:", "note: ", "---- ", "failures:"];
 /// Characters of a panic message's line that are repeated at the end.
 const PANIC_LINE_CHARS: usize = 1500;
+/// Characters of a failure's line in the final list. CI shows only the last 2,000 bytes of a log.
+const SUMMARY_CHARS: usize = 160;
 
 /// Failed test of figures, with the steal time during it, per cent.
 pub struct TimingTest {
     pub name: String,
     pub stolen: f64,
+}
+
+/// A failed test or check, with the lines that say why.
+#[derive(Debug, PartialEq)]
+pub struct Failure {
+    pub name: String,
+    pub lines: Vec<String>,
+}
+
+impl Failure {
+    fn summary(&self) -> String {
+        let after_place = |line: &String| line.split(" panicked at ").last().map(str::to_owned);
+        let lines: Vec<String> = self.lines.iter().filter_map(after_place).collect();
+        let lines = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+        let text = format!("{}: {}", self.name, lines.collect::<Vec<_>>().join(" | "));
+        text.chars().take(SUMMARY_CHARS).collect()
+    }
 }
 
 /// Counts of a test run.
@@ -29,9 +48,9 @@ pub struct Counts {
     pub failed: u64,
     pub skipped: u64,
     /// Output of failed tests, repeated at the end.
-    pub failures: Vec<String>,
-    /// Panic messages of failed tests, printed last, because long outputs get cut before them.
-    pub panics: Vec<String>,
+    pub outputs: Vec<String>,
+    /// Printed last, because long outputs get cut before them.
+    pub failures: Vec<Failure>,
     /// Failed tests that compare figures with a known truth.
     pub timing_tests: Vec<TimingTest>,
 }
@@ -41,8 +60,8 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.outputs.extend(other.outputs);
         self.failures.extend(other.failures);
-        self.panics.extend(other.panics);
         self.timing_tests.extend(other.timing_tests);
     }
 
@@ -59,9 +78,8 @@ impl Counts {
     }
 
     pub fn fail(&mut self, what: &str, why: &anyhow::Error) {
-        let line = format!("{what}: FAILED: {why:#}");
-        println!("{line}");
-        self.failures.push(line);
+        println!("{what}: FAILED: {why:#}");
+        self.failures.push(Failure { name: what.to_owned(), lines: vec![format!("{why:#}")] });
         self.failed += 1;
     }
 
@@ -78,11 +96,15 @@ impl Counts {
         lines
     }
 
-    /// Prints failures and counts; an error if a test failed.
+    /// Prints failures, first in full, then in one line each, and counts; an error if a test
+    /// failed.
     pub fn close(self) -> Result<()> {
-        for line in self.failures.iter().chain(&self.panics) {
-            println!("{line}");
+        self.outputs.iter().for_each(|line| println!("{line}"));
+        for failure in &self.failures {
+            println!("{}:\n{}", failure.name, failure.lines.join("\n"));
         }
+        println!();
+        self.failures.iter().for_each(|failure| println!("FAILED {}", failure.summary()));
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
         if self.failed > 0 {
             bail!("{} tests failed", self.failed);
@@ -110,8 +132,11 @@ impl Counts {
         *is_failing = failed || *is_failing && !ends;
         self.passed += u64::from(line.starts_with("ok "));
         self.failed += u64::from(failed);
-        if *is_failing {
-            self.panics.push(format!("virtual machine: {line}"));
+        if failed {
+            let name = line.replacen("not ok", "virtual machine:", 1);
+            self.failures.push(Failure { name, lines: Vec::new() });
+        } else if *is_failing && let Some(failure) = self.failures.last_mut() {
+            failure.lines.push(line.to_owned());
         }
     }
 
@@ -119,19 +144,23 @@ impl Counts {
     pub fn line(&mut self, line: &str, failing: &mut Failing) {
         failing.is = line == "failures:" || failing.is && !line.starts_with("test result: ");
         if failing.is {
-            self.failures.push(line.to_owned());
+            self.outputs.push(line.to_owned());
             let name =
                 line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"));
             if let Some(name) = name {
                 name.clone_into(&mut failing.name);
             }
             if line.starts_with("thread '") && line.contains("panicked at ") {
-                self.panics.push(format!("{}: {line}", failing.name));
+                let name = failing.name.clone();
+                self.failures.push(Failure { name, lines: vec![line.to_owned()] });
                 failing.panics = true;
             } else if PANIC_ENDS.iter().any(|end| line.starts_with(end)) {
                 failing.panics = false;
-            } else if failing.panics && !line.is_empty() {
-                self.panics.push(line.chars().take(PANIC_LINE_CHARS).collect());
+            } else if failing.panics
+                && !line.is_empty()
+                && let Some(failure) = self.failures.last_mut()
+            {
+                failure.lines.push(line.chars().take(PANIC_LINE_CHARS).collect());
             }
             let stolen = line.strip_prefix(OF_FIGURES).and_then(|rest| rest.strip_suffix(STOLEN));
             if let Some(stolen) = stolen.and_then(|share| share.parse().ok()) {
@@ -169,7 +198,7 @@ mod tests {
              test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured\nbehind",
         );
         assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 1, 3));
-        assert_eq!(counts.failures, ["failures:", "---- c ----", "because"]);
+        assert_eq!(counts.outputs, ["failures:", "---- c ----", "because"]);
     }
 
     #[test]
@@ -179,8 +208,9 @@ mod tests {
             counts.guest_line(line, &mut is_failing);
         }
         assert_eq!((counts.passed, counts.failed), (2, 1));
-        let shown = ["not ok b", "    because", ""].map(|line| format!("virtual machine: {line}"));
-        assert_eq!(counts.panics, shown);
+        let lines = ["    because", ""].map(str::to_owned).to_vec();
+        assert_eq!(counts.failures, [Failure { name: "virtual machine: b".into(), lines }]);
+        assert_eq!(counts.failures[0].summary(), "virtual machine: b: because");
     }
 
     #[test]
@@ -190,16 +220,8 @@ mod tests {
              left\n\nright\n\n---- m::d stdout ----\nthread 'm::d' (8) panicked at d.rs:1:2:\n\
              here\nstack backtrace:\n   0: begin\nnote: more\n\ntest result: FAILED",
         );
-        assert_eq!(
-            counts.panics,
-            [
-                "m::c: thread 'm::c' (7) panicked at c.rs:1:2:",
-                "left",
-                "right",
-                "m::d: thread 'm::d' (8) panicked at d.rs:1:2:",
-                "here"
-            ]
-        );
+        let summaries: Vec<String> = counts.failures.iter().map(Failure::summary).collect();
+        assert_eq!(summaries, ["m::c: c.rs:1:2: | left | right", "m::d: d.rs:1:2: | here",]);
     }
 
     #[test]
