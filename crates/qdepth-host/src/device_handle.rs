@@ -242,9 +242,18 @@ fn here(system: &System, now: &DeviceIdentity) -> DevicePresence {
     }
 }
 
+/// True if a device with this node cannot be created, because something is there.
+pub(crate) fn is_taken(system: &System, node: &str) -> bool {
+    let name = system.block_node(node).and_then(|number| sysfs::kernel_name(system, number));
+    system.exists(node) && !name.is_some_and(|name| sysfs::is_without_array(system, &name))
+}
+
 fn stacked_presence(system: &System, node: &str, on: &[DeviceReference]) -> DevicePresence {
     let Some(number) = system.block_node(node) else { return DevicePresence::Gone };
     let Some(now) = DeviceIdentity::read_names(system, number) else { return DevicePresence::Gone };
+    if sysfs::is_without_array(system, &now.kernel_name) {
+        return DevicePresence::Gone;
+    }
     let ours: Vec<String> = on.iter().filter_map(|below| below.last_name(system)).collect();
     let name = &now.kernel_name;
     let below = sysfs::whole_of(system, name)

@@ -46,6 +46,13 @@ pub fn slaves_of(system: &System, name: &str) -> Vec<String> {
     system.list_dir(format!("/sys/class/block/{name}/slaves")).unwrap_or_default()
 }
 
+/// True for the device of an MD array that does not exist. The kernel creates such a device for
+/// every program that opens the name, and removes it some time after an array was stopped.
+pub(crate) fn is_without_array(system: &System, name: &str) -> bool {
+    let state = system.read_trimmed(format!("/sys/block/{name}/md/array_state"));
+    state.as_deref() == Some("clear")
+}
+
 /// All devices that share blocks with `name`: itself, its partitions, and its whole disk.
 pub fn overlapping(system: &System, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];

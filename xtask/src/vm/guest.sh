@@ -7,7 +7,7 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /run
-mkdir -p /run/lvm /run/mdadm /run/lock /dev/shm
+mkdir -p /run/lvm /run/mdadm /run/lock /dev/shm /usr/sbin
 mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 chmod 1777 /tmp
@@ -25,11 +25,20 @@ cd /tmp
 check() {
     name=$1
     shift
-    if "$@" >/tmp/said 2>&1; then echo "ok $name"; else
+    if "$@" >/tmp/said 2>&1 </dev/null; then echo "ok $name"; else
         echo "not ok $name"
         tail -20 /tmp/said | sed 's/^/    /'
+        case "$name" in preparation*|purge*) reset;; esac
     fi
 }
+# Blank drives, so that a failed check does not fail those after it.
+reset() {
+    grep ' /mnt/' /proc/mounts | cut -d' ' -f2 | while read at; do umount "$at"; rmdir "$at"; done
+    for array in /dev/md[0-9]* /dev/md/*; do [ -b "$array" ] && mdadm --stop "$array"; done
+    vgremove -q -ff -y prepared
+    for drive in $A $B $C $D; do blkdiscard -f /dev/$drive; blockdev --rereadpt /dev/$drive; done
+    rm -f /var/lib/qdepth/undo.jsonl
+} >/dev/null 2>&1
 says() { grep -qF -- "$1" "$2" || { echo "nothing says \`$1\`:"; cat "$2"; return 1; }; }
 ends() {
     wanted=$1
@@ -244,31 +253,57 @@ killed_at() { # NUMBER OF STEPS that were taken
     ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
 }
 for n in 1 2 3; do check "preparation: undone after $n steps" killed_at $n; done
-killed() { # SECONDS
+killed_in() { # FILE TOOL WORD before|after: qdepth is killed while this call of the tool runs
     state >/tmp/before
-    qdepth host prepare raid0.toml --apply $DESTROY --overwrite-signature data >/dev/null 2>&1 &
+    rm -f /tmp/in-tool
+    cat >/usr/sbin/$2 <<EOF
+#!/bin/busybox sh
+pauses() { [ $4 = \$1 ] && case "\$*" in *$3*) touch /tmp/in-tool; sleep 2;; esac; }
+pauses before "\$@"
+/sbin/$2 "\$@"
+code=\$?
+pauses after "\$@"
+exit \$code
+EOF
+    chmod +x /usr/sbin/$2
+    qdepth host prepare "$1" --apply $DESTROY --overwrite-signature data >/tmp/out 2>/tmp/err &
     process=$!
-    sleep "$1"
+    for wait in $(seq 600); do [ -e /tmp/in-tool ] && break; sleep 0.1; done
     kill -9 $process; wait $process 2>/dev/null
-    # The tool that it had started ends by itself, on a slow machine later.
+    rm -f /usr/sbin/$2
+    [ -e /tmp/in-tool ] || { echo "$2 was not started"; cat /tmp/out /tmp/err; return 1; }
     for turn in $(seq 60); do
         qdepth host undo >/tmp/out 2>/tmp/err
         got=$?
         [ $got = 3 ] || break
         sleep 1
     done
-    [ $got = 0 ] || { cat /tmp/out /tmp/err; return 1; }
+    [ $got = 0 ] || { echo "undo ended with $got"; cat /tmp/out /tmp/err; return 1; }
     state >/tmp/after && diff /tmp/before /tmp/after
 }
-for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
+while read file tool word moment; do
+    check "preparation: undone after SIGKILL $moment $tool $word" killed_in $file $tool $word $moment
+done <<EOF
+raid0.toml blkdiscard /dev/$A before
+raid0.toml mdadm --create before
+raid0.toml mdadm --create after
+raid0.toml mkfs.xfs /dev/md0 before
+raid0.toml mkfs.xfs /dev/md0 after
+raid0.toml mount /mnt/prepared before
+raid0.toml mount /mnt/prepared after
+raid5.toml mkfs.ext4 /dev/md0 after
+raid10.toml mkfs.btrfs /dev/md0 after
+volume.toml pvcreate /dev/$C before
+volume.toml pvcreate /dev/$C after
+volume.toml vgcreate prepared after
+volume.toml lvcreate prepared before
+volume.toml lvcreate prepared after
+partition.toml parted mklabel before
+partition.toml parted mklabel after
+partition.toml parted mkpart after
+EOF
 
 keeps_files() { # FILE DEVICE DEACTIVATE ACTIVATE
-    keeps_its_files "$@" && return
-    # The later checks need the drives.
-    umount /mnt/prepared; eval "$4"; wipefs -q -a $2; qdepth host undo
-    return 1
-}
-keeps_its_files() {
     state >/tmp/before
     ends 0 qdepth host prepare "$1" --apply $DESTROY --overwrite-signature data || return 1
     echo 'the only copy' >/mnt/prepared/thesis.tex && umount /mnt/prepared && rmdir /mnt/prepared || return 1

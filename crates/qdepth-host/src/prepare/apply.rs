@@ -53,24 +53,31 @@ pub fn apply(
     // The journal is undone from its end, so what must be undone first is written last.
     let last = reset_with(system, &step);
     for undo in last.iter().chain(step.undo(make_directory).iter().rev()) {
-        let entry = Entry::new(undo.clone(), bounds.clone(), system.boot());
+        let mut entry = Entry::new(undo.clone(), bounds.clone(), system.boot());
+        let wiped = made::wiped(&undo.action).and_then(|node| bounds.get(node));
+        // Contents that a step did not make which fails before it changes anything.
+        let before = wiped.and_then(|device| made::contents(system, device));
+        if before.as_ref().is_some_and(Vec::is_empty) {
+            entry.makes = made::possible(&step);
+        }
         let id = journal.intend(&entry).map_err(|source| {
             failed("record in the undo journal how to undo", thing.clone(), source)
         })?;
         if matches!(undo.only_if, Condition::Mounted { .. }) {
             mount = Some(id);
         }
-        wipes.extend(made::wiped(&undo.action).and_then(|node| Some((id, bounds.get(node)?))));
+        wipes.extend(wiped.map(|device| (id, device, before)));
     }
-    // Contents that a step did not make which fails before it changes anything.
-    let before: Vec<_> = wipes.iter().map(|(_, device)| made::contents(system, device)).collect();
-    for action in step.actions() {
+    let actions = step.actions();
+    for (number, action) in actions.iter().enumerate() {
         is_unlinked_mount_point(system, &step)
             .and_then(|()| is_empty_mount_point(system, &step))
             .map_err(|source| failed("prepare", thing.clone(), source))?;
-        let act = Act::new(&action, |tool, node| devices.ready(system, &step, tool, node));
+        let act = Act::new(action, |tool, node| devices.ready(system, &step, tool, node));
         let done = act.and_then(|act| act.run(system, journal, watch));
-        for ((id, device), before) in wipes.iter().zip(&before) {
+        // Before the last action, its undo cannot know all that the step made.
+        let is_over = done.is_err() || number + 1 == actions.len();
+        for (id, device, before) in wipes.iter().filter(|_| is_over) {
             let Some(mut now) = made::contents(system, device) else { continue };
             if done.is_err() {
                 let Some(before) = before else { continue };
@@ -228,7 +235,7 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
 fn removable(system: &System, entry: &Entry) -> UndoState {
     let device = made::wiped(&entry.undo.action).and_then(|node| entry.devices.get(node));
     let Some(device) = device else { return UndoState::Ours };
-    made::state(system, device, entry.made.as_deref())
+    made::state(system, device, entry)
 }
 
 /// The topmost mount at a place.

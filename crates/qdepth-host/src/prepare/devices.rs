@@ -9,7 +9,7 @@ use super::journal::{Journal, LONGEST};
 use super::purge::{Patience, wait_for_sanitize};
 use super::word::{Node, Word};
 use super::{Action, Step, Tool, Watch};
-use crate::device_handle::{DeviceHandle, DevicePresence, DeviceReference};
+use crate::device_handle::{DeviceHandle, DevicePresence, DeviceReference, is_taken};
 use crate::refusal::Refusal;
 use crate::system::System;
 
@@ -75,7 +75,7 @@ impl Devices {
     pub(super) fn must_be_new(&self, system: &System, step: &Step) -> io::Result<()> {
         for node in step.makes() {
             let is_partition = matches!(step, Step::Partition { .. });
-            if !is_partition && system.exists(node.as_str()) {
+            if !is_partition && is_taken(system, node.as_str()) {
                 let node = node.as_str();
                 let found = format!("{node} exists already, and this step would create it");
                 return Err(io::Error::other(found));
@@ -124,7 +124,7 @@ impl Devices {
         if let Some(bound) = self.created.get(node) {
             return ready(bound.find(system), node, &tool);
         }
-        if step.makes().contains(node) && !system.exists(node.as_str()) {
+        if step.makes().contains(node) && !is_taken(system, node.as_str()) {
             return Ok(DeviceArgument { node: node.as_str().to_owned(), held: None });
         }
         let found = format!("{} has no consent, and no step created it", node.as_str());

@@ -43,6 +43,10 @@ pub struct Entry {
     pub devices: BTreeMap<Node, DeviceReference>,
     /// Boot ID at the time of the change.
     pub boot: Option<String>,
+    /// Words of what the step can make on its device, should it be killed before it records what
+    /// it made. None if the device was not blank before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub makes: Vec<String>,
     /// Mount ID, if something was mounted.
     #[serde(skip)]
     pub mount: Option<u64>,
@@ -54,7 +58,7 @@ pub struct Entry {
 impl Entry {
     /// An undo action for these devices.
     pub fn new(undo: Undo, devices: BTreeMap<Node, DeviceReference>, boot: Option<String>) -> Self {
-        Self { undo, devices, boot, mount: None, made: None }
+        Self { undo, devices, boot, makes: Vec::new(), mount: None, made: None }
     }
 }
 

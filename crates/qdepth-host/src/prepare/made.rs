@@ -11,7 +11,7 @@ use rustix::mount::{
 };
 
 use super::journal::Entry;
-use super::{Action, Tool, Word};
+use super::{Action, Step, Tool, Word};
 use crate::device_handle::{DevicePresence, DeviceReference};
 use crate::entry;
 use crate::guard::{self, signature};
@@ -66,12 +66,15 @@ pub(super) fn contents(system: &System, device: &DeviceReference) -> Option<Vec<
         let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
         let (start, size) = (bytes("start")?, bytes("size")?);
         let found = signature(system, &node, Some([start, size]))?;
-        let place = format!("a partition of {size} B at byte {start}");
+        let place = format!("a {PARTITION} of {size} B at byte {start}");
         all.extend(found.iter().map(|found| format!("{place} with {found}")));
         all.push(place);
     }
     Some(all)
 }
+
+/// Word in the description of a partition.
+const PARTITION: &str = "partition";
 
 fn signature(system: &System, node: &str, range: Option<[u64; 2]>) -> Option<Vec<String>> {
     let keys = ["TYPE", "UUID", "PTTYPE", "PTUUID"];
@@ -80,12 +83,18 @@ fn signature(system: &System, node: &str, range: Option<[u64; 2]>) -> Option<Vec
     Some(if found.is_empty() { found } else { vec![found.join(" ")] })
 }
 
+/// Words in the descriptions of what a step makes on a blank device: a kill can precede the record
+/// of what was made.
+pub(super) fn possible(step: &Step) -> Vec<String> {
+    match step {
+        Step::FileSystem(made) => vec![format!("TYPE={}", made.kind.name())],
+        Step::Partition { .. } => vec!["PTTYPE=gpt".to_owned(), PARTITION.to_owned()],
+        _ => Vec::new(),
+    }
+}
+
 /// State of a device that is present, before its signatures are removed.
-pub(super) fn state(
-    system: &System,
-    device: &DeviceReference,
-    made: Option<&[String]>,
-) -> UndoState {
+pub(super) fn state(system: &System, device: &DeviceReference, entry: &Entry) -> UndoState {
     let DevicePresence::Here { node, name } = device.find(system) else {
         return UndoState::Unchanged;
     };
@@ -101,9 +110,18 @@ pub(super) fn state(
     if let Err(no) = guard::nothing_uses(system, &name) {
         return UndoState::Unknown(io::Error::other(format!("{}. {}", no.found, no.remedy)));
     }
-    let other = now.iter().find(|found| !made.is_some_and(|made| made.contains(found)));
+    let is_ours = |found: &String| match &entry.made {
+        Some(made) => made.contains(found),
+        // Nothing on a partition is the step's.
+        None => {
+            let mut words = found.split(' ');
+            words.any(|word| entry.makes.iter().any(|made| made == word))
+                && !found.contains(" with ")
+        }
+    };
+    let other = now.iter().find(|found| !is_ours(found));
     if let Some(other) = other {
-        let why = match made {
+        let why = match entry.made {
             Some(_) => "qdepth did not make it",
             None => "the step was interrupted before qdepth recorded it",
         };

@@ -116,7 +116,7 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "FileSystemText")]
 pub struct FileSystem {
-    kind: Kind,
+    pub(super) kind: Kind,
     device: Node,
     options: Vec<Text>,
 }

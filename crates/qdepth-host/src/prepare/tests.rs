@@ -731,18 +731,58 @@ fn undo_keeps_a_label_that_another_wrote() {
     assert!(!other.contains(done) && other.contains("UUID=theirs"), "{other}");
 }
 
-/// Killed while a tool ran, before its contents were recorded.
+/// Removes from a journal what a kill of qdepth while a tool runs leaves unwritten.
+fn interrupt(journal: &Path) {
+    let text = std::fs::read_to_string(journal).unwrap();
+    let kept = text.lines().filter(|line| !line.contains("\"made\":["));
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    assert!(kept.len() < text.len());
+    std::fs::write(journal, kept).unwrap();
+}
+
 #[test]
 fn undo_of_an_interrupted_step_removes_its_label() {
-    let interrupted = |journal: &Path| {
-        let text = std::fs::read_to_string(journal).unwrap();
-        let kept = text.lines().filter(|line| !line.contains("\"made\":["));
-        let kept: String = kept.map(|line| format!("{line}\n")).collect();
-        assert!(kept.len() < text.len());
-        std::fs::write(journal, kept).unwrap();
-    };
-    let undone = volume_undone_with("TYPE=LVM2_member\nUUID=new\n", interrupted);
+    let undone = volume_undone_with("TYPE=LVM2_member\nUUID=new\n", interrupt);
     assert!(undone.contains("Done(\"pvremove -y /dev/sda\")"), "{undone}");
+}
+
+#[test]
+fn undo_of_interrupted_mkfs_removes_its_kind_only() {
+    let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
+    let undone = |before: &str, after: &str| {
+        let machine = machine_of("7").with_output("blkid", 0, before);
+        undone_after(machine, &step, |machine, journal| {
+            interrupt(journal);
+            machine.with_output("blkid", 0, after)
+        })
+    };
+    let xfs = "TYPE=xfs\nUUID=new\n";
+    assert!(undone("", xfs).contains("Done(\"wipefs -a /dev/sda\")"), "{}", undone("", xfs));
+    for (before, after) in [("", "TYPE=ext4\nUUID=new\n"), ("TYPE=xfs\nUUID=old\n", xfs)] {
+        let left = undone(before, after);
+        assert!(left.contains("Left") && left.contains("UUID=new"), "{left}");
+    }
+}
+
+#[test]
+fn node_without_an_array_does_not_exist() {
+    let step = read_step(
+        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\n\
+         members = [\"/dev/sda\", \"/dev/sdb\"]",
+    );
+    let result = |state: &str| {
+        let machine = machine().disk("sdb", "8:16").disk("md0", "9:0").with_output("mdadm", 0, "");
+        machine.file("/sys/block/md0/md/array_state", state);
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
+        let mut devices = given(&machine, &step);
+        let applied = apply(&machine.system, &step, &mut devices, &mut journal, Watch::SILENT);
+        let undone = undo_all(&machine.system, &mut journal).unwrap();
+        (applied.is_ok(), format!("{undone:?}"))
+    };
+    let (applied, undone) = result("clear\n");
+    assert!(applied && undone.contains("Nothing(\"mdadm --stop /dev/md0\")"), "{undone}");
+    assert!(!result("inactive\n").0);
 }
 
 /// Contents that somebody else stored there since the preparation must stay.
