@@ -85,7 +85,7 @@ fn cluster(workspace: &Workspace) -> Result<String, String> {
 #[cfg(test)]
 fn under(workspace: &Workspace, file: &str, kind: &str, line: &str) -> (Option<i32>, String) {
     let output = Command::new("timeout")
-        .args(["40", "sh", "-c", line])
+        .args(["240", "sh", "-c", line])
         .env("SLURM_CONF", file)
         // The nodes are on one machine: some ranks would take its memory for shared, and others
         // not.
