@@ -80,7 +80,8 @@ fn area_plan_covers_standard_and_full_area() {
 
 #[test]
 fn media_comparison_measures_latency_at_depth_1() {
-    let plan = shipped("media-comparison", Choices::default(), &[shape(64)]).unwrap();
+    let choices = Choices { published: vec!["p3700-800gb".into()], ..Choices::default() };
+    let plan = shipped("media-comparison", choices, &[shape(64)]).unwrap();
     let at_one: Vec<&str> =
         plan.points.iter().filter(|p| p.queue_depth == 1).map(|p| p.profile.as_str()).collect();
     assert_eq!(at_one, ["latency-read", "latency-write"]);
@@ -107,7 +108,8 @@ fn variants_alternate_at_each_load_and_depth() {
     let in_flight = |place: usize| arrays.sweeps()[0][place][0].queue_depth;
     assert_eq!((in_flight(0), in_flight(1), in_flight(2)), (2, 2, 8));
     // A single column next to published drives is swept like any other target.
-    assert_eq!(lengths(&at("media-comparison", Choices::default(), 1)), [2, 2]);
+    let published = Choices { published: vec!["p3700-800gb".into()], ..Choices::default() };
+    assert_eq!(lengths(&at("media-comparison", published, 1)), [2, 2]);
 }
 
 #[test]
@@ -140,6 +142,7 @@ fn invalid_comparison_is_refused_with_a_reason() {
     let plain = Choices::default;
     for (plan, choices, targets, says) in [
         ("devices", plain(), 1, "one drive is named"),
+        ("arrays", plain(), 1, "one target is named"),
         ("devices", Choices { arrays: 1, ..plain() }, 2, "one drive is named"),
         ("processes", plain(), 2, "2 are named"),
         ("processes", Choices { processes: Some(vec![4]), ..plain() }, 1, "two numbers"),

@@ -70,6 +70,14 @@ pub(crate) fn ways(
     let all: Vec<Destination> = destinations().collect();
     let columns = match spec.of {
         Compared::Drives => drives(choices, &all)?,
+        // The matrix of options is readable with a single column.
+        Compared::Targets if !spec.shaded && all.len() + choices.published.len() < 2 => {
+            return Err(bad(format!(
+                "one target is named, and `{}` compares two or more: add the others, for example \
+                 the same storage with another option or published drives (`published:NAME`)",
+                file.name
+            )));
+        }
         Compared::Targets => {
             let column =
                 |destination: Destination| variant(Role::Variant, String::new(), vec![destination]);
