@@ -3,8 +3,10 @@
 //! long names are shortened in the middle, and sentences wrap between words. A table that is too
 //! narrow for its numbers becomes a list.
 
+use std::borrow::Cow;
+
 use qdepth_files::{Lines, visible};
-use qdepth_report::{Align, Cell, Column, Table};
+use qdepth_report::{Align, Cell, Column, Mark, Table};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Blanks between two columns.
@@ -53,6 +55,16 @@ pub(crate) fn render(data: &Table, style: Style) -> RenderedTable {
     RenderedTable(lines.join("\n"))
 }
 
+/// Text of a cell. An invalid one is in parentheses if the table has no column of grades, because
+/// a terminal or a pipe need not show strike-through.
+fn value<'a>(data: &Table, cell: &'a Cell) -> Cow<'a, str> {
+    let has_grades = data.columns.iter().any(|column| column.align == Align::Centre);
+    match cell.mark {
+        Mark::Struck if !has_grades => format!("({})", cell.text).into(),
+        _ => cell.text.as_str().into(),
+    }
+}
+
 /// Columns that fit, with their cells, and the headings of the omitted ones.
 struct Grid {
     columns: Vec<ColumnLayout>,
@@ -77,9 +89,10 @@ impl Grid {
     fn new(data: &Table, style: Style) -> Self {
         let blocks = style.blocks && data.columns.len() > 1;
         let from = usize::from(blocks);
-        let text = |text: &str| visible(text, Lines::One).into_owned();
         let cell = |row: &qdepth_report::Row, at: usize| {
-            row.cells.get(at).map_or_else(String::new, |cell| text(&cell.text))
+            row.cells.get(at).map_or_else(String::new, |cell| {
+                visible(&value(data, cell), Lines::One).into_owned()
+            })
         };
         let sized = |at: usize, column| {
             let cells = data.rows.iter().map(|row| cell(row, at).width()).max().unwrap_or(0);
@@ -294,9 +307,10 @@ fn render_as_list(data: &Table, width: usize) -> Vec<String> {
         for (column, cell) in data.columns.iter().zip(&row.cells).filter(known) {
             let unit = if column.unit.is_empty() { "" } else { " " };
             let name = column.heading.replace("-\n", "").replace('\n', " ");
+            let text = value(data, cell);
             let line = match name.as_str() {
-                "" => cell.text.clone(),
-                name => format!("{name}: {}{unit}{}", cell.text, column.unit),
+                "" => text.into_owned(),
+                name => format!("{name}: {text}{unit}{}", column.unit),
             };
             lines.extend(wrapped(&visible(&line, Lines::One), width, "  "));
         }
@@ -340,6 +354,18 @@ mod tests {
 
     fn laid(width: usize) -> String {
         render(&table(), Style { width, blocks: true, colours: false }).text().to_owned()
+    }
+
+    #[test]
+    fn invalid_cells_have_parentheses_without_a_grade() {
+        let mut table = table();
+        for row in &mut table.rows {
+            row.cells[3].mark = Mark::Struck;
+        }
+        let style = Style { width: 100, blocks: false, colours: false };
+        assert!(!render(&table, style).text().contains("(1,234,567)"));
+        table.retain_columns(|_, column| column.align != Align::Centre);
+        assert!(render(&table, style).text().contains("(1,234,567)"));
     }
 
     #[test]
