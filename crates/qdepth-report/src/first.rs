@@ -187,9 +187,7 @@ impl Shares {
         // single I/O.
         let at_work = (f64::from(all) * self.alone_ns / self.among_ns).max(1.0);
         let served = number::three_digits(at_work);
-        format!(
-            "{head}: limited by device parallelism (about {served} I/Os at a time), not by latency"
-        )
+        format!("{head}: limited by the device (about {served} I/Os at a time), not by latency")
     }
 }
 
@@ -252,7 +250,7 @@ mod tests {
         // Four servers.
         let sentence = Shares::new(at(1, 10_000.0), at(32, 40_000.0)).unwrap().sentence(32, false);
         assert!(sentence.contains("about 4.00 I/Os at a time"), "{sentence}");
-        assert!(sentence.contains("limited by device parallelism"), "{sentence}");
+        assert!(sentence.contains("limited by the device"), "{sentence}");
     }
 
     #[test]
