@@ -42,8 +42,8 @@ const POLL_QUEUES: &str = "nvme.poll_queues=1";
 const QUEUES: usize = 3;
 /// Queues of the last drive, which leave none for polling.
 const QUEUES_WITHOUT_POLLING: usize = 1;
-/// Time limit of the guest, which takes seven to twelve minutes on two busy cores.
-const LIMIT: Duration = Duration::from_secs(1500);
+/// Time limit of the guest, which takes 10 to 17 minutes on two busy cores.
+const LIMIT: Duration = Duration::from_secs(2100);
 
 /// Runs the guest. Returns `None`, and reports a skipped test, if it cannot run here.
 pub fn vm() -> Result<Option<Counts>> {
