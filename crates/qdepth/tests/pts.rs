@@ -95,6 +95,7 @@ fn pts_tables_contain_the_snia_figures() {
     let all = points(&document);
     let told = line(&out, "50 s ");
     near(told[1], &all[all.len() - 7]["io_per_s"]);
+    assert!(out.contains("no pause changes the rate of the writes after it"), "{out}");
     // The pause is the plan's, whatever its steps are called.
     let own = include_str!("../../../plans/pts-hir.toml").replace("\"after ", "\"rested ");
     workspace.write("own.toml", &own);

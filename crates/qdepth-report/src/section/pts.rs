@@ -1,6 +1,6 @@
 //! Tables that SNIA's performance tests require, for the plans that implement these tests.
 
-use qdepth_record::{Observation, PointRecord, TargetRecord};
+use qdepth_record::{Observation, PointRecord, RunState, TargetRecord};
 
 use crate::document::{Block, Cell, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
@@ -18,6 +18,8 @@ const PARTS: u64 = 25;
 /// for the time of recovery.
 const BACK: f64 = 0.95;
 const BACK_PARTS: u64 = 100;
+/// Option without which a test of recovery may measure a drive that has nothing to recover from.
+const PRECONDITION: &str = "--precondition until-steady";
 /// Loads before, during and after the other load.
 const STIMULUS_LOADS: usize = 3;
 /// Largest number of targets in the header of a sheet.
@@ -93,6 +95,9 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
 /// Summary of the tables: first and last value of a test over time, else the extremes of all.
 pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     let words = view.words.pts;
+    if view.run.plan_name == "pts-hir" {
+        return view.targets.iter().filter_map(|target| rested(view, *target)).collect();
+    }
     let of_target = |target: &u32| {
         let points: Vec<&Point<'_>> =
             in_order(view, *target).into_iter().filter(|point| point.is_valid()).collect();
@@ -277,8 +282,53 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     Some(table)
 }
 
-fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> Table {
+/// Recovery while idle, from the pause that changes the rate most, or why it cannot be judged.
+fn rested(view: &View<'_>, target: u32) -> Option<String> {
     let points = in_order(view, target);
+    let pauses = pauses(&points);
+    let mut values = vec![("target", view.target_name(target)), ("advice", PRECONDITION.into())];
+    let texts = view.words.pts.pauses;
+    let printed = |rate: f64| format!("{} IOPS", number::three_digits(rate));
+    let judged: Option<Vec<(f64, &Pause<'_, '_>)>> =
+        pauses.iter().map(|pause| Some((pause.growth()?, pause))).collect();
+    let judged = judged.filter(|_| pauses.iter().all(Pause::is_valid));
+    let Some(judged) = judged.filter(|_| view.run.state == RunState::Complete) else {
+        return Some(fill_in(texts[4], &values));
+    };
+    let without: Vec<f64> = pauses.iter().filter_map(Pause::without).collect();
+    let (first, last) = (*without.first()?, *without.last()?);
+    let [low, high] = [f64::min, f64::max].map(|of| without.iter().copied().reduce(of));
+    if low? < BACK * high? {
+        values.extend([("first", printed(first)), ("last", printed(last))]);
+        return Some(fill_in(texts[3], &values));
+    }
+    let most = judged.iter().max_by(|a, b| (a.0 - 1.0).abs().total_cmp(&(b.0 - 1.0).abs()));
+    let (growth, pause) = most?;
+    values.push(("before", printed(pause.without()?)));
+    if (growth - 1.0).abs() < 1.0 - BACK {
+        let record = view.run.targets.iter().find(|record| record.index == target)?;
+        let facts: Vec<&Observation> = record.facts.iter().collect();
+        if known(&facts, "preconditioned").is_some() {
+            values.retain(|(name, _)| *name != "advice");
+        }
+        let rates = || pauses.iter().map(Pause::mean);
+        let [lowest, highest] = [rates().reduce(f64::min)?, rates().reduce(f64::max)?];
+        let (low, high) = (number::three_digits(lowest), number::three_digits(highest));
+        let after = match low == high {
+            true => low,
+            false => fill_in(view.words.explain.span, &[("low", low), ("high", high)]),
+        };
+        values.push(("after", format!("{after} IOPS")));
+        return Some(fill_in(texts[1], &values));
+    }
+    values.push(("gain", number::percent((growth - 1.0).abs())));
+    values.push(("after", printed(pause.mean())));
+    values.push(("pause", number::duration(pause.pause_ns as f64)));
+    Some(fill_in(texts[if *growth > 1.0 { 0 } else { 2 }], &values))
+}
+
+/// Points with pauses, by the length of the pause.
+fn pauses<'p, 'a>(points: &'p [&'p Point<'a>]) -> Vec<Pause<'p, 'a>> {
     let mut groups: Vec<Pause<'_, '_>> = Vec::new();
     let mut before: Option<&Point<'_>> = None;
     let pause = |point: &Point<'_>| point.record.delay_ns;
@@ -288,6 +338,12 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> Table {
             None => before = group.last().copied(),
         }
     }
+    groups
+}
+
+fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> Table {
+    let points = in_order(view, target);
+    let groups = pauses(&points);
     let rate = |point: &Point<'_>| point.summary.io_per_s.value;
     let shown = |rate: f64| Cell::plain(number::three_digits(rate));
     let iops = |heading| number_in(heading, "IOPS");
@@ -330,12 +386,21 @@ impl Pause<'_, '_> {
         rates.sum::<f64>() / self.group.len() as f64
     }
 
+    /// Rate without a pause.
+    fn without(&self) -> Option<f64> {
+        self.before.map(|point| point.summary.io_per_s.value)
+    }
+
+    /// Ratio of the mean to the rate without a pause.
+    fn growth(&self) -> Option<f64> {
+        self.without().filter(|rate| *rate > 0.0).map(|rate| self.mean() / rate)
+    }
+
     /// Gain of the mean over the rate before.
     fn gain(&self) -> Option<String> {
-        let rate = self.before.map(|point| point.summary.io_per_s.value)?;
         // No such rate is known to a tenth of a per cent, so smaller differences count as none.
-        let tenths = ((self.mean() / rate - 1.0) * 1000.0).round() + 0.0;
-        (rate > 0.0).then(|| format!("{:+.1} %", tenths / 10.0).replace('-', "−"))
+        let tenths = ((self.growth()? - 1.0) * 1000.0).round() + 0.0;
+        Some(format!("{:+.1} %", tenths / 10.0).replace('-', "−"))
     }
 }
 
@@ -419,4 +484,47 @@ fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
         .table("")
         .with_note(words.stimulus_note);
     Some(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::fixture;
+
+    use super::*;
+
+    /// Conclusion of a test whose writes have these queue depths, each preceded by a pause or not.
+    fn concluded(state: RunState, points: &[(u32, Option<u64>)]) -> String {
+        let mut run = fixture::run(1);
+        run.plan_name = "pts-hir".into();
+        run.state = state;
+        let point = |(index, (queue_depth, delay_s)): (usize, &(u32, Option<u64>))| PointRecord {
+            index: index as u32,
+            step: format!("step {index}"),
+            delay_ns: delay_s.map(|s| s * 1_000_000_000),
+            ..fixture::one_point(*queue_depth)
+        };
+        let points: Vec<PointRecord> = points.iter().enumerate().map(point).collect();
+        let presentation = crate::Presentation::default();
+        let view = View::new(&run, &points, None, &presentation);
+        sums(&view).concat()
+    }
+
+    #[test]
+    fn conclusion_names_the_pause_with_most_effect() {
+        let told = |points: &[(u32, Option<u64>)]| concluded(RunState::Complete, points);
+        let faster = told(&[(1, None), (1, Some(5)), (1, None), (4, Some(10))]);
+        assert!(faster.contains("raises") && faster.contains("after 10 s"), "{faster}");
+        let slower = told(&[(4, None), (1, Some(5)), (4, None), (4, Some(10))]);
+        assert!(slower.contains("lowers") && slower.contains("after 5 s"), "{slower}");
+        let alike = told(&[(4, None), (4, Some(5)), (4, None), (4, Some(10))]);
+        assert!(alike.contains("no pause changes"), "{alike}");
+        let unsteady = told(&[(4, None), (4, Some(5)), (1, None), (4, Some(10))]);
+        assert!(unsteady.contains("was not steady"), "{unsteady}");
+    }
+
+    #[test]
+    fn interrupted_test_of_recovery_has_no_conclusion() {
+        let told = concluded(RunState::Interrupted, &[(1, None), (4, Some(5))]);
+        assert!(told.contains("cannot be judged"), "{told}");
+    }
 }
