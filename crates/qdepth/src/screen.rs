@@ -171,7 +171,8 @@ impl Screen {
         if self.is_plain {
             terminal::print_line(line);
         } else {
-            self.shown.state().draw(&[line.to_owned()], self.shown.now());
+            let line = terminal::in_commands(line).into_owned();
+            self.shown.state().draw(&[line], self.shown.now());
         }
     }
 

@@ -10,8 +10,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::layout::{Style, render, wrapped};
 
+mod logbook;
 mod region;
 
+pub(crate) use logbook::in_commands;
 pub(crate) use region::Region;
 
 /// Columns of a terminal that does not report its size.
@@ -49,7 +51,7 @@ pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
 
 /// Prints text for a person: wrapped if the terminal's width is known, unwrapped for programs.
 pub(crate) fn print(text: &str) -> Result<()> {
-    out(&wrap_lines(&visible(text, Lines::Many), stated_columns()))
+    out(&wrap_lines(&visible(&in_commands(text), Lines::Many), stated_columns()))
 }
 
 /// Wraps each line to this width with a hanging indent. Commands stay on one line, so that they can
@@ -154,7 +156,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// report it.
 pub(crate) fn print_line(line: &str) {
     let width = io::stderr().is_terminal().then(|| size().0);
-    let line = wrap_lines(&visible(line, Lines::Many), width);
+    let line = wrap_lines(&visible(&in_commands(line), Lines::Many), width);
     let _ = writeln!(io::stderr(), "{}", if is_ascii() { in_ascii(&line) } else { line });
 }
 

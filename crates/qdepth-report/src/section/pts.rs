@@ -297,7 +297,7 @@ fn rested(view: &View<'_>, target: u32) -> Option<String> {
     };
     let without: Vec<f64> = pauses.iter().filter_map(Pause::without).collect();
     let (first, last) = (*without.first()?, *without.last()?);
-    let [low, high] = [f64::min, f64::max].map(|of| without.iter().copied().reduce(of));
+    let [low, high] = [f64::min, f64::max].map(|end| without.iter().copied().reduce(end));
     if low? < BACK * high? {
         values.extend([("first", printed(first)), ("last", printed(last))]);
         return Some(fill_in(texts[3], &values));
