@@ -96,6 +96,13 @@ pub(crate) fn measure_on(
         });
         return Ok(Status::Interrupted(signal));
     }
+    if lost == 0 && points.len() < planned {
+        screen.print_line(&format!(
+            "{} of {planned} points were measured: the steps of a target end with the first that it \
+             does not sustain",
+            points.len()
+        ));
+    }
     if lost > 0 {
         screen.print_line(&format!(
             "{lost} of {planned} points lost their target; `qdepth run --resume` measures them \
