@@ -67,7 +67,7 @@ pub use size::SizeMix;
 pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
 pub use stream::RequestStream;
 pub use target_spec::TargetSpec;
-pub use toml_error::TomlError;
+pub use toml_error::{TomlError, problem as problem_in_plain_words};
 pub use trace::{Recorded, Trace};
 pub use write::WriteTomlError;
 pub use written_targets::WrittenTargets;

@@ -26,8 +26,8 @@ impl TomlError {
     }
 }
 
-/// The parser's message in plain words.
-fn problem(message: &str, listed_by: &str) -> String {
+/// The parser's message in plain words. `listed_by` is the sentence that leads to all fields.
+pub fn problem(message: &str, listed_by: &str) -> String {
     let message = message.trim_end();
     let is_of = |opening: &str| message.strip_prefix(opening);
     if let Some(mismatch) = is_of("invalid type: ").or(is_of("invalid value: "))

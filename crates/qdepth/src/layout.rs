@@ -60,7 +60,7 @@ pub(crate) fn render(data: &Table, style: Style) -> RenderedTable {
 fn value<'a>(data: &Table, cell: &'a Cell) -> Cow<'a, str> {
     let has_grades = data.columns.iter().any(|column| column.align == Align::Centre);
     match cell.mark {
-        Mark::Struck if !has_grades => format!("({})", cell.text).into(),
+        Mark::Struck if !has_grades && cell.text != "–" => format!("({})", cell.text).into(),
         _ => cell.text.as_str().into(),
     }
 }

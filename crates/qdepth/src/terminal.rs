@@ -51,7 +51,7 @@ pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
 
 /// Prints text for a person: wrapped if the terminal's width is known, unwrapped for programs.
 pub(crate) fn print(text: &str) -> Result<()> {
-    out(&wrap_lines(&visible(&in_commands(text), Lines::Many), stated_columns()))
+    out(&wrap_lines(&visible(text, Lines::Many), stated_columns()))
 }
 
 /// Wraps each line to this width with a hanging indent. Commands stay on one line, so that they can

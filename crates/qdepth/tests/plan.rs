@@ -199,3 +199,13 @@ fn options_without_effect_on_plan_are_refused() {
     }
     assert_eq!(ignored, UNCHANGED);
 }
+
+#[test]
+fn wrong_preparation_names_step_and_choices() {
+    let workspace = Workspace::new();
+    let step = "[[prepare]]\nstep = \"purge\"\ndevice = \"/dev/none\"\nmethod = \"burn\"\n";
+    workspace.write("own.toml", &format!("name = \"own\"\nprofiles = [\"database\"]\n{step}"));
+    let ended = workspace.run("plan own.toml media:null").expect(2);
+    let says = "step 1 of the preparation: unknown value `burn`. Use one of: discard, format";
+    assert!(ended.err.contains(says), "{}", ended.err);
+}

@@ -86,11 +86,13 @@ impl Counts {
     /// Reclassifies tests of figures that failed under steal time as skipped; returns a line for
     /// each.
     pub fn skip_under_steal_time(&mut self) -> Vec<String> {
-        let void = self.timing_tests.drain(..).filter(|test| test.stolen > STOLEN_MAX);
+        let void: Vec<TimingTest> =
+            self.timing_tests.drain(..).filter(|test| test.stolen > STOLEN_MAX).collect();
+        self.failures.retain(|failure| !void.iter().any(|test| test.name == failure.name));
         let line = |TimingTest { name, stolen }| {
             format!("SKIPPED: {name}: its figures are void, {stolen:.1} % of the CPUs was stolen")
         };
-        let lines: Vec<String> = void.map(line).collect();
+        let lines: Vec<String> = void.into_iter().map(line).collect();
         self.failed -= lines.len() as u64;
         self.skipped += lines.len() as u64;
         lines
@@ -149,12 +151,12 @@ impl Counts {
                 line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"));
             if let Some(name) = name {
                 name.clone_into(&mut failing.name);
+                self.failures.push(Failure { name: failing.name.clone(), lines: Vec::new() });
             }
-            if line.starts_with("thread '") && line.contains("panicked at ") {
-                let name = failing.name.clone();
-                self.failures.push(Failure { name, lines: vec![line.to_owned()] });
-                failing.panics = true;
-            } else if PANIC_ENDS.iter().any(|end| line.starts_with(end)) {
+            let begins = line.starts_with("thread '") && line.contains("panicked at ");
+            // A test that returns an error prints it without a panic.
+            failing.panics |= begins || line.starts_with("Error: ");
+            if PANIC_ENDS.iter().any(|end| line.starts_with(end)) {
                 failing.panics = false;
             } else if failing.panics
                 && !line.is_empty()
@@ -236,6 +238,8 @@ mod tests {
         let names: Vec<&str> = counts.timing_tests.iter().map(|test| &*test.name).collect();
         assert_eq!(names, ["s::c", "s::d"]);
         assert_eq!(counts.skip_under_steal_time().len(), 1);
+        let failed: Vec<&str> = counts.failures.iter().map(|failure| &*failure.name).collect();
+        assert_eq!(failed, ["s::b", "s::d"]);
         assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 2, 1));
     }
 }

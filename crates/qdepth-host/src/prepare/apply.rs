@@ -57,9 +57,7 @@ pub fn apply(
         let wiped = made::wiped(&undo.action).and_then(|node| bounds.get(node));
         // Contents that a step did not make which fails before it changes anything.
         let before = wiped.and_then(|device| made::contents(system, device));
-        if before.as_ref().is_some_and(Vec::is_empty) {
-            entry.makes = made::possible(&step);
-        }
+        entry.makes = before.iter().flat_map(|before| made::possible(&step, before)).collect();
         let id = journal.intend(&entry).map_err(|source| {
             failed("record in the undo journal how to undo", thing.clone(), source)
         })?;
@@ -75,9 +73,10 @@ pub fn apply(
             .map_err(|source| failed("prepare", thing.clone(), source))?;
         let act = Act::new(action, |tool, node| devices.ready(system, &step, tool, node));
         let done = act.and_then(|act| act.run(system, journal, watch));
-        // Before the last action, its undo cannot know all that the step made.
-        let is_over = done.is_err() || number + 1 == actions.len();
-        for (id, device, before) in wipes.iter().filter(|_| is_over) {
+        // A record without the partition would not explain what the next action makes.
+        let is_whole =
+            done.is_err() || number + 1 == actions.len() || !matches!(step, Step::Partition { .. });
+        for (id, device, before) in wipes.iter().filter(|_| is_whole) {
             let Some(mut now) = made::contents(system, device) else { continue };
             if done.is_err() {
                 let Some(before) = before else { continue };
@@ -215,11 +214,7 @@ fn current_state(system: &System, entry: &Entry) -> UndoState {
             }
             let question = Action::Run { tool: *tool, words: words.clone() };
             match act_of(system, &entry.devices, &question) {
-                Ok(act) if act.succeeds(system) => match entry.made {
-                    // Killed while the tool ran: its label is all there is.
-                    None => UndoState::Ours,
-                    Some(_) => removable(system, entry),
-                },
+                Ok(act) if act.succeeds(system) => removable(system, entry),
                 _ => UndoState::Unchanged,
             }
         }
@@ -279,7 +274,9 @@ fn mounted(
             UndoState::Ours
         }
         // The mount of a removed drive remains.
-        Some(DevicePresence::Gone) if entry.mount.is_some() => UndoState::Ours,
+        Some(DevicePresence::Gone) if entry.mount.is_some() && entry.boot == system.boot() => {
+            UndoState::Ours
+        }
         Some(DevicePresence::Replaced(why)) => UndoState::ChangedByOther(why),
         _ => UndoState::ChangedByOther(format!(
             "{} was mounted at {there} by something else",

@@ -43,8 +43,8 @@ pub struct Entry {
     pub devices: BTreeMap<Node, DeviceReference>,
     /// Boot ID at the time of the change.
     pub boot: Option<String>,
-    /// Words of what the step can make on its device, should it be killed before it records what
-    /// it made. None if the device was not blank before.
+    /// Types of what the step can make on its device and that were not there before, should it be
+    /// killed before it records what it made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub makes: Vec<String>,
     /// Mount ID, if something was mounted.

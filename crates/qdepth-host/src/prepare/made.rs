@@ -66,15 +66,17 @@ pub(super) fn contents(system: &System, device: &DeviceReference) -> Option<Vec<
         let bytes = |key: &str| sysfs::own_bytes(system, &partition, key);
         let (start, size) = (bytes("start")?, bytes("size")?);
         let found = signature(system, &node, Some([start, size]))?;
-        let place = format!("a {PARTITION} of {size} B at byte {start}");
+        let place = format!("{PARTITION} of {size} B at byte {start}");
         all.extend(found.iter().map(|found| format!("{place} with {found}")));
         all.push(place);
     }
     Some(all)
 }
 
-/// Word in the description of a partition.
-const PARTITION: &str = "partition";
+/// Beginning of the description of a partition.
+const PARTITION: &str = "a partition";
+/// End of the description of the one that a step makes.
+const FIRST_PARTITION: &str = " B at byte 2097152";
 
 fn signature(system: &System, node: &str, range: Option<[u64; 2]>) -> Option<Vec<String>> {
     let keys = ["TYPE", "UUID", "PTTYPE", "PTUUID"];
@@ -83,13 +85,39 @@ fn signature(system: &System, node: &str, range: Option<[u64; 2]>) -> Option<Vec
     Some(if found.is_empty() { found } else { vec![found.join(" ")] })
 }
 
-/// Words in the descriptions of what a step makes on a blank device: a kill can precede the record
-/// of what was made.
-pub(super) fn possible(step: &Step) -> Vec<String> {
-    match step {
+/// Types in the descriptions of what a step makes, unless the device had them before: a kill can
+/// precede the record of what was made.
+pub(super) fn possible(step: &Step, before: &[String]) -> Vec<String> {
+    let mut types = match step {
         Step::FileSystem(made) => vec![format!("TYPE={}", made.kind.name())],
         Step::Partition { .. } => vec!["PTTYPE=gpt".to_owned(), PARTITION.to_owned()],
+        Step::Array { .. } => {
+            ["linux", "isw"].map(|kind| format!("TYPE={kind}_raid_member")).to_vec()
+        }
+        Step::Volume { .. } => vec!["TYPE=LVM2_member".to_owned()],
         _ => Vec::new(),
+    };
+    types.retain(|made| !before.iter().any(|found| types_in(found).contains(&&**made)));
+    types
+}
+
+/// Types in a description. That of a partition which the step would not make is unlike any other.
+fn types_in(found: &str) -> Vec<&str> {
+    if found.starts_with(PARTITION) {
+        return vec![if found.ends_with(FIRST_PARTITION) { PARTITION } else { found }];
+    }
+    found.split(' ').filter(|word| word.contains("TYPE=")).collect()
+}
+
+/// True if the step made this content of its device.
+pub(super) fn is_made(entry: &Entry, found: &str) -> bool {
+    match &entry.made {
+        Some(made) => made.iter().any(|made| made == found),
+        None => {
+            let types = types_in(found);
+            let makes = |kind: &&str| entry.makes.iter().any(|made| made == kind);
+            !types.is_empty() && types.iter().all(makes)
+        }
     }
 }
 
@@ -110,16 +138,7 @@ pub(super) fn state(system: &System, device: &DeviceReference, entry: &Entry) ->
     if let Err(no) = guard::nothing_uses(system, &name) {
         return UndoState::Unknown(io::Error::other(format!("{}. {}", no.found, no.remedy)));
     }
-    let is_ours = |found: &String| match &entry.made {
-        Some(made) => made.contains(found),
-        // Nothing on a partition is the step's.
-        None => {
-            let mut words = found.split(' ');
-            words.any(|word| entry.makes.iter().any(|made| made == word))
-                && !found.contains(" with ")
-        }
-    };
-    let other = now.iter().find(|found| !is_ours(found));
+    let other = now.iter().find(|found| !is_made(entry, found));
     if let Some(other) = other {
         let why = match entry.made {
             Some(_) => "qdepth did not make it",

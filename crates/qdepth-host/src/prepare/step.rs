@@ -185,8 +185,13 @@ pub enum PrepareError {
     #[error("the preparation cannot be read: {0}")]
     Toml(Box<toml::de::Error>),
     /// A step of a plan cannot be parsed.
-    #[error("the preparation cannot be read: {0}")]
-    Unreadable(String),
+    #[error("step {number} of the preparation: {message}")]
+    Unreadable {
+        /// Number of the step, from 1.
+        number: usize,
+        /// The parser's message.
+        message: String,
+    },
     /// A value outside its limits.
     #[error("step {number}: {what}")]
     Value {
@@ -211,10 +216,14 @@ pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
 /// # Errors
 /// Like [`read`].
 pub fn steps_of(plan: &[serde_json::Value]) -> Result<Vec<Step>, PrepareError> {
-    let step = |value: &serde_json::Value| {
-        Step::deserialize(value).map_err(|error| PrepareError::Unreadable(error.to_string()))
+    let step = |(index, value): (usize, &serde_json::Value)| {
+        let unreadable = |error: serde_json::Error| PrepareError::Unreadable {
+            number: index + 1,
+            message: error.to_string(),
+        };
+        Step::deserialize(value).map_err(unreadable)
     };
-    checked(plan.iter().map(step).collect::<Result<_, _>>()?)
+    checked(plan.iter().enumerate().map(step).collect::<Result<_, _>>()?)
 }
 
 fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {

@@ -740,27 +740,50 @@ fn interrupt(journal: &Path) {
     std::fs::write(journal, kept).unwrap();
 }
 
-#[test]
-fn undo_of_an_interrupted_step_removes_its_label() {
-    let undone = volume_undone_with("TYPE=LVM2_member\nUUID=new\n", interrupt);
-    assert!(undone.contains("Done(\"pvremove -y /dev/sda\")"), "{undone}");
+/// Undo of an interrupted step on a device with these contents before and after it.
+fn interrupted(step: &str, before: &str, after: &str) -> String {
+    let tools = ["pvcreate", "vgcreate", "lvcreate", "pvs", "pvremove", "parted"];
+    let machine =
+        tools.iter().fold(machine_of("7"), |machine, tool| machine.with_output(tool, 0, ""));
+    undone_after(machine.with_output("blkid", 0, before), &read_step(step), |machine, journal| {
+        interrupt(journal);
+        machine.with_output("blkid", 0, after)
+    })
 }
 
 #[test]
-fn undo_of_interrupted_mkfs_removes_its_kind_only() {
-    let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
-    let undone = |before: &str, after: &str| {
-        let machine = machine_of("7").with_output("blkid", 0, before);
-        undone_after(machine, &step, |machine, journal| {
-            interrupt(journal);
-            machine.with_output("blkid", 0, after)
-        })
-    };
-    let xfs = "TYPE=xfs\nUUID=new\n";
-    assert!(undone("", xfs).contains("Done(\"wipefs -a /dev/sda\")"), "{}", undone("", xfs));
-    for (before, after) in [("", "TYPE=ext4\nUUID=new\n"), ("TYPE=xfs\nUUID=old\n", xfs)] {
-        let left = undone(before, after);
-        assert!(left.contains("Left") && left.contains("UUID=new"), "{left}");
+fn undo_of_interrupted_step_removes_what_it_makes() {
+    let volume = "step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = [\"/dev/sda\"]";
+    let label = "step = \"partition\"\ndevice = \"/dev/sda\"";
+    let xfs = "step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"";
+    let new = "UUID=new\n";
+    for (step, before, after, undo) in [
+        (xfs, "", "TYPE=xfs\n", "Done(\"wipefs -a /dev/sda\")"),
+        (xfs, "TYPE=ext4\n", "TYPE=xfs\n", "Done(\"wipefs -a /dev/sda\")"),
+        (xfs, "", "TYPE=ext4\n", "Left"),
+        (xfs, "", "TYPE=xfs\nPTTYPE=dos\n", "Left"),
+        (xfs, "TYPE=xfs\n", "TYPE=xfs\n", "Left"),
+        (volume, "", "TYPE=LVM2_member\n", "Done(\"pvremove -y /dev/sda\")"),
+        (volume, "TYPE=LVM2_member\n", "TYPE=LVM2_member\n", "Left"),
+        (label, "", "PTTYPE=gpt\n", "Done(\"wipefs -a /dev/sda\")"),
+        (label, "", "TYPE=iso9660\nPTTYPE=gpt\n", "Left"),
+    ] {
+        let undone = interrupted(step, before, &format!("{after}{new}"));
+        assert!(undone.contains(undo), "{step}: {before} {after}: {undone}");
+    }
+}
+
+#[test]
+fn interrupted_partition_is_the_only_one() {
+    let step = read_step("step = \"partition\"\ndevice = \"/dev/sda\"");
+    let mut entry = journal::Entry::new(step.undo(false).remove(0), [].into(), None);
+    entry.makes = made::possible(&step, &[]);
+    for (found, is_made) in [
+        ("a partition of 1046478848 B at byte 2097152", true),
+        ("a partition of 1046478848 B at byte 1048576", false),
+        ("a partition of 1046478848 B at byte 2097152 with TYPE=ext4 UUID=theirs", false),
+    ] {
+        assert_eq!(made::is_made(&entry, found), is_made, "{found}");
     }
 }
 

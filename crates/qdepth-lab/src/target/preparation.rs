@@ -8,11 +8,13 @@ use qdepth_host::device_handle::DeviceHandle;
 use qdepth_host::guard::{Writing, clear_for_writing, open_to_consent};
 use qdepth_host::prepare::journal::{self, Journal};
 use qdepth_host::prepare::{
-    Devices, Node, Step, UndoResult, Watch, apply, base_devices, can_purge, steps_of, undo_all,
+    Devices, Node, PrepareError, Step, UndoResult, Watch, apply, base_devices, can_purge, steps_of,
+    undo_all,
 };
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
 use qdepth_record::event::Phase;
+use qdepth_workload::problem_in_plain_words;
 
 use crate::Lab;
 use crate::events::observer::{Observer, Progress};
@@ -100,10 +102,20 @@ pub fn shown(steps: &[Step]) -> Vec<String> {
     lines
 }
 
+/// Sentence that leads to all fields of a preparation.
+pub const STEPS_LISTED: &str = "docs/preparation.md lists the steps and their fields";
+
 /// The steps of a plan.
 pub fn steps(asked: &PlanRequest) -> Result<Vec<Step>> {
+    let in_words = |error| match error {
+        PrepareError::Unreadable { number, message } => PrepareError::Unreadable {
+            number,
+            message: problem_in_plain_words(&message, STEPS_LISTED),
+        },
+        error => error,
+    };
     Ok(steps_of(&asked.file.host_steps())
-        .map_err(|error| Usage(format!("plan {}: {error}", asked.file.name)))?)
+        .map_err(|error| Usage(format!("plan {}: {}", asked.file.name, in_words(error))))?)
 }
 
 /// Opens the journal exclusively.

@@ -284,47 +284,60 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
 
 /// Recovery while idle, from the pause that changes the rate most, or why it cannot be judged.
 fn rested(view: &View<'_>, target: u32) -> Option<String> {
+    let texts = view.words.pts.pauses;
     let points = in_order(view, target);
     let pauses = pauses(&points);
-    let mut values = vec![("target", view.target_name(target)), ("advice", PRECONDITION.into())];
-    let texts = view.words.pts.pauses;
-    let printed = |rate: f64| format!("{} IOPS", number::three_digits(rate));
-    let judged: Option<Vec<(f64, &Pause<'_, '_>)>> =
-        pauses.iter().map(|pause| Some((pause.growth()?, pause))).collect();
-    let judged = judged.filter(|_| pauses.iter().all(Pause::is_valid));
-    let Some(judged) = judged.filter(|_| view.run.state == RunState::Complete) else {
+    let mut values = vec![("target", view.target_name(target))];
+    let record = view.run.targets.iter().find(|record| record.index == target)?;
+    let facts: Vec<&Observation> = record.facts.iter().collect();
+    if known(&facts, "preconditioned").is_none() {
+        values.push(("advice", PRECONDITION.to_owned()));
+    }
+    let is_whole = view.run.state == RunState::Complete && points.iter().all(|p| p.is_valid());
+    let growths: Option<Vec<f64>> = pauses.iter().map(Pause::growth).collect();
+    let Some(growths) = growths.filter(|growths| is_whole && !growths.is_empty()) else {
         return Some(fill_in(texts[4], &values));
     };
-    let without: Vec<f64> = pauses.iter().filter_map(Pause::without).collect();
-    let (first, last) = (*without.first()?, *without.last()?);
-    let [low, high] = [f64::min, f64::max].map(|end| without.iter().copied().reduce(end));
-    if low? < BACK * high? {
-        values.extend([("first", printed(first)), ("last", printed(last))]);
-        return Some(fill_in(texts[3], &values));
-    }
-    let most = judged.iter().max_by(|a, b| (a.0 - 1.0).abs().total_cmp(&(b.0 - 1.0).abs()));
-    let (growth, pause) = most?;
-    values.push(("before", printed(pause.without()?)));
-    if (growth - 1.0).abs() < 1.0 - BACK {
-        let record = view.run.targets.iter().find(|record| record.index == target)?;
-        let facts: Vec<&Observation> = record.facts.iter().collect();
-        if known(&facts, "preconditioned").is_some() {
-            values.retain(|(name, _)| *name != "advice");
-        }
-        let rates = || pauses.iter().map(Pause::mean);
-        let [lowest, highest] = [rates().reduce(f64::min)?, rates().reduce(f64::max)?];
-        let (low, high) = (number::three_digits(lowest), number::three_digits(highest));
-        let after = match low == high {
-            true => low,
-            false => fill_in(view.words.explain.span, &[("low", low), ("high", high)]),
+    let spanned = |rates: &[f64]| -> Option<(String, f64)> {
+        let [low, high] = [f64::min, f64::max].map(|end| rates.iter().copied().reduce(end));
+        let ends = [low?, high?].map(number::three_digits);
+        let text = match &ends {
+            [low, high] if low == high => low.clone(),
+            [low, high] => {
+                let ends = [("low", low.clone()), ("high", high.clone())];
+                fill_in(view.words.explain.span, &ends)
+            }
         };
-        values.push(("after", format!("{after} IOPS")));
-        return Some(fill_in(texts[1], &values));
-    }
-    values.push(("gain", number::percent((growth - 1.0).abs())));
-    values.push(("after", printed(pause.mean())));
-    values.push(("pause", number::duration(pause.pause_ns as f64)));
-    Some(fill_in(texts[if *growth > 1.0 { 0 } else { 2 }], &values))
+        Some((format!("{text} IOPS"), low? / high?))
+    };
+    let unpaused = points.iter().filter(|point| point.record.delay_ns.is_none());
+    let without: Vec<f64> = unpaused.map(|point| point.summary.io_per_s.value).collect();
+    let (before, steadiness) = spanned(&without)?;
+    let with: Vec<f64> = pauses.iter().map(Pause::mean).collect();
+    let (after, _) = spanned(&with)?;
+    let change = 1.0 - BACK;
+    let (rises, falls) =
+        (growths.iter().any(|g| g - 1.0 >= change), growths.iter().any(|g| 1.0 - g >= change));
+    let text = match (rises, falls) {
+        _ if steadiness < BACK => texts[3],
+        (false, false) => texts[1],
+        (true, true) => texts[5],
+        (rises, _) => {
+            let far = |(growth, _): &(&f64, _)| (*growth - 1.0).abs();
+            let all = growths.iter().zip(&pauses);
+            let (growth, pause) = all.max_by(|a, b| far(a).total_cmp(&far(b)))?;
+            let printed = |rate: f64| format!("{} IOPS", number::three_digits(rate));
+            values.extend([
+                ("gain", number::percent((growth - 1.0).abs())),
+                ("after", printed(pause.mean())),
+                ("before", printed(pause.without()?)),
+                ("pause", number::duration(pause.pause_ns as f64)),
+            ]);
+            return Some(fill_in(texts[if rises { 0 } else { 2 }], &values));
+        }
+    };
+    values.extend([("before", before), ("after", after)]);
+    Some(fill_in(text, &values))
 }
 
 /// Points with pauses, by the length of the pause.
@@ -516,6 +529,8 @@ mod tests {
         assert!(faster.contains("raises") && faster.contains("after 10 s"), "{faster}");
         let slower = told(&[(4, None), (1, Some(5)), (4, None), (4, Some(10))]);
         assert!(slower.contains("lowers") && slower.contains("after 5 s"), "{slower}");
+        let mixed = told(&[(4, None), (1, Some(5)), (4, None), (16, Some(10))]);
+        assert!(mixed.contains("in both directions"), "{mixed}");
         let alike = told(&[(4, None), (4, Some(5)), (4, None), (4, Some(10))]);
         assert!(alike.contains("no pause changes"), "{alike}");
         let unsteady = told(&[(4, None), (4, Some(5)), (1, None), (4, Some(10))]);

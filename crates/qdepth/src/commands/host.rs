@@ -26,7 +26,7 @@ use qdepth_lab as lab;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::instrument::calibrate::{calibrate, cpus};
 use qdepth_lab::ranks::shim;
-use qdepth_lab::target::preparation::{may_be_done, open_journal, shown, take_back};
+use qdepth_lab::target::preparation::{STEPS_LISTED, may_be_done, open_journal, shown, take_back};
 
 /// Number of rounds of `qdepth host calibrate`; they take some seconds in total.
 const ROUNDS: u32 = 9;
@@ -90,16 +90,13 @@ fn tune(options: &TuneOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// Leads to all fields of a preparation file.
-const STEPS: &str = "docs/preparation.md lists the steps and their fields";
-
 /// Prints the steps of a preparation; with `--apply`, runs them if every guard agrees.
 fn prepare(options: &PrepareOptions) -> Result<Status> {
     let path = options.file.display();
     let text = Input::file(&options.file, limit::PREPARATION).text()?;
     let steps = qdepth_host::prepare::read(&text).map_err(|error| {
         let why = match error {
-            PrepareError::Toml(error) => TomlError::new(&text, &error, STEPS).to_string(),
+            PrepareError::Toml(error) => TomlError::new(&text, &error, STEPS_LISTED).to_string(),
             error => error.to_string(),
         };
         Usage(format!("{path}: {why}"))

@@ -28,7 +28,9 @@ const DEFAULT_PLAN: &str = "standard";
 pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     let mut load = options.load.clone();
     load.words = words(&options.load.words)?;
-    let asked = read_plan::read(&load)?;
+    let mut asked = read_plan::read(&load)?;
+    // The rates of one target, whatever the plan would compare it with.
+    asked.file.comparison = None;
     let Preview { plan, found, .. } = preview(&System::real(), &asked)?;
     let [ResolvedTarget::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(

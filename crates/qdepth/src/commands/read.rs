@@ -30,7 +30,8 @@ pub(crate) fn print_answer(screen: OnScreen) -> Result<()> {
     }
     print("")?;
     let sentence = Some(sentence).filter(|sentence| !sentence.is_empty());
-    sentence.iter().chain(&findings).try_for_each(|line| print(line))
+    sentence.iter().try_for_each(|sentence| print(sentence))?;
+    findings.iter().try_for_each(|line| print(&terminal::in_commands(line)))
 }
 
 /// Prints the table of all points, the summary and every finding.

@@ -98,7 +98,7 @@ pub(crate) fn measure_on(
     }
     if lost == 0 && points.len() < planned {
         screen.print_line(&format!(
-            "{} of {planned} points were measured: the steps of a target end with the first that it \
+            "{} of {planned} points were measured: a target's steps end with the first that it \
              does not sustain",
             points.len()
         ));

@@ -1,23 +1,36 @@
 //! The logbook of this command line in suggested commands, so that they can be copied as they are.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::sync::LazyLock;
 
 use qdepth_files::shell_word;
 
 /// Beginnings of suggested commands that read a logbook.
-const COMMANDS: [&str; 5] =
-    ["qdepth run --resume", "qdepth show", "qdepth list", "qdepth report", "qdepth export"];
+const COMMANDS: [&str; 8] = [
+    "qdepth run --resume",
+    "qdepth show",
+    "qdepth list",
+    "qdepth report",
+    "qdepth compare",
+    "qdepth retract",
+    "qdepth trend",
+    "qdepth media fit",
+];
 const OPTION: &str = "--logbook";
 
 /// Value of `--logbook` on the command line.
-static NAMED: LazyLock<Option<String>> = LazyLock::new(|| named(std::env::args()));
+///
+/// Must not panic: a panic message is printed with it.
+static NAMED: LazyLock<Option<String>> = LazyLock::new(|| named(std::env::args_os()));
 
-fn named(mut words: impl Iterator<Item = String>) -> Option<String> {
-    let word = words.find(|word| word.starts_with(OPTION))?;
-    match word.strip_prefix(OPTION)? {
-        "" => words.next(),
-        value => value.strip_prefix('=').map(str::to_owned),
+fn named(words: impl Iterator<Item = OsString>) -> Option<String> {
+    let mut words = words.take_while(|word| word != "--").map(OsString::into_string);
+    let is_option = |word: &String| word == OPTION || word.starts_with("--logbook=");
+    let word = words.find_map(|word| word.ok().filter(is_option))?;
+    match word.strip_prefix("--logbook=") {
+        None => words.next()?.ok(),
+        Some(value) => Some(value.to_owned()),
     }
 }
 
@@ -31,7 +44,7 @@ fn with_logbook(text: &str, file: &str) -> String {
     let mut all = String::new();
     while let Some(at) = COMMANDS.iter().filter_map(|command| rest.find(command)).min() {
         let (before, command) = rest.split_at(at);
-        let end = command.find(['`', '\n', ';']).unwrap_or(command.len());
+        let end = command.find(['`', '\n']).unwrap_or(command.len());
         let (command, after) = command.split_at(end);
         all.push_str(before);
         let name = COMMANDS.iter().find(|name| command.starts_with(*name));
@@ -50,6 +63,8 @@ fn with_logbook(text: &str, file: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
     use super::*;
 
     #[test]
@@ -73,9 +88,17 @@ mod tests {
 
     #[test]
     fn logbook_is_found_in_both_spellings() {
-        for line in ["qdepth run --logbook a.db x", "qdepth run --logbook=a.db", "qdepth run x"] {
-            let found = named(line.split(' ').map(str::to_owned));
-            assert_eq!(found.as_deref(), line.contains("a.db").then_some("a.db"));
+        let named = |line: &str| named(line.split(' ').map(OsString::from));
+        for line in ["run --logbook a.db x", "run --logbook=a.db"] {
+            assert_eq!(named(line).as_deref(), Some("a.db"));
         }
+        for line in ["run x", "run -- --logbook a.db", "run --logbooks a.db", "run --logbook"] {
+            assert_eq!(named(line), None, "{line}");
+        }
+        let bytes = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        assert_eq!(
+            super::named([bytes(b"\xff"), bytes(b"--logbook"), bytes(b"\xff")].into_iter()),
+            None
+        );
     }
 }
