@@ -80,8 +80,7 @@ fn area_plan_covers_standard_and_full_area() {
 
 #[test]
 fn media_comparison_measures_latency_at_depth_1() {
-    let choices = Choices { published: vec!["p3700-800gb".into()], ..Choices::default() };
-    let plan = shipped("media-comparison", choices, &[shape(64)]).unwrap();
+    let plan = shipped("media-comparison", Choices::default(), &[shape(64)]).unwrap();
     let at_one: Vec<&str> =
         plan.points.iter().filter(|p| p.queue_depth == 1).map(|p| p.profile.as_str()).collect();
     assert_eq!(at_one, ["latency-read", "latency-write"]);
@@ -108,8 +107,7 @@ fn variants_alternate_at_each_load_and_depth() {
     let in_flight = |place: usize| arrays.sweeps()[0][place][0].queue_depth;
     assert_eq!((in_flight(0), in_flight(1), in_flight(2)), (2, 2, 8));
     // A single column next to published drives is swept like any other target.
-    let published = Choices { published: vec!["p3700-800gb".into()], ..Choices::default() };
-    assert_eq!(lengths(&at("media-comparison", published, 1)), [2, 2]);
+    assert_eq!(lengths(&at("media-comparison", Choices::default(), 1)), [2, 2]);
 }
 
 #[test]

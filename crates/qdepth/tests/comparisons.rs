@@ -136,6 +136,7 @@ fn invalid_comparison_is_wrong_usage_and_changes_nothing() {
         ("devices media:p3700-800gb*65", "between 1 and 64"),
         ("media-comparison published:p3700-80gb .", "Did you mean `p3700-800gb`"),
         ("arrays . --variants a,b", "names 2 variants"),
+        ("arrays media:p3700-800gb", "one target is named"),
         ("standard media:p3700-800gb --processes 1,4", "needs a plan with a comparison"),
         ("processes media:p3700-800gb --processes 1,999", "between 1 and 64"),
     ] {

@@ -135,7 +135,9 @@ impl Figure {
                 .with_y_axis_min(0.0)
                 .with_y_axis_max(top(self.largest()))
                 .with_y_tick_step(tick_step(self.largest())),
-            Scale::Log => layout.with_log_y(),
+            // Without a positive value, there is nothing to take a logarithm of.
+            Scale::Log if self.largest() > 0.0 => layout.with_log_y(),
+            Scale::Log => layout,
             Scale::AroundOne => {
                 let extent = self.extent_around_one().max(REACH_MIN);
                 let step = tick_step(extent);

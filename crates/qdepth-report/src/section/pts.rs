@@ -20,6 +20,9 @@ const BACK: f64 = 0.95;
 const BACK_PARTS: u64 = 100;
 /// Option without which a test of recovery may measure a drive that has nothing to recover from.
 const PRECONDITION: &str = "--precondition until-steady";
+/// Times that write saturation writes the capacity, and its longest duration, nanoseconds.
+const FILLS: f64 = 4.0;
+const DAY: u64 = 24 * 3600 * 1_000_000_000;
 /// Loads before, during and after the other load.
 const STIMULUS_LOADS: usize = 3;
 /// Largest number of targets in the header of a sheet.
@@ -118,6 +121,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
             };
             let [first, last] = ends;
             values.extend([("first", first), ("last", last), ("share", number::percent(share))]);
+            values.extend(fills(view, &points).map(|fills| ("fills", fills)));
             return Some(fill_in(words.course, &values));
         }
         let rate = |point: &&&Point<'_>| point.main().value;
@@ -132,6 +136,17 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
         Some(fill_in(words.ends, &values))
     };
     view.targets.iter().filter_map(of_target).collect()
+}
+
+/// Times that the area was written in a test of saturation, if that is less than SNIA requires
+/// (PTS 2.0.2, write saturation: four times the capacity, or a day).
+fn fills(view: &View<'_>, points: &[&Point<'_>]) -> Option<String> {
+    let record = points.first()?.record;
+    let target = view.run.targets.iter().find(|target| target.index == record.target)?;
+    let written: u64 = points.iter().map(|point| point.record.writes.bytes).sum();
+    let fills = written as f64 / target.area_bytes.max(1) as f64;
+    let is_short = fills < FILLS && points.iter().map(|p| p.record.duration_ns).sum::<u64>() < DAY;
+    is_short.then(|| format!("{fills:.2}"))
 }
 
 /// Rates in the first and the last part of a point, and their ratio.
@@ -231,8 +246,9 @@ fn matrix(view: &View<'_>, words: &PtsWords, target: u32, shown: &[Shown]) -> Ta
         .with_note(words.matrix_note)
 }
 
-/// Mean bytes per second over all samples from this start on.
+/// Mean bytes per second over all samples from this start on, or over the last one.
 fn throughput_from(record: &PointRecord, from_ns: u64) -> f64 {
+    let from_ns = from_ns.min(record.intervals.last().map_or(0, |interval| interval.start_ns));
     let all = record.intervals.iter().filter(|interval| interval.start_ns >= from_ns);
     let (bytes, ns) = all
         .fold((0, 0), |(bytes, ns), i| (bytes + i.read_bytes + i.written_bytes, ns + i.length_ns));

@@ -35,6 +35,10 @@ pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
 
 /// The parts of the latency of durable writes, at the lowest queue depth of each load.
 pub(crate) fn durable(view: &View<'_>) -> Vec<String> {
+    // Syncs take no time on emulated devices.
+    if view.run.emulated {
+        return Vec::new();
+    }
     let of_load = |load: &Load<'_>| {
         let point = load.points.iter().find(|point| point.is_valid())?;
         let summary = &point.summary;
@@ -77,7 +81,8 @@ pub(crate) fn expected(view: &View<'_>) -> Option<String> {
     if below > 0 {
         values.push(("below", counted(words.below, below)));
     }
-    Some(fill_in(words.expected, &values))
+    let template = if shares.len() == 1 { words.expected_single } else { words.expected };
+    Some(fill_in(template, &values))
 }
 
 pub(crate) fn measured(view: &View<'_>) -> String {

@@ -70,14 +70,6 @@ pub(crate) fn ways(
     let all: Vec<Destination> = destinations().collect();
     let columns = match spec.of {
         Compared::Drives => drives(choices, &all)?,
-        // The matrix of options is readable with a single column.
-        Compared::Targets if !spec.shaded && all.len() + choices.published.len() < 2 => {
-            return Err(bad(format!(
-                "one target is named, and `{}` compares two or more: add the others, for example \
-                 the same storage with another option or published drives (`published:NAME`)",
-                file.name
-            )));
-        }
         Compared::Targets => {
             let column =
                 |destination: Destination| variant(Role::Variant, String::new(), vec![destination]);
@@ -88,6 +80,15 @@ pub(crate) fn ways(
     };
     let (mut variants, ways): (Vec<Variant>, Vec<Way>) = columns.into_iter().unzip();
     name(&mut variants, choices.variants.as_deref())?;
+    // A matrix of options is readable with one column, and ratios may be to published drives.
+    let needs_two = spec.of == Compared::Targets && !spec.shaded && !spec.base_above;
+    if needs_two && variants.len() + choices.published.len() < 2 {
+        return Err(bad(format!(
+            "one target is named, and `{}` compares the first target with others: add them, for \
+             example `'raid0(media:NAME*2)'` or /dev/md0",
+            file.name
+        )));
+    }
     let comparison = comparison(file, choices, variants)?;
     Ok((Some(comparison), ways))
 }

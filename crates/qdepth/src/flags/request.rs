@@ -165,7 +165,7 @@ mod tests {
             let targets = match plan {
                 "bandwidth" => format!("'{folder}'"),
                 "options" => continue,
-                "devices" | "arrays" | "media-comparison" => "media:p3700-800gb*2".to_owned(),
+                "devices" | "arrays" => "media:p3700-800gb*2".to_owned(),
                 _ => drive.to_owned(),
             };
             comes_again(&format!("qdepth run {plan} {targets}"));

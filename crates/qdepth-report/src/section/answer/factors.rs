@@ -1,6 +1,7 @@
 //! Comparison of several targets or columns with a base: the ratios of their largest values.
 
 use qdepth_measure::Estimate;
+use qdepth_record::{Observation, TargetRecord};
 
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{self, rounded};
@@ -9,6 +10,7 @@ use crate::section::bars::{Bar, Bars};
 use crate::section::columns::{self, ComparedColumn};
 use crate::section::grid::Grid;
 use crate::section::letters::{Letters, quotient_heading};
+use crate::section::machine::value as known;
 use crate::section::naming;
 use crate::section::published::published_note;
 use crate::section::sweep::sentences::both_ends;
@@ -90,8 +92,30 @@ impl<'v, 'a> Factors<'v, 'a> {
         let differing: Vec<ComparedColumn<'_>> =
             self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
         let same = self.others.iter().filter_map(|other| self.same(*other)).take(NAMED);
-        let all: Vec<String> = self.differing(&differing).into_iter().chain(same).collect();
+        let all: Vec<String> =
+            self.differing(&differing).into_iter().chain(same).chain(self.unlike()).collect();
         (!all.is_empty()).then(|| all.join(view.words.gap))
+    }
+
+    /// Names the first drive if a column holds drives of several models.
+    fn unlike(&self) -> Option<String> {
+        let compared = self.view.compared?;
+        let drives = self.others.iter().find_map(|other| match other {
+            ComparedColumn::Column(index) => compared.drives(*index),
+            ComparedColumn::Published(_) => None,
+        })?;
+        let targets = self.view.run.targets.get(..drives as usize)?;
+        let model = |target: &TargetRecord| {
+            let facts: Vec<&Observation> = target.facts.iter().collect();
+            let is_emulated = target.expression.starts_with("media:");
+            let product = known(&facts, "product").map(str::to_owned);
+            product.or_else(|| is_emulated.then(|| target.expression.clone()))
+        };
+        let models: Vec<String> = targets.iter().map(model).collect::<Option<_>>()?;
+        let base = self.view.target_name(self.base);
+        let values = [("base", base), ("name", targets.first()?.name.clone())];
+        let differ = models.windows(2).any(|pair| pair[0] != pair[1]);
+        differ.then(|| fill_in(self.view.words.answer.unlike, &values))
     }
 
     /// Loads for which neither side is certainly larger: the interval of the ratio contains 1.

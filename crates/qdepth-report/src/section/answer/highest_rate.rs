@@ -1,6 +1,6 @@
 //! The highest rate at latency limits, and the curve of latency over offered load behind it.
 
-use qdepth_measure::{Limit, Statistic};
+use qdepth_measure::{Code, Limit, Statistic};
 use qdepth_record::{AnswerEntry, LatencySummary};
 
 use crate::document::{Cell, Picture, Table, number_in, text};
@@ -28,13 +28,17 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
 fn of_target(view: &View<'_>, answer: &AnswerEntry) -> String {
     let words = view.words.highest_rate;
     let all = answer.limits.iter().map(limit).collect::<Vec<_>>().join(view.words.list[0]);
+    let mut values = vec![("limits", all)];
     let template = match answer.answer.as_str() {
         "rate" => words.rate,
         "never" => words.never,
         "always" => words.always,
-        _ => words.unknown,
+        _ => {
+            let (template, ends) = without_answer(view, answer);
+            values.extend(ends);
+            template
+        }
     };
-    let mut values = vec![("limits", all)];
     values.extend((view.targets.len() > 1).then(|| ("target", view.target_name(answer.target))));
     let title = view.records.first().map(|record| profile_title(record, view.words));
     values.extend(title.map(|title| ("profile", title)));
@@ -48,24 +52,37 @@ fn of_target(view: &View<'_>, answer: &AnswerEntry) -> String {
         answer.limit.as_ref().filter(|_| answer.limits.len() > 1 || answer.answer == "never");
     values.extend(first.map(|first| ("limit", limit(first))));
     values.extend(answer.mean_in_flight.map(|mean| ("in_flight", number::three_digits(mean))));
-    let mut text = fill_in(template, &values);
-    if answer.answer == "unknown"
-        && let Some(ends) = bracket(view, answer).map(|ends| ends.map(number::three_digits))
-        && let [met, exceeded] = ends
-        && met != exceeded
-    {
-        let ends = [("met", met), ("exceeded", exceeded)];
-        text = [text, fill_in(words.bracket, &ends)].join(view.words.gap);
-    }
+    let text = fill_in(template, &values);
     if !answer.generator_limits {
         return text;
     }
     [text.as_str(), words.generator].join(view.words.gap)
 }
 
-/// Highest rate at which valid points meet all limits, and the lowest at which one exceeds a limit;
-/// `None` unless the first is lower.
-fn bracket(view: &View<'_>, answer: &AnswerEntry) -> Option<[f64; 2]> {
+/// Wording and values of what is known without an answer.
+fn without_answer(
+    view: &View<'_>,
+    answer: &AnswerEntry,
+) -> (&'static str, Vec<(&'static str, String)>) {
+    let words = view.words.highest_rate;
+    let offers = offers(view).unwrap_or_default();
+    let mut own = offers.iter().filter(|point| point.record.target == answer.target);
+    let (met, exceeded) = bracket(view, answer);
+    let printed = |rate: Option<f64>| rate.map(number::three_digits);
+    match (printed(met), printed(exceeded)) {
+        (Some(least), Some(most)) if met < exceeded && least != most => {
+            (words.unknown[0], vec![("met", least), ("exceeded", most)])
+        }
+        (Some(least), None) => (words.always, vec![("value", least)]),
+        _ if !own.any(|point| point.is_valid()) => (words.unknown[1], Vec::new()),
+        _ => (words.unknown[2], Vec::new()),
+    }
+}
+
+/// Highest rate at which valid points meet all limits, and the lowest at which one exceeds a limit.
+/// A rate that the target did not reach counts for neither, because its response times depend on
+/// the length of the window, unless it exceeds a limit.
+fn bracket(view: &View<'_>, answer: &AnswerEntry) -> (Option<f64>, Option<f64>) {
     let meets = |point: &Point<'_>| {
         let within = |limit: &Limit| {
             Some(statistic_ns(point.latency(), limit.statistic)? <= limit.at_most.0 as f64)
@@ -73,19 +90,21 @@ fn bracket(view: &View<'_>, answer: &AnswerEntry) -> Option<[f64; 2]> {
         answer.limits.iter().map(within).collect::<Option<Vec<bool>>>()
     };
     let (mut met, mut exceeded): (Option<f64>, Option<f64>) = (None, None);
-    for point in offers(view)?.into_iter().filter(|point| point.is_valid()) {
+    let points = offers(view).unwrap_or_default();
+    for point in points.into_iter().filter(|point| point.is_valid()) {
         let rate = offered(point);
+        let is_saturated = point.record.findings.iter().any(|f| f.code == Code::Saturated);
         match meets(point) {
             _ if point.record.target != answer.target => {}
             Some(limits) if limits.iter().all(|is_within| *is_within) => {
-                met = Some(met.map_or(rate, |met| met.max(rate)));
+                let reached = (!is_saturated).then_some(rate);
+                met = reached.map(|rate| met.map_or(rate, |met| met.max(rate))).or(met);
             }
             Some(_) => exceeded = Some(exceeded.map_or(rate, |least| least.min(rate))),
             None => {}
         }
     }
-    let (met, exceeded) = (met?, exceeded?);
-    (met < exceeded).then_some([met, exceeded])
+    (met, exceeded)
 }
 
 fn statistic_ns(latency: &LatencySummary, statistic: Statistic) -> Option<f64> {

@@ -27,7 +27,9 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
         let values = [("maxima", parts.join(view.words.clause)), ("target", target.clone())];
         (!parts.is_empty()).then(|| fill_in(template, &values))
     };
-    let both = [(whole, best), (words.worst, worst.collect())].into_iter().filter_map(sentence);
+    // Of all points, the lowest need not be the maximum of its load.
+    let lowest = if every { words.lowest } else { words.worst };
+    let both = [(whole, best), (lowest, worst.collect())].into_iter().filter_map(sentence);
     let tied = ends.iter().flat_map(|ends| ties(view, ends, every));
     both.chain(tied).chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
 }

@@ -74,12 +74,14 @@ fn claims(text: &str, value: f64) -> bool {
 /// The highest and the lowest maximum of each unit, and the ends of latency.
 fn answered(view: &View<'_>, answer: &str) {
     let (rates, latency) = answer.split_once("The mean ").unwrap_or((answer, ""));
-    let (best, worst) = rates.split_once("The lowest maxima: ").unwrap_or((rates, ""));
+    let is_whole = answer::has_no_curves(view);
+    let lowest = if is_whole { "The lowest values: " } else { "The lowest maxima: " };
+    let (best, worst) = rates.split_once(lowest).unwrap_or((rates, ""));
     for unit in ["IOPS", "MiB/s"] {
         let of_unit = || view.swept().filter(|load| load.unit() == unit);
         let mut values: Vec<f64> =
             of_unit().flat_map(|load| tops(view, load)).map(|(_, top)| top.value).collect();
-        if answer::has_no_curves(view) {
+        if is_whole {
             let valid = of_unit().flat_map(|load| &load.points).filter(|point| point.is_valid());
             values = valid.map(|point| point.main().value).collect();
         }
