@@ -255,13 +255,14 @@ killed_at() { # NUMBER OF STEPS that were taken
 for n in 1 2 3; do check "preparation: undone after $n steps" killed_at $n; done
 killed_in() { # FILE TOOL WORD before|after: qdepth is killed while this call of the tool runs
     state >/tmp/before
-    rm -f /tmp/in-tool
+    rm -f /tmp/in-tool /tmp/tool-ended
     cat >/usr/sbin/$2 <<EOF
 #!/bin/busybox sh
 pauses() { [ $4 = \$1 ] && case "\$*" in *$3*) touch /tmp/in-tool; sleep 2;; esac; }
 pauses before "\$@"
 /sbin/$2 "\$@"
 code=\$?
+echo \$code >/tmp/tool-ended
 pauses after "\$@"
 exit \$code
 EOF
@@ -278,6 +279,7 @@ EOF
         [ $got = 3 ] || break
         sleep 1
     done
+    [ "$(cat /tmp/tool-ended)" = 0 ] || { echo "$2 did not succeed"; cat /tmp/err; return 1; }
     [ $got = 0 ] || { echo "undo ended with $got"; cat /tmp/out /tmp/err; return 1; }
     state >/tmp/after && diff /tmp/before /tmp/after
 }
