@@ -38,7 +38,14 @@ pub(crate) const LOGBOOK_NAME: &str = "qdepth.db";
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
     /// Logbook file
-    #[arg(long, default_value = LOGBOOK_NAME, value_name = "FILE", help_heading = "Output")]
+    // Suggested commands have the option, and may be extended by it: the last one counts.
+    #[arg(
+        long,
+        default_value = LOGBOOK_NAME,
+        value_name = "FILE",
+        help_heading = "Output",
+        overrides_with = "logbook"
+    )]
     pub(crate) logbook: PathBuf,
 }
 

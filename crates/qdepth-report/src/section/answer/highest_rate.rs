@@ -73,7 +73,10 @@ fn without_answer(
         (Some(least), Some(most)) if met < exceeded && least != most => {
             (words.unknown[0], vec![("met", least), ("exceeded", most)])
         }
-        (Some(least), None) => (words.always, vec![("value", least)]),
+        // Above, only rates that the target did not reach.
+        (Some(least), None) if own.clone().any(|point| is_saturated(point)) => {
+            (words.always, vec![("value", least)])
+        }
         _ if !own.any(|point| point.is_valid()) => (words.unknown[1], Vec::new()),
         _ => (words.unknown[2], Vec::new()),
     }
@@ -93,11 +96,10 @@ fn bracket(view: &View<'_>, answer: &AnswerEntry) -> (Option<f64>, Option<f64>) 
     let points = offers(view).unwrap_or_default();
     for point in points.into_iter().filter(|point| point.is_valid()) {
         let rate = offered(point);
-        let is_saturated = point.record.findings.iter().any(|f| f.code == Code::Saturated);
         match meets(point) {
             _ if point.record.target != answer.target => {}
             Some(limits) if limits.iter().all(|is_within| *is_within) => {
-                let reached = (!is_saturated).then_some(rate);
+                let reached = (!is_saturated(point)).then_some(rate);
                 met = reached.map(|rate| met.map_or(rate, |met| met.max(rate))).or(met);
             }
             Some(_) => exceeded = Some(exceeded.map_or(rate, |least| least.min(rate))),
@@ -105,6 +107,11 @@ fn bracket(view: &View<'_>, answer: &AnswerEntry) -> (Option<f64>, Option<f64>) 
         }
     }
     (met, exceeded)
+}
+
+/// True if the target did not reach the offered rate.
+fn is_saturated(point: &Point<'_>) -> bool {
+    point.record.findings.iter().any(|finding| finding.code == Code::Saturated)
 }
 
 fn statistic_ns(latency: &LatencySummary, statistic: Statistic) -> Option<f64> {
