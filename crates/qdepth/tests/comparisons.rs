@@ -150,7 +150,9 @@ fn invalid_comparison_is_wrong_usage_and_changes_nothing() {
 #[cfg(test)]
 fn served(bits_per_s: u32) -> (Workspace, String) {
     let workspace = Workspace::new();
-    let image = workspace.served(&format!("--filter=rate memory 64M rate={bits_per_s}"));
+    // By default, the filter lets through at once what two seconds of waiting have saved.
+    let filter = format!("--filter=rate memory 64M rate={bits_per_s} burstiness=0.1");
+    let image = workspace.served(&filter);
     let device = workspace.attach(&image.file).display().to_string();
     (workspace, device)
 }
