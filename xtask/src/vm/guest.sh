@@ -260,7 +260,8 @@ killed_in() { # FILE TOOL WORD before|after: qdepth is killed while this call of
 #!/bin/busybox sh
 pauses() { [ $4 = \$1 ] && case "\$*" in *$3*) touch /tmp/in-tool; sleep 2;; esac; }
 pauses before "\$@"
-/sbin/$2 "\$@"
+# Into a file: a pipe to the killed qdepth would end the tool.
+/sbin/$2 "\$@" >/tmp/tool-said 2>&1
 code=\$?
 echo \$code >/tmp/tool-ended
 pauses after "\$@"
@@ -279,7 +280,9 @@ EOF
         [ $got = 3 ] || break
         sleep 1
     done
-    [ "$(cat /tmp/tool-ended)" = 0 ] || { echo "$2 did not succeed"; cat /tmp/err; return 1; }
+    # A purge has no undo to wait for it.
+    for wait in $(seq 100); do [ -e /tmp/tool-ended ] && break; sleep 0.1; done
+    [ "$(cat /tmp/tool-ended)" = 0 ] || { echo "$2 did not succeed"; cat /tmp/tool-said; return 1; }
     [ $got = 0 ] || { echo "undo ended with $got"; cat /tmp/out /tmp/err; return 1; }
     state >/tmp/after && diff /tmp/before /tmp/after
 }
