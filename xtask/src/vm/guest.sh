@@ -287,11 +287,13 @@ EOF
     state >/tmp/after && diff /tmp/before /tmp/after
 }
 while read file tool word moment; do
-    check "preparation: undone after SIGKILL $moment $tool $word" killed_in $file $tool $word $moment
+    check "preparation: ${file%.toml}, undone after SIGKILL $moment $tool $word" killed_in $file $tool $word $moment
 done <<EOF
 raid0.toml blkdiscard /dev/$A before
 raid0.toml mdadm --create before
 raid0.toml mdadm --create after
+imsm.toml mdadm --create before
+imsm.toml mdadm --create after
 raid0.toml mkfs.xfs /dev/md0 before
 raid0.toml mkfs.xfs /dev/md0 after
 raid0.toml mount /mnt/prepared before
