@@ -55,10 +55,13 @@ pub(crate) fn render(data: &Table, style: Style) -> RenderedTable {
     RenderedTable(lines.join("\n"))
 }
 
+fn has_grades(data: &Table) -> bool {
+    data.columns.iter().any(|column| column.align == Align::Centre)
+}
+
 /// Text of a cell. An invalid one is in parentheses if the table has no column of grades, because
 /// a terminal or a pipe need not show strike-through.
-fn value<'a>(data: &Table, cell: &'a Cell) -> Cow<'a, str> {
-    let has_grades = data.columns.iter().any(|column| column.align == Align::Centre);
+fn value(cell: &Cell, has_grades: bool) -> Cow<'_, str> {
     match cell.mark {
         Mark::Struck if !has_grades && cell.text != "–" => format!("({})", cell.text).into(),
         _ => cell.text.as_str().into(),
@@ -89,9 +92,10 @@ impl Grid {
     fn new(data: &Table, style: Style) -> Self {
         let blocks = style.blocks && data.columns.len() > 1;
         let from = usize::from(blocks);
+        let has_grades = has_grades(data);
         let cell = |row: &qdepth_report::Row, at: usize| {
             row.cells.get(at).map_or_else(String::new, |cell| {
-                visible(&value(data, cell), Lines::One).into_owned()
+                visible(&value(cell, has_grades), Lines::One).into_owned()
             })
         };
         let sized = |at: usize, column| {
@@ -297,6 +301,7 @@ pub(crate) fn shortened(name: &str, width: usize) -> String {
 
 /// Renders each row as lines `heading: value`, for widths that no table fits.
 fn render_as_list(data: &Table, width: usize) -> Vec<String> {
+    let has_grades = has_grades(data);
     let mut lines = Vec::new();
     for row in &data.rows {
         if !lines.is_empty() {
@@ -307,7 +312,7 @@ fn render_as_list(data: &Table, width: usize) -> Vec<String> {
         for (column, cell) in data.columns.iter().zip(&row.cells).filter(known) {
             let unit = if column.unit.is_empty() { "" } else { " " };
             let name = column.heading.replace("-\n", "").replace('\n', " ");
-            let text = value(data, cell);
+            let text = value(cell, has_grades);
             let line = match name.as_str() {
                 "" => text.into_owned(),
                 name => format!("{name}: {text}{unit}{}", column.unit),

@@ -33,9 +33,8 @@ pub struct Failure {
 
 impl Failure {
     fn summary(&self) -> String {
-        let after_place = |line: &String| line.split(" panicked at ").last().map(str::to_owned);
-        let lines: Vec<String> = self.lines.iter().filter_map(after_place).collect();
-        let lines = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+        let lines = self.lines.iter().filter_map(|line| line.rsplit(" panicked at ").next());
+        let lines = lines.map(str::trim).filter(|line| !line.is_empty());
         let text = format!("{}: {}", self.name, lines.collect::<Vec<_>>().join(" | "));
         text.chars().take(SUMMARY_CHARS).collect()
     }

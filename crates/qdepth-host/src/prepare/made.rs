@@ -11,6 +11,7 @@ use rustix::mount::{
 };
 
 use super::journal::Entry;
+use super::step::PARTITION_START;
 use super::{Action, Step, Tool, Word};
 use crate::device_handle::{DevicePresence, DeviceReference};
 use crate::entry;
@@ -75,8 +76,6 @@ pub(super) fn contents(system: &System, device: &DeviceReference) -> Option<Vec<
 
 /// Beginning of the description of a partition.
 const PARTITION: &str = "a partition";
-/// End of the description of the one that a step makes.
-const FIRST_PARTITION: &str = " B at byte 2097152";
 
 fn signature(system: &System, node: &str, range: Option<[u64; 2]>) -> Option<Vec<String>> {
     let keys = ["TYPE", "UUID", "PTTYPE", "PTUUID"];
@@ -104,7 +103,8 @@ pub(super) fn possible(step: &Step, before: &[String]) -> Vec<String> {
 /// Types in a description. That of a partition which the step would not make is unlike any other.
 fn types_in(found: &str) -> Vec<&str> {
     if found.starts_with(PARTITION) {
-        return vec![if found.ends_with(FIRST_PARTITION) { PARTITION } else { found }];
+        let start = PARTITION_START.trim_end_matches('B');
+        return vec![if found.ends_with(&format!(" at byte {start}")) { PARTITION } else { found }];
     }
     found.split(' ').filter(|word| word.contains("TYPE=")).collect()
 }

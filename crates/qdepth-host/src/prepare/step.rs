@@ -259,6 +259,9 @@ pub fn base_devices(steps: &[Step]) -> Vec<Node> {
     base
 }
 
+/// Place of a partition, in parted's form.
+pub(super) const PARTITION_START: &str = "2097152B";
+
 fn list(nodes: &[Node]) -> String {
     nodes.iter().map(Node::as_str).collect::<Vec<_>>().join(", ")
 }
@@ -397,7 +400,7 @@ impl Step {
                 };
                 vec![
                     run(&["mklabel", "gpt"]),
-                    run(&["mkpart", "primary", "2097152B", "100%"]),
+                    run(&["mkpart", "primary", PARTITION_START, "100%"]),
                     run(&["align-check", "opt", "1"]),
                 ]
             }

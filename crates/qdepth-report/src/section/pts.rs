@@ -99,7 +99,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
 pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     let words = view.words.pts;
     if view.run.plan_name == "pts-hir" {
-        return view.targets.iter().filter_map(|target| rested(view, *target)).collect();
+        return view.targets.iter().filter_map(|target| idle_recovery(view, *target)).collect();
     }
     let of_target = |target: &u32| {
         let points: Vec<&Point<'_>> =
@@ -299,7 +299,7 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
 }
 
 /// Recovery while idle, from the pause that changes the rate most, or why it cannot be judged.
-fn rested(view: &View<'_>, target: u32) -> Option<String> {
+fn idle_recovery(view: &View<'_>, target: u32) -> Option<String> {
     let texts = view.words.pts.pauses;
     let points = in_order(view, target);
     let pauses = pauses(&points);
@@ -540,22 +540,22 @@ mod tests {
 
     #[test]
     fn conclusion_names_the_pause_with_most_effect() {
-        let told = |points: &[(u32, Option<u64>)]| concluded(RunState::Complete, points);
-        let faster = told(&[(1, None), (1, Some(5)), (1, None), (4, Some(10))]);
+        let conclusion = |points: &[(u32, Option<u64>)]| concluded(RunState::Complete, points);
+        let faster = conclusion(&[(1, None), (1, Some(5)), (1, None), (4, Some(10))]);
         assert!(faster.contains("raises") && faster.contains("after 10 s"), "{faster}");
-        let slower = told(&[(4, None), (1, Some(5)), (4, None), (4, Some(10))]);
+        let slower = conclusion(&[(4, None), (1, Some(5)), (4, None), (4, Some(10))]);
         assert!(slower.contains("lowers") && slower.contains("after 5 s"), "{slower}");
-        let mixed = told(&[(4, None), (1, Some(5)), (4, None), (16, Some(10))]);
+        let mixed = conclusion(&[(4, None), (1, Some(5)), (4, None), (16, Some(10))]);
         assert!(mixed.contains("in both directions"), "{mixed}");
-        let alike = told(&[(4, None), (4, Some(5)), (4, None), (4, Some(10))]);
+        let alike = conclusion(&[(4, None), (4, Some(5)), (4, None), (4, Some(10))]);
         assert!(alike.contains("no pause changes"), "{alike}");
-        let unsteady = told(&[(4, None), (4, Some(5)), (1, None), (4, Some(10))]);
+        let unsteady = conclusion(&[(4, None), (4, Some(5)), (1, None), (4, Some(10))]);
         assert!(unsteady.contains("was not steady"), "{unsteady}");
     }
 
     #[test]
     fn interrupted_test_of_recovery_has_no_conclusion() {
-        let told = concluded(RunState::Interrupted, &[(1, None), (4, Some(5))]);
-        assert!(told.contains("cannot be judged"), "{told}");
+        let conclusion = concluded(RunState::Interrupted, &[(1, None), (4, Some(5))]);
+        assert!(conclusion.contains("cannot be judged"), "{conclusion}");
     }
 }

@@ -1,7 +1,7 @@
 //! Comparison of several targets or columns with a base: the ratios of their largest values.
 
 use qdepth_measure::Estimate;
-use qdepth_record::{Observation, TargetRecord};
+use qdepth_record::{Observation, TargetKind, TargetRecord};
 
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{self, rounded};
@@ -107,8 +107,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         let targets = self.view.run.targets.get(..drives as usize)?;
         let model = |target: &TargetRecord| {
             let facts: Vec<&Observation> = target.facts.iter().collect();
-            let is_emulated = target.expression.starts_with("media:");
             let product = known(&facts, "product").map(str::to_owned);
+            let is_emulated = target.kind == TargetKind::Emulated;
             product.or_else(|| is_emulated.then(|| target.expression.clone()))
         };
         let models: Vec<String> = targets.iter().map(model).collect::<Option<_>>()?;

@@ -65,19 +65,19 @@ fn without_answer(
     answer: &AnswerEntry,
 ) -> (&'static str, Vec<(&'static str, String)>) {
     let words = view.words.highest_rate;
-    let offers = offers(view).unwrap_or_default();
-    let mut own = offers.iter().filter(|point| point.record.target == answer.target);
-    let (met, exceeded) = bracket(view, answer);
+    let mut own = offers(view).unwrap_or_default();
+    own.retain(|point| point.record.target == answer.target);
+    let (met, exceeded) = bracket(&own, answer);
     let printed = |rate: Option<f64>| rate.map(number::three_digits);
     match (printed(met), printed(exceeded)) {
         (Some(least), Some(most)) if met < exceeded && least != most => {
             (words.unknown[0], vec![("met", least), ("exceeded", most)])
         }
         // Above, only rates that the target did not reach.
-        (Some(least), None) if own.clone().any(|point| is_saturated(point)) => {
+        (Some(least), None) if own.iter().any(|point| is_saturated(point)) => {
             (words.always, vec![("value", least)])
         }
-        _ if !own.any(|point| point.is_valid()) => (words.unknown[1], Vec::new()),
+        _ if !own.iter().any(|point| point.is_valid()) => (words.unknown[1], Vec::new()),
         _ => (words.unknown[2], Vec::new()),
     }
 }
@@ -85,7 +85,7 @@ fn without_answer(
 /// Highest rate at which valid points meet all limits, and the lowest at which one exceeds a limit.
 /// A rate that the target did not reach counts for neither, because its response times depend on
 /// the length of the window, unless it exceeds a limit.
-fn bracket(view: &View<'_>, answer: &AnswerEntry) -> (Option<f64>, Option<f64>) {
+fn bracket(offers: &[&Point<'_>], answer: &AnswerEntry) -> (Option<f64>, Option<f64>) {
     let meets = |point: &Point<'_>| {
         let within = |limit: &Limit| {
             Some(statistic_ns(point.latency(), limit.statistic)? <= limit.at_most.0 as f64)
@@ -93,11 +93,9 @@ fn bracket(view: &View<'_>, answer: &AnswerEntry) -> (Option<f64>, Option<f64>) 
         answer.limits.iter().map(within).collect::<Option<Vec<bool>>>()
     };
     let (mut met, mut exceeded): (Option<f64>, Option<f64>) = (None, None);
-    let points = offers(view).unwrap_or_default();
-    for point in points.into_iter().filter(|point| point.is_valid()) {
+    for point in offers.iter().filter(|point| point.is_valid()) {
         let rate = offered(point);
         match meets(point) {
-            _ if point.record.target != answer.target => {}
             Some(limits) if limits.iter().all(|is_within| *is_within) => {
                 let reached = (!is_saturated(point)).then_some(rate);
                 met = reached.map(|rate| met.map_or(rate, |met| met.max(rate))).or(met);
