@@ -165,15 +165,25 @@ fn ior_lines() -> Vec<Vec<u8>> {
         "-a POSIX -t 1m -b 16m -s 4 -F -o dir/file -wrk",
         "-t=4k -b=1g -z -C -Q 2 -g -e -i 3 -d 1 -D 10 -O summaryFile=x -o file",
         "--posix.odirect -w -r -R -W -G 77 -N 4 -o a@b",
+        "-f tests\nIOR START\ntransferSize=4k\nblockSize=1m\nrepetitions=3\nRUN\nIOR STOP\n",
     ])
 }
 
+/// The first line has the options; `-f` reads the others.
 fn ior_command_line(input: &[u8]) {
-    let Ok(ior) = Ior::read(&words(input)) else { return };
-    for tasks in [1, 3] {
-        reads_back(&ior.plan(tasks));
+    let text = text(input);
+    let (line, script) = text.split_once('\n').unwrap_or((&text, ""));
+    let Ok(ior) = Ior::read(&words(line.as_bytes())) else { return };
+    let tests = match &ior.script {
+        _ if ior.help => return,
+        Some(file) => ior.tests_of(file, script).unwrap_or_default(),
+        None => vec![ior],
+    };
+    for ior in tests.iter().take(4) {
+        reads_back(&ior.plan(1));
+        reads_back(&ior.plan(3));
+        let _ = (ior.names().len(), ior.bytes_per_task());
     }
-    let _ = (ior.names().len(), ior.bytes_per_task());
 }
 
 fn import(name: &str, input: &[u8]) {
