@@ -240,12 +240,16 @@ pub(crate) fn missing(
         and_signatures = format!(" and --overwrite-signature {named}");
         words.extend(["--overwrite-signature".to_owned(), named]);
     }
+    let name = &device.identity.kernel_name;
+    let mut found =
+        format!("writing to /dev/{name} destroys all data on it, and you did not consent");
+    if some_are_hidden(system) {
+        found += ". qdepth runs in a container: check that no program outside it writes to the \
+                  device, which no guard can see";
+    }
     Refusal::new(
         Guard::G9Consent,
-        format!(
-            "writing to /dev/{} destroys all data on it, and you did not consent",
-            device.identity.kernel_name
-        ),
+        found,
         format!(
             "{}{and_signatures}. Without a terminal, add --consent FILE with a file that \
              contains\n{}",
@@ -254,6 +258,13 @@ pub(crate) fn missing(
         ),
     )
     .lacking(words)
+}
+
+/// True if other processes may exist that `/proc` does not list, because the current one is in a
+/// PID namespace below the first, whose inode is fixed (`PROC_PID_INIT_INO` of the kernel).
+fn some_are_hidden(system: &System) -> bool {
+    let namespace = system.read_link("/proc/self/ns/pid");
+    namespace.is_ok_and(|name| name.as_os_str() != "pid:[4026531836]")
 }
 
 /// Refusal of a file with foreign contents, to whose loss the user did not consent.

@@ -37,6 +37,26 @@ mod tests {
     }
 
     #[test]
+    fn consent_in_container_mentions_hidden_programs() {
+        let test = "consent_in_container_mentions_hidden_programs";
+        if !has_tools(test, &["losetup", "unshare"]) {
+            return;
+        }
+        let workspace = Workspace::new();
+        let node = workspace.device("image", 8 << 20);
+        let line = |before: &str| format!("{before} qdepth run {} {POINT}", node.display());
+        let outside = limited(&workspace, &line(""));
+        let inside = limited(&workspace, &line("unshare --pid --fork --mount-proc"));
+        assert_eq!((outside.status, inside.status), (Some(3), Some(3)), "{}", inside.err);
+        let is_mentioned = |ended: &Ended| ended.err.contains("no program outside it writes");
+        assert!(is_mentioned(&inside), "{}", inside.err);
+        // The suite itself may run in a container.
+        let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
+        let is_first = namespace.as_os_str() == "pid:[4026531836]";
+        assert_eq!(is_mentioned(&outside), !is_first, "{}", outside.err);
+    }
+
+    #[test]
     fn file_size_limit_is_reported() {
         let workspace = Workspace::new();
         let ended =
