@@ -23,6 +23,9 @@ pub struct Mount {
     pub source: String,
     /// Options of mount and file system together.
     pub options: String,
+    /// Directories that an overlay combines: the upper one first, then the lower ones in their
+    /// order, and the working directory last. Empty for other file systems.
+    pub layers: Vec<PathBuf>,
 }
 
 /// Parses a `mountinfo` text (proc(5)); lines in another format are skipped.
@@ -41,8 +44,10 @@ fn parse_line(line: &str) -> Option<Mount> {
     let mut rest = file_system.splitn(3, ' ');
     let kind = unescape(rest.next()?);
     let source = unescape(rest.next()?);
-    let options = format!("{own_options},{}", unescape(rest.next().unwrap_or_default()));
-    Some(Mount { id, number, root, mount_point, kind, source, options })
+    let of_file_system = rest.next().unwrap_or_default();
+    let options = format!("{own_options},{}", unescape(of_file_system));
+    let layers = if kind == "overlay" { overlay_layers(of_file_system) } else { Vec::new() };
+    Some(Mount { id, number, root, mount_point, kind, source, options, layers })
 }
 
 /// Decodes the kernel's octal escapes (`\040` is a space).
@@ -148,56 +153,58 @@ pub fn btrfs_members(system: &System) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Directories that an overlay combines, from its options: the upper one first, then the lower ones
-/// in their order, and the working directory last.
-pub fn overlay_layers(mount: &Mount) -> Vec<PathBuf> {
-    if mount.kind != "overlay" {
-        return Vec::new();
-    }
-    let options = || mount.options.split(',').filter_map(|option| option.split_once('='));
+/// Directories in the options of an overlay, as `mountinfo` shows them.
+fn overlay_layers(options: &str) -> Vec<PathBuf> {
+    let options = || options.split(',').filter_map(|option| option.split_once('='));
     let keys = ["upperdir", "lowerdir", "lowerdir+", "datadir+", "workdir"];
     keys.into_iter()
         .flat_map(|key| options().filter(move |(found, _)| *found == key))
-        .flat_map(|(_, dirs)| dirs.split(':'))
-        .filter(|dir| dir.starts_with('/'))
-        .map(PathBuf::from)
+        .flat_map(|(_, text)| directories(&unescape(text)))
+        .filter(|dir| dir.is_absolute())
         .collect()
+}
+
+/// The directories of an option of an overlay: all between its colons, with and without a backslash
+/// before each special character. Only the option's kind of mount decides which ones are meant.
+fn directories(text: &str) -> Vec<PathBuf> {
+    let mut all = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            ':' => all.push(String::new()),
+            '\\' => all.last_mut().into_iter().for_each(|dir| dir.extend(letters.next())),
+            letter => all.last_mut().into_iter().for_each(|dir| dir.push(letter)),
+        }
+    }
+    let plain = text.split(':').map(str::to_owned).chain([text.to_owned()]);
+    let mut all: Vec<PathBuf> = all.into_iter().chain(plain).map(PathBuf::from).collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|dir| seen.insert(dir.clone()));
+    all
 }
 
 /// The mount that stores what is written through `mount`: below an overlay, that of its upper
 /// layer. A layer that is not visible here ends the search.
 pub fn storing<'a>(system: &System, mounts: &'a [Mount], mount: &'a Mount) -> &'a Mount {
     let below = |mount: &Mount| {
-        let upper = overlay_layers(mount).into_iter().next().filter(|dir| system.exists(dir))?;
-        holding(mounts, &upper).filter(|below| below.id != mount.id)
+        let upper = mount.layers.first().filter(|dir| system.exists(dir))?;
+        holding(mounts, upper).filter(|below| below.id != mount.id)
     };
-    let all = std::iter::successors(Some(mount), |mount| below(mount)).take(DEEPEST);
+    let all = std::iter::successors(Some(mount), |mount| below(mount)).take(DEEPEST_OVERLAYS);
     all.last().unwrap_or(mount)
 }
 
 /// Largest number of stacked overlays that is followed; the kernel allows two.
-const DEEPEST: usize = 8;
+pub(crate) const DEEPEST_OVERLAYS: usize = 8;
 
-/// Paths that a file on an overlay may have in the layers that store it. A copy of its metadata may
-/// be in another layer than its data. Empty for a file on another file system.
+/// Paths that a file on an overlay may have in the layers directly below, which need not exist; a
+/// copy of its metadata may be in another layer than its data. Every overlay at the path counts,
+/// because another mount may hide the one that the file is on. Empty without an overlay.
 pub fn in_layers(mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = Vec::new();
-    let mut next = vec![path.to_owned()];
-    for _ in 0..DEEPEST {
-        let found = next.iter().flat_map(|path| in_layers_of_one(mounts, path));
-        next = found.filter(|path| !all.contains(path)).collect();
-        all.extend(next.clone());
-    }
-    all
-}
-
-fn in_layers_of_one(mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
-    let Some(mount) = holding(mounts, path).filter(|mount| mount.kind == "overlay") else {
-        return Vec::new();
+    let stored = |mount: &Mount| -> Option<Vec<PathBuf>> {
+        let inner = join(&mount.root, path.strip_prefix(&mount.mount_point).ok()?);
+        let inner = inner.strip_prefix("/").unwrap_or(&inner);
+        Some(mount.layers.iter().map(|layer| join(layer, inner)).collect())
     };
-    let inner = path.strip_prefix(&mount.mount_point).map(|below| join(&mount.root, below));
-    let Ok(inner) = inner else { return Vec::new() };
-    let inner = inner.strip_prefix("/").unwrap_or(&inner).to_owned();
-    let layers = overlay_layers(mount).into_iter();
-    layers.map(|layer| join(&layer, &inner)).filter(|stored| stored != path).collect()
+    mounts.iter().filter_map(stored).flatten().filter(|stored| stored != path).collect()
 }

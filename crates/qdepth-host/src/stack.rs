@@ -4,6 +4,7 @@
 //! continues, but two ranges there never meet: two volumes on one disk do not overlap, but each
 //! overlaps any direct use of that disk.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
@@ -143,6 +144,30 @@ impl Stack {
         self.ranges.iter().filter(|range| !range.is_managed).filter_map(ByteRange::device)
     }
 
+    /// True if the stack contains a file of the file system with this device.
+    pub(crate) fn has_file_on(&self, wanted: DeviceNumber) -> bool {
+        let device = |range: &ByteRange| match range.store {
+            Store::File { device, .. } => Some(device),
+            Store::Device(_) => None,
+        };
+        self.ranges.iter().any(|range| device(range) == Some(wanted))
+    }
+
+    /// The only file of the stack, if a file system without a device of its own shows it that is
+    /// mounted nowhere. If that was an overlay, the file has another identity in the layer below.
+    pub(crate) fn unexplained_file(&self, mounts: &[Mount]) -> Option<(DeviceNumber, u64)> {
+        let files = self.ranges.iter().filter_map(|range| match &range.store {
+            Store::File { device, inode } => Some((*device, *inode)),
+            Store::Device(_) => None,
+        });
+        let mut files: Vec<(DeviceNumber, u64)> = files.collect();
+        files.dedup();
+        let [(device, inode)] = files[..] else { return None };
+        let explains = |mount: &Mount| mount.number == device && mount.kind != "overlay";
+        let is_explained = device.major != 0 || mounts.iter().any(explains);
+        (!is_explained).then_some((device, inode))
+    }
+
     /// True if the stack contains a file.
     pub(crate) fn has_file(&self) -> bool {
         self.ranges.iter().any(|range| range.device().is_none())
@@ -219,8 +244,11 @@ impl Stack {
                 Backing::Nothing => Vec::new(),
                 Backing::Store(Store::File { device, inode }) => {
                     let mounts = mounts::own(system);
-                    let stores = stores_of_file(system, &mounts, Path::new(&path), device, inode);
-                    stores.into_iter().map(|store| range.shifted(store, offset)).collect()
+                    let names = [format!("{path}{DELETED}"), path].map(PathBuf::from);
+                    let stores =
+                        |path: &PathBuf| stores_of_file(system, &mounts, path, device, inode);
+                    let stores = names.iter().flat_map(stores);
+                    stores.map(|store| range.shifted(store, offset)).collect()
                 }
                 Backing::Store(store) => vec![range.shifted(store, offset)],
                 Backing::Unanswered | Backing::Unknown => {
@@ -254,20 +282,32 @@ fn stores_of_file(
 ) -> Vec<Store> {
     let mut all = vec![Store::File { device, inode }];
     // An overlay has no device of its own.
-    if device.major == 0 {
-        // Must not ask a server that may not answer.
-        let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT | AtFlags::SYMLINK_NOFOLLOW;
-        for path in mounts::in_layers(mounts, path) {
-            let wanted = StatxFlags::TYPE | StatxFlags::INO;
-            let Ok(found) = statx(CWD, system.path(path), flags, wanted) else { continue };
-            if FileType::from_raw_mode(found.stx_mode.into()).is_file() {
-                let (major, minor) = (found.stx_dev_major, found.stx_dev_minor);
-                let device = DeviceNumber { major, minor };
-                all.push(Store::File { device, inode: found.stx_ino });
-            }
-        }
+    if device.major != 0 {
+        return all;
+    }
+    let (mut known, mut next) = (BTreeSet::new(), vec![path.to_owned()]);
+    for _ in 0..mounts::DEEPEST_OVERLAYS {
+        let layers = next.iter().flat_map(|path| mounts::in_layers(mounts, path));
+        let new: BTreeSet<PathBuf> = layers.filter(|path| !known.contains(path)).collect();
+        known.extend(new.iter().cloned());
+        // Only existing files: each path within a container's root may be in dozens of layers.
+        let found = new.into_iter().filter_map(|path| Some((file_at(system, &path)?, path)));
+        let (stores, paths): (Vec<Store>, Vec<PathBuf>) = found.unzip();
+        all.extend(stores);
+        next = paths;
     }
     all
+}
+
+/// The regular file at a path.
+fn file_at(system: &System, path: &Path) -> Option<Store> {
+    // Must not ask a server that may not answer.
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT | AtFlags::SYMLINK_NOFOLLOW;
+    let wanted = StatxFlags::TYPE | StatxFlags::INO;
+    let found = statx(CWD, system.path(path), flags, wanted).ok()?;
+    let device = DeviceNumber { major: found.stx_dev_major, minor: found.stx_dev_minor };
+    let is_file = FileType::from_raw_mode(found.stx_mode.into()).is_file();
+    is_file.then_some(Store::File { device, inode: found.stx_ino })
 }
 
 /// Serial number or world-wide name of a device.
@@ -289,9 +329,14 @@ pub(crate) enum Backing {
 /// Path given when the loop device was set up, which may now lead elsewhere. `None` for other
 /// devices, and for an unused loop device.
 pub(crate) fn backing_path(system: &System, name: &str) -> Option<String> {
-    let path = system.read_trimmed(format!("/sys/class/block/{name}/loop/backing_file"))?;
-    Some(path.trim_end_matches(" (deleted)").to_owned())
+    let text = system.read_file(format!("/sys/class/block/{name}/loop/backing_file")).ok()?;
+    let path = text.trim_end_matches(['\n', '\0']);
+    let path = path.strip_suffix(DELETED).unwrap_or(path);
+    (!path.is_empty()).then(|| path.to_owned())
 }
+
+/// Mark of the kernel behind the path of a deleted file. A file may also have such a name.
+const DELETED: &str = " (deleted)";
 
 /// Storage of a loop device, from its driver or else from its path.
 pub(crate) fn loop_store(system: &System, name: &str, path: &str) -> Backing {

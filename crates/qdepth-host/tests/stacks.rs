@@ -219,6 +219,47 @@ fn file_used_through_its_overlay_layer_is_refused() {
     }
 }
 
+/// The path of a loop device's file leads elsewhere, or its overlay's options need decoding.
+#[test]
+fn file_of_hidden_overlay_is_refused() {
+    let Some(bench) = bench("hidden overlays") else { return };
+    let device = bench.device(6 * SIZE);
+    sh(&format!("mkfs.ext4 -q {}", device.display())).unwrap();
+    let disk = bench.mount_place();
+    sh(&format!("mount {} {disk}", device.display())).unwrap();
+    bench.later(format!("umount {disk}"));
+    // Folder of the layers, its spelling as an option, name of the image, way to hide the overlay.
+    let cases = [
+        ("covered", "covered", "img", "mount -t tmpfs none"),
+        ("a,b", "a\\,b", "img", ":"),
+        ("a:b", "a\\:b", "img", ":"),
+        ("blank", "blank", "img ", ":"),
+        ("named", "named", "img (deleted)", ":"),
+        ("gone", "gone", "img", "umount -l"),
+    ];
+    for (case, (folder, option, name, hide)) in (0..).zip(cases) {
+        let (merged, size) = (bench.mount_place(), SIZE + case * 65_536);
+        sh(&format!(
+            "cd {disk} && mkdir {folder} && cd {folder} && mkdir lower upper work && \
+             truncate -s {size} 'upper/{name}' && cd {disk} && mount -t overlay -o \
+             'lowerdir={disk}/{option}/lower,upperdir={disk}/{option}/upper,\
+             workdir={disk}/{option}/work' overlay {merged}"
+        ))
+        .unwrap();
+        bench.later(format!("while mountpoint -q {merged}; do umount {merged}; done"));
+        let attach = |path: &str| {
+            let node = sh(&format!("losetup -f --show '{path}'")).unwrap();
+            bench.later(format!("losetup -d {node}"));
+            PathBuf::from(node)
+        };
+        attach(&format!("{merged}/{name}"));
+        sh(&format!("{hide} {merged}")).unwrap();
+        let target = attach(&format!("{disk}/{folder}/upper/{name}"));
+        let guard = refusing_guard(&bench, &target, &[&target]);
+        assert_eq!(guard, Some(Guard::G6Backing), "{folder} {name}");
+    }
+}
+
 #[test]
 fn file_with_mounted_file_system_is_refused() {
     let Some(bench) = bench("file-backed mounts") else { return };

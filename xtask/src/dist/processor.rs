@@ -75,9 +75,10 @@ impl Processor {
         if there_is("rustup") {
             show("rustup", &["target", "add", &target])?;
         }
-        // Identical functions of different types are merged, which saves 0.4 MB.
+        // Identical functions of different types are merged, which saves 0.4 MB. Zig's linker
+        // cannot do that.
         let folded = ["-C", "link-arg=-Wl,--icf=all", "-C", "link-arg=-Wl,-O2"];
-        let flags = if library == "gnu" { &folded[..] } else { &[] };
+        let flags = if self == Self::X86_64 && library == "gnu" { &folded[..] } else { &[] };
         let which = ["--package", "qdepth", "--bin", "qdepth", "--target"];
         let (tool, oldest) = match self {
             Self::X86_64 => (vec!["cargo".to_owned()], target.clone()),

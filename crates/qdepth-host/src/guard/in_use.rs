@@ -2,10 +2,11 @@
 //! numbers and inodes, and do not open the target.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
-use crate::stack::{self, Backing, Stack};
+use crate::stack::{self, Backing, Stack, Store};
 use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 
@@ -185,9 +186,12 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
         let found = match stack::loop_store(system, &user, &path) {
             Backing::Nothing | Backing::Unanswered => None,
             Backing::Unknown => suspect(system, &user, &path, target),
-            Backing::Store(_) => Stack::of_device(system, &user)
-                .meets(target)
-                .then(|| format!("{path} backs /dev/{user}{}", below(system, target, &path))),
+            Backing::Store(_) => {
+                let used = Stack::of_device(system, &user);
+                let meets = used.meets(target);
+                let found = || format!("{path} backs /dev/{user}{}", below(system, target, &path));
+                meets.then(found).or_else(|| detached(system, &user, &used, &path, target))
+            }
         };
         if let Some(found) = found {
             return refuse(found, format!("Detach it first (`losetup -d /dev/{user}`)"));
@@ -202,6 +206,38 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Suspicion if a loop device's file was on a file system that is mounted nowhere now: an overlay
+/// may have shown the target's file, if that has the same length.
+fn detached(
+    system: &System,
+    user: &str,
+    used: &Stack,
+    path: &str,
+    target: &Stack,
+) -> Option<String> {
+    let mounts = mounts::own(system);
+    let (device, inode) = used.unexplained_file(&mounts)?;
+    // Btrfs gives each subvolume a device number that no mount shows.
+    let mount = mounts::holding(&mounts, Path::new(path));
+    let is_btrfs = mount.is_some_and(|mount| mount.kind == "btrfs")
+        && stack::store_at(system, path) == Some(Store::File { device, inode });
+    // Two files of one view are told apart by their inodes.
+    if is_btrfs || target.has_file_on(device) {
+        return None;
+    }
+    let end = |name: &str| {
+        let number = |key: &str| sysfs::number_attribute(system, name, key);
+        let (start, sectors) = (number("loop/offset")?, number("size")?);
+        Some((start.checked_add(sectors.checked_mul(SECTOR_BYTES)?)?, number("loop/sizelimit")?))
+    };
+    let (used_end, used_limit) = end(user)?;
+    let fits = |name: &&str| {
+        end(name).is_some_and(|(own, limit)| own == used_end || limit != 0 || used_limit != 0)
+    };
+    let name = target.devices().find(fits)?;
+    Some(format!("the file that backs /dev/{user} may be that of /dev/{name}, judging by its size"))
 }
 
 /// Suspicion if a loop device's backing is unknown: it may use any device of its length.

@@ -68,8 +68,8 @@ impl Below<'_> {
         for name in mounts::devices_below(self.system, &mount) {
             self.add_device(&name, depth + 1);
         }
-        for layer in mounts::overlay_layers(&mount) {
-            self.add_path(&layer, depth + 1);
+        for layer in &mount.layers {
+            self.add_path(layer, depth + 1);
         }
     }
 

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::{in_use, signature, system_disk};
 use crate::loop_device::LoopHolds;
+use crate::mounts;
 use crate::refusal::{Guard, Refusal};
 use crate::stack::Stack;
 use crate::tests::machine::FakeMachine;
@@ -119,6 +120,17 @@ fn backing_of_loop_devices_and_exports_is_found() {
         let fresh = self::machine().with_file(attribute, "/dev/sdb\n");
         assert_eq!(check(&fresh, in_use::backing, "sdb"), Some(Guard::G6Backing));
     }
+}
+
+/// The root of a container has many layers that are not visible in it.
+#[test]
+fn invisible_layers_of_overlay_end_the_search() {
+    let layers: Vec<String> = (0..40).map(|layer| format!("/layers/{layer}")).collect();
+    let options = format!("rw,lowerdir={}", layers.join(":"));
+    let mounts = mounts::parse(&format!("1 0 0:9 / / rw - overlay overlay {options}"));
+    let device = "0:9".parse().unwrap();
+    let stack = Stack::of_file(&machine().system, &mounts, Path::new("/file"), device, 5);
+    assert_eq!(stack.unexplained_file(&mounts), Some((device, 5)));
 }
 
 /// A loop device whose backing is not visible and that is as long as each disk.
