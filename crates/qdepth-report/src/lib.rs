@@ -35,11 +35,11 @@ pub use certificate::{
 pub use compare::{
     EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, Side, SniaWindow,
     SteadyPoint, SteadyReport, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
-    VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend,
-    compose_versus, documents, repeated, repeated_json, repeated_table, rounds_sentences,
-    steady_json, steady_report, steady_sentences, steady_table, trend, trend_json, trend_of,
-    trend_on_screen, versus, versus_answer, versus_json, versus_notes, versus_on_screen,
-    versus_sentences, versus_table,
+    VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, by_variant,
+    compose_trend, compose_versus, documents, repeated, repeated_json, repeated_table,
+    rounds_sentences, steady_json, steady_report, steady_sentences, steady_table, trend,
+    trend_json, trend_of, trend_on_screen, versus, versus_answer, versus_json, versus_notes,
+    versus_on_screen, versus_sentences, versus_table,
 };
 pub use compose::compose;
 pub use first::{FirstWords, first_words};

@@ -92,6 +92,18 @@ fn repeated_single_target_has_intervals_over_runs() {
     }
     let text = workspace.run(&format!("{words} --lang ja")).expect(0).out;
     assert!(text.contains("EMULATED") && text.contains("回の計測"), "{text}");
+    assert!(!text.contains("Holm"), "without verdicts, there is nothing to correct: {text}");
+}
+
+#[test]
+fn repeated_comparison_compares_its_variants() {
+    let workspace = Workspace::new();
+    let sides = "media:p3700-800gb raid0(media:p3700-800gb*2)";
+    let words = format!("run arrays {sides} {LOAD} --variants one,both --repeat 4");
+    let ended = workspace.run(&format!("{words} --logbook r.db"));
+    assert!(ended.out.contains("B (both) compared with A (one)"), "{}", ended.out);
+    assert!(ended.out.contains(" of 4 figures"), "two at two queue depths: {}", ended.out);
+    assert!(!ended.err.contains("qdepth compare"), "the sides share their runs: {}", ended.err);
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub use alike::{TrendRequest, trend_of};
 pub use matched::documents;
 pub use page::compose_versus;
 pub use repeated::{
-    Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_table,
+    Repeated, RepeatedRow, Rounds, RoundsOf, by_variant, repeated, repeated_json, repeated_table,
     rounds_sentences,
 };
 pub use run_figures::{RunFigures, TrendRun};

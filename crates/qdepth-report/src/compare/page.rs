@@ -129,7 +129,7 @@ impl Page<'_> {
                 Cell::or_dash(most.map(text))
             })
             .table(self.marked(words.by_load.to_owned()))
-            .with_note(words.note)
+            .with_note(words.note.join(words::words(self.lang).gap))
     }
 
     fn marked(&self, text: String) -> String {

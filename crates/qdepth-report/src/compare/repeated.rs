@@ -1,7 +1,7 @@
 //! Several runs of one plan on one target: each figure over the runs.
 
 use qdepth_measure::{Spread, Window, mean_over_runs};
-use qdepth_record::PointRecord;
+use qdepth_record::{PointRecord, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +10,7 @@ use crate::compare::steady::SniaWindow;
 use crate::compare::tables::{figure, shown};
 use crate::compare::trend::picture;
 use crate::compare::{Side, VersusSchema, VersusSide, is_rate, next_seed, side};
+use crate::compared::Compared;
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::percent;
 use crate::presentation::Measured;
@@ -148,6 +149,27 @@ impl RepeatedRow {
     }
 }
 
+/// Name of each variant of a plan that compares, the base first, and the runs with its points only.
+/// Empty for other plans.
+pub fn by_variant(runs: &[Measured], lang: Lang) -> Vec<(String, Vec<Measured>)> {
+    let compared = |(run, points)| Some((run, Compared::from_run(run, points, &[])?));
+    let all: Vec<(&RunRecord, Compared<'_>)> =
+        runs.iter().filter_map(|(run, points)| compared((run, points))).collect();
+    let Some((first, of_first)) = all.first() else { return Vec::new() };
+    let mut variants: Vec<u32> = (0..of_first.record.variants.len() as u32).collect();
+    variants.sort_by_key(|variant| *variant != of_first.record.base);
+    let group = |variant: u32| {
+        let runs = all.iter().map(|(run, compared)| {
+            let own = compared.wholes.iter().filter(|point| point.target == variant);
+            // Loads of different variants are compared like loads of different runs.
+            let points = own.map(|point| PointRecord { target: 0, ..point.clone() });
+            ((*run).clone(), points.collect())
+        });
+        (of_first.name(first, words(lang), variant).unwrap_or_default(), runs.collect())
+    };
+    variants.into_iter().map(group).collect()
+}
+
 /// Combines all figures of these runs, under the user's name for them.
 pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     let runs = documents(runs);
@@ -184,9 +206,13 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let words = words(lang).compare;
     let mark = if repeated.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
+    let several = repeated.rows.iter().any(|row| row.target > 0);
     Rows::from_items(&repeated.rows)
         .column(text(words.profile), |row| {
             Cell::head(load_in_words(lang, &row.profile, &row.profile_title, &row.step))
+        })
+        .column(several.then(|| text(words.target)), |row| {
+            Cell::plain((row.target + 1).to_string())
         })
         .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
         .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
@@ -198,7 +224,7 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
         })
         .column(number_in(words.spread, ""), |row| Cell::or_dash(row.spread.map(percent)))
         .table(format!("{}{mark}", fill_in(words.repeated, &values)))
-        .with_note(words.note)
+        .with_note(words.note[0])
 }
 
 /// The summary as a JSON document with a final line break.

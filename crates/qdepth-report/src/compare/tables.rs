@@ -146,7 +146,8 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
 fn note(compare: &CompareWords, listed: &[&VersusRow], lang: Lang) -> String {
     let intervals = listed.iter().any(|row| row.confidence_interval.is_some());
     let more = listed.iter().any(|row| row.more_runs.is_some());
-    let notes = [(intervals, compare.note), (more, compare.note_more)];
+    let [of_runs, corrected] = compare.note;
+    let notes = [(intervals, of_runs), (intervals, corrected), (more, compare.note_more)];
     let notes = notes.into_iter().filter_map(|(is_needed, note)| is_needed.then_some(note));
     notes.collect::<Vec<_>>().join(words(lang).gap)
 }
@@ -362,7 +363,9 @@ pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
         });
     }
     let mixes = versus.sides.iter().any(|side| side.mixes);
-    if versus.count("inconclusive") > 0 && !mixes {
+    // Variants of one plan share their runs: a further run would be one of both.
+    let is_apart = versus.sides[0].runs != versus.sides[1].runs;
+    if versus.count("inconclusive") > 0 && !mixes && is_apart {
         let [a, b] = versus.sides.each_ref().map(|side| side.rerun_command.clone());
         let is_same = a == b;
         let commands = if is_same { [None, None, a] } else { [a, b, None] };

@@ -9,7 +9,7 @@ use qdepth_logbook::Logbook;
 use qdepth_measure::{ROUNDS_MAX, Tolerance, WINDOW_ROUNDS};
 use qdepth_record::{Document, RunState};
 use qdepth_report::{
-    Measured, Rounds, Side, Versus, documents, repeated, repeated_json, repeated_table,
+    Measured, Rounds, Side, Versus, by_variant, documents, repeated, repeated_json, repeated_table,
     rounds_sentences, versus, versus_json, versus_sentences, versus_table,
 };
 use qdepth_workload::Choices;
@@ -35,6 +35,9 @@ const INTERIM_CHECKS: [u32; 5] = [6, 9, 14, 20, 30];
 const THRESHOLD: f64 = 0.02;
 /// Factor by which repeated interim checks widen the interval (docs/design/0009).
 const INTERIM_WIDENING: f64 = 1.13;
+
+/// A side of a campaign: its name and runs.
+type Group = (String, Vec<Measured>);
 
 /// Context of a campaign.
 struct CampaignContext<'a> {
@@ -189,7 +192,7 @@ fn measure_missing(context: &CampaignContext<'_>, campaign: &Campaign) -> Result
             Repeat::Times(_) => false,
             Repeat::Until(tolerance) => {
                 INTERIM_CHECKS.contains(&(block + 1))
-                    && is_decided(&groups(context, campaign)?, campaign, tolerance)
+                    && is_decided(&groups(context, campaign)?, tolerance)
             }
             Repeat::UntilSteady => rounds(&groups(context, campaign)?).is_steady(),
         };
@@ -252,8 +255,8 @@ fn run_at(
     Ok(status_of(&ran.run, &ran.points))
 }
 
-/// Complete runs, by column.
-fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
+/// Name and complete runs of each side: of each column, or of each variant of a plan that compares.
+fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Group>> {
     let logbook = Logbook::open_read_only(&context.options.logbook.logbook)?;
     let mut all = vec![Vec::new(); campaign.request.columns.len()];
     for kept in campaign.stored_runs(&logbook)?.into_iter().filter(|kept| kept.whole) {
@@ -263,44 +266,48 @@ fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Vec<
             group.push((run, points));
         }
     }
-    Ok(all)
+    let options = context.options;
+    // The JSON of a single column has all its points, and rounds follow one another.
+    if let [alone] = all.as_slice()
+        && !options.json
+        && campaign.request.repeat != Repeat::UntilSteady
+    {
+        let variants = by_variant(alone, options.report.presentation.lang);
+        if variants.len() > 1 {
+            return Ok(variants);
+        }
+    }
+    Ok(campaign.request.columns.iter().map(|column| column.name.clone()).zip(all).collect())
 }
 
 /// True if every rate is known well enough: its interval for a single column, its verdict for
 /// several. Latency percentiles are printed but not waited for.
-fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Tolerance) -> bool {
-    if let [alone] = groups {
-        let known = repeated(&campaign.request.columns[0].name, alone);
+fn is_decided(groups: &[Group], tolerance: Tolerance) -> bool {
+    if let [(name, alone)] = groups {
+        let known = repeated(name, alone);
         let narrow = |share: f64| share * INTERIM_WIDENING <= tolerance.share();
         let mut rates = known.rows.iter().filter(|row| row.is_rate());
         return rates.all(|row| row.half_width_share().is_some_and(narrow));
     }
-    compared(groups, campaign, tolerance.share(), INTERIM_CHECKS.len() as u32).iter().all(
-        |comparison| {
-            let mut rates = comparison.rows.iter().filter(|row| row.is_rate());
-            rates.all(|row| row.verdict != "inconclusive")
-        },
-    )
+    compared(groups, tolerance.share(), INTERIM_CHECKS.len() as u32).iter().all(|comparison| {
+        let mut rates = comparison.rows.iter().filter(|row| row.is_rate());
+        rates.all(|row| row.verdict != "inconclusive")
+    })
 }
 
-/// Comparison of each later column with the first.
-fn compared(
-    groups: &[Vec<Measured>],
-    campaign: &Campaign,
-    threshold: f64,
-    interim_checks: u32,
-) -> Vec<Versus> {
-    let groups: Vec<Vec<Document>> = groups.iter().map(|group| documents(group)).collect();
-    let columns = &campaign.request.columns;
-    let named = |column: usize| Side { name: &columns[column].name, runs: &groups[column] };
-    (1..groups.len())
-        .map(|column| versus(named(0), named(column), &[], threshold, interim_checks))
+/// Comparison of each later side with the first.
+fn compared(groups: &[Group], threshold: f64, interim_checks: u32) -> Vec<Versus> {
+    let sides: Vec<(&str, Vec<Document>)> =
+        groups.iter().map(|(name, runs)| (&**name, documents(runs))).collect();
+    let named = |index: usize| Side { name: sides[index].0, runs: &sides[index].1 };
+    (1..sides.len())
+        .map(|index| versus(named(0), named(index), &[], threshold, interim_checks))
         .collect()
 }
 
 /// The rounds of a campaign on one target.
-fn rounds(groups: &[Vec<Measured>]) -> Rounds {
-    Rounds::from_runs(groups.first().map_or(&[][..], Vec::as_slice))
+fn rounds(groups: &[Group]) -> Rounds {
+    Rounds::from_runs(groups.first().map_or(&[][..], |(_, runs)| runs))
 }
 
 fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Status> {
@@ -314,16 +321,16 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
     };
     let decided = match repeat {
         Repeat::Times(_) => true,
-        Repeat::Until(tolerance) => is_decided(&groups, campaign, tolerance),
+        Repeat::Until(tolerance) => is_decided(&groups, tolerance),
         Repeat::UntilSteady => rounds(&groups).is_steady(),
     };
-    if let [alone] = groups.as_slice() {
+    if let [(name, alone)] = groups.as_slice() {
         // Only the last `WINDOW_ROUNDS` rounds count.
         let counted = match repeat {
             Repeat::UntilSteady => &alone[alone.len().saturating_sub(WINDOW_ROUNDS)..],
             Repeat::Times(_) | Repeat::Until(_) => alone,
         };
-        let mut report = repeated(&campaign.request.columns[0].name, counted);
+        let mut report = repeated(name, counted);
         if repeat == Repeat::UntilSteady {
             report.rounds = rounds(&groups).tracked;
         }
@@ -339,7 +346,7 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
         }
         return Ok(if decided { Status::Valid } else { Status::CannotTell });
     }
-    let all = compared(&groups, campaign, threshold, interim_checks);
+    let all = compared(&groups, threshold, interim_checks);
     for comparison in all.iter().filter(|_| !silent) {
         if context.options.json {
             print_raw(versus_json(comparison).trim_end())?;
@@ -351,7 +358,7 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
     let ids = |group: &[Measured]| -> String {
         group.iter().map(|(run, _)| &run.id[..13]).collect::<Vec<_>>().join(",")
     };
-    if let [a, b] = groups.as_slice() {
+    if let ([(_, a), (_, b)], [_, _]) = (groups.as_slice(), &*campaign.request.columns) {
         context.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
     let statuses: Vec<Status> = all.iter().map(status).collect();
