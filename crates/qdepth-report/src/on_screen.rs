@@ -9,6 +9,7 @@ use crate::section::answer;
 use crate::section::answer::{disk_mark, highest_rate};
 use crate::section::bandwidth::{self, Bandwidth};
 use crate::section::comparison;
+use crate::section::explain::process_limits;
 use crate::section::findings::{findings, lines};
 use crate::section::over_time;
 use crate::section::pressure;
@@ -95,6 +96,7 @@ fn answered(view: &View<'_>) -> OnScreen {
         tables: tables_of(view).into_iter().map(untraced).collect(),
         answer,
         sentence: std::iter::once(answer::sentence(view))
+            .chain(process_limits(view))
             .chain(summary::durable(view))
             .chain(summary::expected(view))
             .collect::<Vec<_>>()

@@ -19,7 +19,7 @@ use crate::section::naming;
 use crate::section::sweep::statements::{CurvePoint, Enough, Tail, enough, line_statements};
 use crate::view::{Load, View};
 use crate::words::fill_in;
-use why::{Cause, cause};
+use why::{Cause, Resource, cause};
 
 /// The sentences as one paragraph; `None` if there are none.
 pub(crate) fn paragraph(view: &View<'_>, sentences: &[String]) -> Option<Block> {
@@ -96,6 +96,18 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         (!causes.is_empty()).then(|| on(view, targets, fill_in(words, &values())))
     };
     words.causes.iter().zip(words.again.iter()).enumerate().filter_map(kind).collect()
+}
+
+/// States the curves that an emulated process limits instead of the storage.
+pub(crate) fn process_limits(view: &View<'_>) -> Option<String> {
+    let is_limited = |curve: &Curve<'_, '_>| {
+        let cause = cause(view, curve.load, curve.target);
+        matches!(cause, Some(Cause::Resource(Resource::Process, _)))
+    };
+    let all = curves(view).into_iter().filter(is_limited).map(|curve| name(view, curve));
+    let all: Vec<String> = all.collect();
+    let items = [("items", naming::names(view, all.clone()))];
+    (!all.is_empty()).then(|| fill_in(view.words.explain.by_process, &items))
 }
 
 /// Recommended queue depth: the sufficient one, else the beginning of the plateau.

@@ -196,3 +196,16 @@ fn equal_drives_share_the_limiting_resource() {
     run.targets[2].facts.push(fact("drive", "product", "Another"));
     assert_eq!(why(&run), None);
 }
+
+#[test]
+fn process_limit_of_array_is_on_screen() {
+    let mut run = run(&[("host", "read_us", "9.3 µs")]);
+    run.targets[0].expression = "raid0(media:drive*4)".to_owned();
+    let points = points(&[50_000, 90_000, 100_000]);
+    assert!(matches!(why(&run, &points), Some(Cause::Resource(Resource::Process, _))));
+    let sentence = crate::on_screen(&run, &points, Lang::En).sentence;
+    assert!(
+        sentence.contains("The process that issues the I/Os, and not the storage"),
+        "{sentence}"
+    );
+}

@@ -139,10 +139,14 @@ fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<
 /// The parts of an emulated solid-state drive, each with the least share of the time that it is
 /// busy, or the limits of an emulated volume with the least share in use.
 fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
-    let alone = !storage.expression.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
+    if top.record.trim_share > 0.0 {
+        return Vec::new();
+    }
+    let alone = !storage.expression.contains(['(', '*', ',']);
     // Computer and device have parameters with the same names.
     let fact = |of_computer: bool, key: &str| {
-        let mut all = storage.facts.iter().filter(|_| alone);
+        // An array's parts share its I/Os, but all I/Os pass the one computer.
+        let mut all = storage.facts.iter().filter(|_| of_computer || alone);
         let of_key = all.find(|fact| (fact.subject == "host") == of_computer && fact.key == key);
         of_key?.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
     };
