@@ -2,7 +2,9 @@
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
-use qdepth_record::{Best, PointRecord, RunHeadline, RunRecord, export_json, export_runs_json};
+use qdepth_record::{
+    Best, PointRecord, RunHeadline, RunRecord, RunState, export_json, export_runs_json,
+};
 use qdepth_report::{
     Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table, count, on_screen,
 };
@@ -196,7 +198,10 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     };
     let headings = ["run", "started", "state", "plan", "best, grade", "targets"];
     let mut table = table(&headings, runs.iter().rev().map(row).collect());
-    for (column, rank) in table.columns.iter_mut().zip([0, 2, 0, 1, 0, 1]) {
+    // In a narrow terminal, a state that is always the same says least.
+    let alike = runs.iter().all(|run| run.state == RunState::Complete && run.retracted.is_none());
+    let state = if alike && runs.iter().all(|run| !run.damaged) { 3 } else { 0 };
+    for (column, rank) in table.columns.iter_mut().zip([0, 2, state, 1, 0, 1]) {
         column.rank = rank;
         if column.heading != "best, grade" {
             column.align = Align::Text;
