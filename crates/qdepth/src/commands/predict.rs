@@ -7,10 +7,10 @@ use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
 use qdepth_media::fit::{Basis, FitError, Prediction, predict};
 use qdepth_media::{Checked, TargetExpression, is_emulated};
+use qdepth_report::three_digits;
 use qdepth_workload::{Point, shipped_plan_text};
 use serde_json::json;
 
-use crate::commands::fit::figure;
 use crate::commands::read::table;
 use crate::exit_status::Status;
 use crate::flags::PredictOptions;
@@ -133,13 +133,15 @@ fn print_predictions(
 ) -> Result<()> {
     print(&format!("EMULATED: {} under \"{title}\"", medium.text()))?;
     let headings = ["profile", "QD", "unit", "predicted", "95 % CI", "basis"];
-    let mut reasons: Vec<String> = Vec::new();
+    let (mut reasons, link) = (Vec::new(), link_mib_per_s(medium));
     let cells = rows.iter().map(|(point, predicted)| {
         let throughput = point.reported_as_throughput;
         let mean = point.block_size.mean() / f64::from(1 << 20);
         let per = if throughput { mean } else { 1.0 };
         let (low, high) = predicted.interval();
-        let shown = |rate: f64| figure(rate * per);
+        let most = link.map_or(f64::MAX, |mib| mib / (mean * one_way(point)));
+        let high = high.min(most).max(predicted.io_per_s);
+        let shown = |rate: f64| three_digits(rate * per);
         let stands = match &predicted.basis {
             Basis::Inside => "measured range",
             Basis::Extrapolated(why) => {
@@ -192,6 +194,18 @@ fn print_predictions(
         );
     }
     print(&lines.join("\n"))
+}
+
+/// Rate of the link of a single drive, if its model has one.
+fn link_mib_per_s(medium: &TargetExpression) -> Option<f64> {
+    let mut links = medium.facts().into_iter().filter(|(_, key, _)| key == "link_mb_s");
+    let (_, _, rate) = links.next().filter(|_| medium.drives() == 1)?;
+    rate.split(' ').next()?.parse().ok().filter(|rate: &f64| *rate > 0.0)
+}
+
+/// Share of the I/Os that transfer data in the busier direction of a link.
+fn one_way(point: &Point) -> f64 {
+    point.read_share.max(1.0 - point.read_share - point.trim_share)
 }
 
 /// Basis of a device model without a known error.
