@@ -2,7 +2,7 @@
 //! details.
 
 use crate::compare::tables::{
-    answer, called, decisive, farthest, figure, load, short, table_of, unmatched,
+    answer, called, causes, decisive, farthest, figure, load, short, table_of, unmatched,
 };
 use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched};
 use crate::document::{
@@ -188,7 +188,7 @@ impl Page<'_> {
             Cell::or_dash((!value.is_empty()).then(|| fact_value(self.lang, value)))
         };
         let [what, a, b] = words.beside.map(text);
-        let facts = Rows::from_items(&versus.differences)
+        let facts = Rows::from_items(causes(versus))
             .column(what, |each| Cell::head(format!("{} {}", each.subject, each.key)))
             .column(a.clone(), |each| known(&each.values[0]))
             .column(b.clone(), |each| known(&each.values[1]))

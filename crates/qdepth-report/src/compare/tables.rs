@@ -1,7 +1,7 @@
 //! The comparison as a table and sentences.
 
 use crate::compare::matched::CPU_PER_IO;
-use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched, is_rate};
+use crate::compare::{Versus, VersusDifference, VersusRow, VersusSide, VersusUnmatched, is_rate};
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::{percent, thousands};
 use crate::rows::Rows;
@@ -199,6 +199,26 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     answer(versus, lang).into_iter().chain(versus_notes(versus, lang)).collect()
 }
 
+/// The differences that people can change. Parameters of different emulated drives follow from the
+/// choice of the drive, and the plan's hash from the seed that it contains.
+pub(super) fn causes(versus: &Versus) -> Vec<VersusDifference> {
+    let of_target = |each: &VersusDifference| each.subject.starts_with("target ");
+    let is_other = |each: &VersusDifference| of_target(each) && each.key == "name";
+    let are_others = versus.emulated && versus.differences.iter().any(is_other);
+    let follows = |each: &VersusDifference| {
+        are_others && of_target(each) && !["name", "product"].contains(&&*each.key)
+    };
+    let mut all = versus.differences.clone();
+    all.retain(|each| !follows(each));
+    let index = |key: &str| all.iter().position(|each| each.subject == "run" && each.key == key);
+    if let (Some(plan), Some(seed)) = (index("plan"), index("seed")) {
+        let seed = all.remove(seed);
+        let values = all[plan].values.iter_mut().zip(seed.values);
+        values.for_each(|(plan, seed)| *plan = format!("{plan} (seed {seed})"));
+    }
+    all
+}
+
 /// Other differences between the sides, and loads that only one of them has.
 pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
@@ -206,7 +226,8 @@ pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
     let known = |value: &str| {
         if value.is_empty() { words.unknown.to_owned() } else { fact_value(lang, value) }
     };
-    all.extend(versus.differences.iter().take(LISTED_MAX).map(|difference| {
+    let causes = causes(versus);
+    all.extend(causes.iter().take(LISTED_MAX).map(|difference| {
         let [a, b] = &difference.values;
         let what = format!("{} {}", difference.subject, difference.key);
         fill_in(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
@@ -221,8 +242,8 @@ pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
         ];
         fill_in(text, &values)
     }));
-    let left = versus.differences.len().saturating_sub(LISTED_MAX)
-        + versus.unmatched.len().saturating_sub(LISTED_MAX);
+    let left =
+        causes.len().saturating_sub(LISTED_MAX) + versus.unmatched.len().saturating_sub(LISTED_MAX);
     all.extend((left > 0).then(|| format!("… +{left} (--json)")));
     all
 }

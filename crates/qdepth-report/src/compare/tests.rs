@@ -435,3 +435,20 @@ fn trend_reads_only_the_newest_requested_runs() {
         assert_eq!(trend_sentences(&all, lang).len(), 2);
     }
 }
+
+#[test]
+fn differences_that_follow_from_others_are_omitted() {
+    let (mut a, mut b) = (group("a", 1, 1.0), group("b", 1, 1.0));
+    for (side, own) in [(&mut a, "7 µs"), (&mut b, "8 µs")] {
+        for (run, _) in side {
+            run.emulated = true;
+            run.seed = own[..1].parse().unwrap();
+            run.plan_hash = own.into();
+            run.targets[0].expression = format!("media:{own}");
+            run.targets[0].facts = vec![fixture::observation("drive", "read_us", Ok(own), "here")];
+        }
+    }
+    let notes = versus_notes(&versus(("a", &a), ("b", &b), &[], 0.02, 1), Lang::En);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].contains("run plan: 7 µs (seed 7) in A, 8 µs (seed 8) in B"), "{notes:?}");
+}
