@@ -56,6 +56,13 @@ fn profiles(
     let unnamed = |profile: &&Profile| !file.profiles.contains(&profile.name);
     list.extend(file.own_profiles.iter().filter(unnamed).cloned());
     let Some(only) = only else { return Ok(list) };
+    if let Some((index, twice)) =
+        only.iter().enumerate().find(|(n, name)| only[..*n].contains(name))
+    {
+        let others = [&only[..index], &only[index + 1..]].concat().join(",");
+        let what = format!("it is named twice. Name it once: --profile {others}");
+        return Err(ResolveError::Value { profile: twice.clone(), what });
+    }
     only.iter().map(|name| found(name, &list, &file.own_profiles)).collect()
 }
 

@@ -124,6 +124,16 @@ fn invalid_profiles_are_refused_with_a_remedy() {
 }
 
 #[test]
+fn profile_named_twice_is_refused_with_command() {
+    let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
+    let names = ["database", "restore", "database"].map(str::to_owned).to_vec();
+    let choices = Choices { profiles: Some(names), ..Choices::default() };
+    let refused = resolve(&file, &choices, &[SHAPE]).unwrap_err().to_string();
+    let remedy = "it is named twice. Name it once: --profile database,restore";
+    assert!(refused.contains("database") && refused.ends_with(remedy), "{refused}");
+}
+
+#[test]
 fn falling_staircase_is_refused_with_options() {
     let file: PlanFile = shipped_plan_text("write-pressure").unwrap().parse().unwrap();
     let refused = |from: u64, to: u64, by: u64| {
