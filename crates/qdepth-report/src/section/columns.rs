@@ -1,8 +1,10 @@
 //! Columns that are compared with a base: measured ones and published drives.
 
 use qdepth_measure::{Estimate, quotient};
+use qdepth_record::{Observation, TargetKind, TargetRecord};
 
 use crate::published::PublishedDrive;
+use crate::section::machine::value as known;
 use crate::section::published::{published_maximum, published_name};
 use crate::view::{Load, View};
 
@@ -32,6 +34,18 @@ impl ComparedColumn<'_> {
             }
         }
     }
+}
+
+/// True if the models of all drives are known and differ.
+pub(crate) fn are_unlike(targets: &[TargetRecord]) -> bool {
+    let model = |target: &TargetRecord| {
+        let facts: Vec<&Observation> = target.facts.iter().collect();
+        let product = known(&facts, "product").map(str::to_owned);
+        let is_emulated = target.kind == TargetKind::Emulated;
+        product.or_else(|| is_emulated.then(|| target.expression.clone()))
+    };
+    let models: Option<Vec<String>> = targets.iter().map(model).collect();
+    models.is_some_and(|models| models.windows(2).any(|pair| pair[0] != pair[1]))
 }
 
 /// The base: that of a comparison, or else the first target.

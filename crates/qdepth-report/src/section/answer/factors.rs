@@ -1,7 +1,6 @@
 //! Comparison of several targets or columns with a base: the ratios of their largest values.
 
 use qdepth_measure::Estimate;
-use qdepth_record::{Observation, TargetKind, TargetRecord};
 
 use crate::document::{Cell, Picture, Table, number_in, text};
 use crate::number::{self, rounded};
@@ -10,7 +9,6 @@ use crate::section::bars::{Bar, Bars};
 use crate::section::columns::{self, ComparedColumn};
 use crate::section::grid::Grid;
 use crate::section::letters::{Letters, quotient_heading};
-use crate::section::machine::value as known;
 use crate::section::naming;
 use crate::section::published::published_note;
 use crate::section::sweep::sentences::both_ends;
@@ -105,17 +103,9 @@ impl<'v, 'a> Factors<'v, 'a> {
             ComparedColumn::Published(_) => None,
         })?;
         let targets = self.view.run.targets.get(..drives as usize)?;
-        let model = |target: &TargetRecord| {
-            let facts: Vec<&Observation> = target.facts.iter().collect();
-            let product = known(&facts, "product").map(str::to_owned);
-            let is_emulated = target.kind == TargetKind::Emulated;
-            product.or_else(|| is_emulated.then(|| target.expression.clone()))
-        };
-        let models: Vec<String> = targets.iter().map(model).collect::<Option<_>>()?;
         let base = self.view.target_name(self.base);
         let values = [("base", base), ("name", targets.first()?.name.clone())];
-        let differ = models.windows(2).any(|pair| pair[0] != pair[1]);
-        differ.then(|| fill_in(self.view.words.answer.unlike, &values))
+        columns::are_unlike(targets).then(|| fill_in(self.view.words.answer.unlike, &values))
     }
 
     /// Loads for which neither side is certainly larger: the interval of the ratio contains 1.

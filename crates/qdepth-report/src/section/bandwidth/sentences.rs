@@ -4,6 +4,7 @@ use qdepth_measure::{Estimate, saturation};
 
 use super::rates::Bandwidth;
 use crate::number;
+use crate::section::columns::are_unlike;
 use crate::view::View;
 use crate::words::{counted, fill_in};
 
@@ -66,13 +67,15 @@ fn scaling(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<S
     }
     let words = view.words.bandwidth;
     let (_, _, rate) = bandwidth.best(direction)?;
-    let verbs = words.verbs;
+    let (verbs, scaled) = (words.verbs, bandwidth.scaled(direction, &rate)?);
     let values = [
         ("direction", verbs[direction].to_owned()),
         ("value", number::three_digits(bandwidth.baseline(direction)?)),
         ("transfer", bandwidth.transfers.first()?.clone()),
         ("targets", bandwidth.targets.to_string()),
-        ("percent", number::percent(bandwidth.scaled(direction, &rate)?)),
+        ("percent", number::percent(scaled)),
+        ("times", number::three_digits(scaled * bandwidth.targets as f64)),
     ];
-    Some(fill_in(words.baseline, &values))
+    let unlike = are_unlike(&view.run.targets);
+    Some(fill_in(if unlike { words.baseline_unlike } else { words.baseline }, &values))
 }

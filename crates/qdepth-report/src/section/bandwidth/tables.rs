@@ -6,6 +6,7 @@ use super::rates::{Bandwidth, Rate};
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::{self, rounded};
 use crate::rows::{Rows, RunColumns as _};
+use crate::section::columns::are_unlike;
 use crate::view::View;
 
 /// Unit of every rate here: 2^20 bytes.
@@ -31,9 +32,10 @@ pub(super) fn throughput<'b>(
     grid(view, bandwidth, directions, UNIT, value)
 }
 
-/// Throughput relative to one target times the number of targets; `None` for one target.
+/// Throughput relative to one target times the number of targets; `None` for one target, and
+/// for drives of different models.
 pub(crate) fn scaling(view: &View<'_>, bandwidth: &Bandwidth) -> Option<Table> {
-    if bandwidth.targets < 2 {
+    if bandwidth.targets < 2 || are_unlike(&view.run.targets) {
         return None;
     }
     let words = view.words.bandwidth;

@@ -83,3 +83,20 @@ fn invalid_bandwidth_point_is_struck_and_never_best() {
     let summary = summary_sentences(&run, &points, Lang::En).join(" ");
     assert!(summary.contains("100 MiB/s at best, with 1 thread and"), "{summary}");
 }
+
+#[test]
+fn unlike_drives_have_no_scaling() {
+    let points = [
+        write(0, "baseline-write", 0, 2, 1000, 1),
+        write(1, "bandwidth-write", 0, 2, 1500, 1),
+        write(1, "bandwidth-write", 1, 2, 1500, 1),
+    ];
+    let mut run = run(2);
+    for (target, product) in run.targets.iter_mut().zip(["Slow", "Quick"]) {
+        target.facts = vec![fixture::observation("drive", "product", Ok(product), "here")];
+    }
+    assert_eq!(point_tables(&run, &points, Lang::En).len(), 1, "rates, and no scaling");
+    let summary = summary_sentences(&run, &points, Lang::En).join(" ");
+    assert!(summary.contains("all 2 together reach 3.00 times that."), "{summary}");
+    assert!(!summary.contains("of 2 times"), "{summary}");
+}
