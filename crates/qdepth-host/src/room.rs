@@ -31,6 +31,13 @@ fn remedy(free: u64, spare: u64) -> String {
     }
 }
 
+/// Finding that less than twice the size of a file is free.
+fn too_little(free: u64, needed: u64, path: &str) -> String {
+    let [size, twice, free] =
+        [needed, needed.saturating_mul(2), free].map(|bytes| Bytes(bytes).for_people());
+    format!("a file of {size} needs twice its size, {twice}, and only {free} are free at {path}")
+}
+
 /// Guard G13: twice the size is free, and [`spare_bytes`] stay free. Space that the file itself
 /// occupies counts as free; space that other targets will take does not.
 pub(crate) fn check_room(
@@ -60,14 +67,7 @@ pub(crate) fn check_room(
     let needed = size_bytes + LABEL_BYTES;
     let spare = spare_bytes(total);
     if free < needed.saturating_mul(2) {
-        return refuse(
-            format!(
-                "{} are free at {path}, but twice the size of the file ({}) must be free",
-                Bytes(free).for_people(),
-                Bytes(needed).for_people()
-            ),
-            &remedy(free, spare),
-        );
+        return refuse(too_little(free, needed, &path.to_string()), &remedy(free, spare));
     }
     if free - needed < spare {
         let found = format!(
@@ -84,6 +84,14 @@ pub(crate) fn check_room(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_little_room_names_needed_and_free_bytes() {
+        assert_eq!(
+            too_little(10_000_000_000, 17_200_000_000, "/mnt/a"),
+            "a file of 17.2 GB needs twice its size, 34.4 GB, and only 10 GB are free at /mnt/a"
+        );
+    }
 
     #[test]
     fn suggested_file_size_fits_free_space() {
