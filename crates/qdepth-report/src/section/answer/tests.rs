@@ -291,3 +291,20 @@ fn loads_of_several_sizes_and_mixes_form_matrix() {
     assert!(table.note.contains("12 more loads"), "{}", table.note);
     assert!(document.summary[0].contains(" reaches "), "{}", document.summary[0]);
 }
+
+#[test]
+fn equal_maxima_without_intervals_are_a_tie() {
+    let mut points: Vec<PointRecord> = [1, 2, 1, 2].map(fixture::one_point).into();
+    for (index, point) in points.iter_mut().enumerate() {
+        (point.index, point.group) = (index as u32, index as u32);
+        point.intervals.clear();
+        if index > 1 {
+            (point.profile, point.profile_title) = ("other".into(), "Other".into());
+        }
+    }
+    let presentation = Presentation::default();
+    let run = fixture::run(1);
+    let told = sentence(&View::new(&run, &points, None, &presentation));
+    let is_tied = |pair: &str| told.contains(&format!("{pair} reach the same value."));
+    assert!(is_tied("Database and Other") || is_tied("Other and Database"), "{told}");
+}

@@ -39,27 +39,35 @@ fn ties(view: &View<'_>, ends: &[(f64, LoadPoint<'_, '_>)], every: bool) -> Vec<
     let tied = |index: usize| {
         let (_, (load, point)) = ends.get(index)?;
         let others = tied(view, (load, point), every);
-        (!others.is_empty()).then_some((load, others))
+        (!others.is_empty()).then_some((load, others, point.main().interval.is_some()))
     };
     let (best, mut worst) = (tied(0), tied(1));
     // The same pair is stated once.
-    if let (Some((best, others)), Some((load, mirrored))) = (&best, &mut worst) {
+    if let (Some((best, others, _)), Some((load, mirrored, _))) = (&best, &mut worst) {
         mirrored.retain(|title| *title != best.title || !others.contains(&load.title));
     }
-    let sentence = |(load, others): (&&Load<'_>, Vec<String>)| {
+    let words = view.words.summary;
+    let sentence = |(load, others, has_interval): (&&Load<'_>, Vec<String>, bool)| {
         let values = [("profile", load.title.clone()), ("others", naming::names(view, others))];
-        fill_in(view.words.summary.tied, &values)
+        fill_in(if has_interval { words.tied } else { words.equal }, &values)
     };
-    best.into_iter().chain(worst.filter(|(_, others)| !others.is_empty())).map(sentence).collect()
+    best.into_iter()
+        .chain(worst.filter(|(_, others, _)| !others.is_empty()))
+        .map(sentence)
+        .collect()
 }
 
-/// The loads that the figures on the same target do not distinguish from the one at an end.
+/// The loads that the figures on the same target do not distinguish from the one at an end: by
+/// their intervals or, without one, as they are printed.
 fn tied(view: &View<'_>, end: LoadPoint<'_, '_>, every: bool) -> Vec<String> {
     let (load, point) = end;
-    let Some((low, high)) = point.main().interval else { return Vec::new() };
+    let printed = |point: &Point<'_>| number::in_prose(point.main());
     let overlaps = |other: &Point<'_>| {
         let is_alike = other.record.target == point.record.target
             && (!every || other.record.queue_depth == point.record.queue_depth);
+        let Some((low, high)) = point.main().interval else {
+            return is_alike && printed(other) == printed(point);
+        };
         let interval = other.main().interval.filter(|_| is_alike);
         interval.is_some_and(|(own_low, own_high)| own_low <= high && own_high >= low)
     };
