@@ -83,6 +83,8 @@ fn pts_tables_contain_the_snia_figures() {
     assert_eq!((told.len(), rates.len()), (7, 7), "{out}");
     told.into_iter().zip(&rates).for_each(|(told, known)| near(told, known));
     let (out, _) = run("pts-latency", "100ms");
+    // No command prints a matrix of several rounds.
+    assert!(out.contains("five steady rounds") && !out.contains("--repeat"), "{out}");
     for figure in ["Mean", "p99.999", "Max"] {
         assert!(out.contains(&format!("512 B, {figure}")), "{out}");
     }
