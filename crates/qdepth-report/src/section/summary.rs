@@ -67,17 +67,23 @@ pub(crate) fn expected(view: &View<'_>) -> Option<String> {
     let valid = || view.points().map(|(_, point)| point).filter(|point| point.is_valid());
     let mut shares: Vec<f64> = valid().filter_map(share).collect();
     shares.sort_by(f64::total_cmp);
-    let (low, high) = (shares.first()?, shares.last()?);
+    let is_left_out =
+        |point: &Point<'_>| !point.is_valid() && view.run.expected_at(point.record.index).is_some();
+    let left_out = view.points().filter(|(_, point)| is_left_out(point)).count();
+    let mut values = vec![("medium", view.run.expected.first()?.medium.clone())];
+    values.extend((left_out > 0).then(|| ("invalid", counted(words.expected_invalid, left_out))));
+    let (Some(low), Some(high)) = (shares.first(), shares.last()) else {
+        return (left_out > 0).then(|| fill_in(words.expected_none, &values));
+    };
     let is_below = |point: &Point<'_>| {
         point.record.findings.iter().any(|finding| finding.code == Code::BelowExpected)
     };
     let below = valid().filter(|point| is_below(point)).count();
-    let mut values = vec![
-        ("medium", view.run.expected.first()?.medium.clone()),
+    values.extend([
         ("low", number::percent(*low)),
         ("high", number::percent(*high)),
         ("middle", number::percent(shares[shares.len() / 2])),
-    ];
+    ]);
     if below > 0 {
         values.push(("below", counted(words.below, below)));
     }

@@ -5,13 +5,14 @@
 use std::path::Path;
 
 use qdepth_measure::{Code, Finding};
-use qdepth_record::PointRecord;
+use qdepth_record::{ExpectedRecord, PointRecord};
 
 use super::*;
 use crate::compose;
 use crate::figure::Horizontal;
 use crate::html;
 use crate::presentation::Presentation;
+use crate::section::summary;
 use crate::tests::fixture;
 use crate::words::{Lang, entry, step_title, words};
 
@@ -307,4 +308,26 @@ fn equal_maxima_without_intervals_are_a_tie() {
     let told = sentence(&View::new(&run, &points, None, &presentation));
     let is_tied = |pair: &str| told.contains(&format!("{pair} reach the same value."));
     assert!(is_tied("Database and Other") || is_tied("Other and Database"), "{told}");
+}
+
+#[test]
+fn invalid_points_are_left_out_of_expectation_aloud() {
+    let mut run = fixture::run(1);
+    let mut points: Vec<PointRecord> = [1, 2].map(fixture::one_point).into();
+    (points[1].index, points[1].group) = (1, 1);
+    for point in 0..2 {
+        let medium = "media:p3700-800gb".to_owned();
+        run.expected.push(ExpectedRecord { point, medium, io_per_s: 1e4, ..Default::default() });
+    }
+    let expected = |points: &[PointRecord]| {
+        let presentation = Presentation::default();
+        summary::expected(&View::new(&run, points, None, &presentation)).unwrap()
+    };
+    assert!(!expected(&points).contains("left out"));
+    points[1].findings.push(Finding::invalid(Code::LittlesLaw));
+    let told = expected(&points);
+    assert!(told.ends_with("; 1 point is left out, because it is invalid (grade C)."), "{told}");
+    points[0].findings.push(Finding::invalid(Code::LittlesLaw));
+    let none = expected(&points);
+    assert!(none.starts_with("No point is compared with media:p3700-800gb"), "{none}");
 }
