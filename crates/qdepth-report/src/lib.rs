@@ -58,6 +58,7 @@ pub use qdepth_document::figure::{
     Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
     RightAxis, Scale, Series, Stroke,
 };
+pub use qdepth_document::grouped::unique;
 pub use qdepth_document::number::{count, three_digits};
 pub use qdepth_document::rows::Rows;
 pub use qdepth_document::{

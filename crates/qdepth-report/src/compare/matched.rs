@@ -67,101 +67,78 @@ pub fn documents(runs: &[Measured]) -> Vec<Document> {
     runs.iter().map(|(run, points)| document(run, points)).collect()
 }
 
-/// Figures of a load, one value per run.
+/// Valid points of a load, one per run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Figures {
-    rate: Vec<f64>,
-    throughput: Vec<f64>,
-    mean: Vec<Option<f64>>,
-    p99: Vec<Option<f64>>,
-    /// True for an open loop, whose latency does not follow from the rate.
-    open: bool,
-    reports_throughput: bool,
-    latencies: [Vec<f64>; 2],
-    /// Ends of the 95 % interval of the rate within each run, relative to the rate.
-    within: Vec<Option<[f64; 2]>>,
-    cpu: Vec<Option<f64>>,
-    /// CPU time per I/O, nanoseconds; empty unless all runs have it.
-    cpu_per_io: Vec<f64>,
-}
+pub(super) struct Figures<'a>(Vec<(&'a Document, &'a PointEntry)>);
 
-impl Figures {
-    fn add(&mut self, run: &Document, point: &PointEntry) {
-        self.open = point.arrivals != "closed";
-        self.reports_throughput = as_throughput(point);
-        self.rate.push(point.io_per_s);
-        self.throughput.push(point.mib_per_s);
-        let rate = point.io_per_s;
-        let ends = point.confidence_interval.map(|[low, high]| [low / rate, high / rate]);
-        self.within.push(ends.filter(|_| rate > 0.0));
-        let latency = &point.response_time_ns.all;
-        self.mean.push(latency.mean);
-        self.p99.push(latency.percentiles.get("99").map(|value| *value as f64));
-        // The CPU time of an emulated run is that of the emulation, which says nothing about a
-        // device.
-        let cpu = point.cpu_ns_per_io.as_ref().filter(|_| !run.run.emulated);
-        self.cpu.push(cpu.map(|cpu| cpu.user + cpu.system));
-        // A figure counts only if all runs have it.
-        let whole = |all: &[Option<f64>]| all.iter().copied().collect::<Option<Vec<f64>>>();
-        self.latencies = [&self.mean, &self.p99].map(|all| whole(all).unwrap_or_default());
-        self.cpu_per_io = whole(&self.cpu).unwrap_or_default();
-    }
-
+impl<'a> Figures<'a> {
     /// Figures to report. The mean latency of a closed loop is left out, because it is the queue
     /// depth divided by the rate.
-    pub(super) fn figures(&self) -> Vec<(&'static str, &[f64])> {
-        let rate = if self.reports_throughput { "mib_per_s" } else { "io_per_s" };
-        let names = [Some(rate), self.open.then_some("mean_response_ns"), Some("p99_response_ns")];
-        let named = |name: &'static str| Some((name, self.get(name)?));
-        names.into_iter().flatten().filter_map(named).collect()
+    pub(super) fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        let Some((_, last)) = self.0.last() else { return Vec::new() };
+        let rate = if as_throughput(last) { "mib_per_s" } else { "io_per_s" };
+        let mean = (last.arrivals != "closed").then_some("mean_response_ns");
+        let names = [Some(rate), mean, Some("p99_response_ns")].into_iter().flatten();
+        names.filter_map(|name| Some((name, self.get(name)?))).collect()
     }
 
     /// Figures to compare: the reported ones, and the CPU time per I/O.
-    pub(super) fn compared(&self) -> Vec<(&'static str, &[f64])> {
+    pub(super) fn compared(&self) -> Vec<(&'static str, Vec<f64>)> {
         let cpu = self.get(CPU_PER_IO).map(|values| (CPU_PER_IO, values));
         self.figures().into_iter().chain(cpu).collect()
     }
 
     /// Values of a figure, one per run; `None` if any run has none.
-    pub(super) fn get(&self, name: &str) -> Option<&[f64]> {
-        let values = match name {
-            "io_per_s" => &self.rate,
-            "mib_per_s" => &self.throughput,
-            "mean_response_ns" => &self.latencies[0],
-            CPU_PER_IO => &self.cpu_per_io,
-            _ => &self.latencies[1],
-        };
+    pub(super) fn get(&self, name: &str) -> Option<Vec<f64>> {
         let usable = |value: &f64| value.is_finite() && *value > 0.0;
-        (!values.is_empty() && values.iter().all(usable)).then_some(values)
+        let values = self.0.iter().map(|(run, point)| value(run, point, name).filter(usable));
+        values.collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty())
     }
 
     /// Ends of the interval of a rate within a single run, relative to the rate; `None` for other
     /// figures, and for several runs.
     pub(super) fn within(&self, name: &str) -> Option<[f64; 2]> {
-        match self.within.as_slice() {
-            [ends] if name.ends_with("_per_s") => *ends,
-            _ => None,
-        }
+        let [(_, point)] = self.0.as_slice() else { return None };
+        let is_known = name.ends_with("_per_s") && point.io_per_s > 0.0;
+        let ends = point.confidence_interval.filter(|_| is_known)?;
+        Some(ends.map(|end| end / point.io_per_s))
     }
 
     /// Variation between runs.
     pub(super) fn spread(&self, name: &str) -> Option<Spread> {
-        self.get(name).and_then(Spread::from_figures)
+        self.get(name).and_then(|values| Spread::from_figures(&values))
     }
 
     /// True if no run has a valid point.
     pub(super) fn is_empty(&self) -> bool {
-        self.rate.is_empty()
+        self.0.is_empty()
     }
 
     pub(super) fn runs(&self) -> u32 {
-        self.rate.len() as u32
+        self.0.len() as u32
+    }
+}
+
+/// A figure of a point by its name.
+fn value(run: &Document, point: &PointEntry, name: &str) -> Option<f64> {
+    let latency = &point.response_time_ns.all;
+    match name {
+        "io_per_s" => Some(point.io_per_s),
+        "mib_per_s" => Some(point.mib_per_s),
+        "mean_response_ns" => latency.mean,
+        // The CPU time of an emulated run is that of the emulation, which says nothing about a
+        // device.
+        CPU_PER_IO => {
+            let cpu = point.cpu_ns_per_io.as_ref().filter(|_| !run.run.emulated);
+            cpu.map(|cpu| cpu.user + cpu.system)
+        }
+        _ => latency.percentiles.get("99").map(|value| *value as f64),
     }
 }
 
 /// Figures of all loads of these runs, in the order of their plans. Invalid points give no figures.
-pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
-    let mut all: Vec<(Key, Figures)> = Vec::new();
+pub(super) fn figures<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<(Key, Figures<'a>)> {
+    let mut all: Vec<(Key, Figures<'a>)> = Vec::new();
     for run in runs {
         let mut before = Vec::new();
         for point in &run.points {
@@ -172,7 +149,7 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
                 all.len() - 1
             });
             if point.grade != "C" {
-                all[index].1.add(run, point);
+                all[index].1.0.push((run, point));
             }
         }
     }
@@ -180,14 +157,14 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
 }
 
 /// Figures of earlier runs with the same plan and targets as these runs.
-pub(super) fn history(runs: &[Document], earlier: &[Document]) -> Vec<(Key, Figures)> {
+pub(super) fn history<'a>(runs: &[Document], earlier: &'a [Document]) -> Vec<(Key, Figures<'a>)> {
     let Some(first) = runs.first() else { return Vec::new() };
     let targets = |run: &Document| -> Vec<String> {
         run.targets.iter().map(|target| target.expression.clone()).collect()
     };
-    let alike = |other: &&Document| {
+    let is_alike = |other: &&Document| {
         other.run.plan_hash == first.run.plan_hash && targets(other) == targets(first)
     };
-    let alike: Vec<Document> = earlier.iter().filter(alike).cloned().collect();
-    if alike.len() < 3 { Vec::new() } else { figures(&alike) }
+    let alike: Vec<&Document> = earlier.iter().filter(is_alike).collect();
+    if alike.len() < 3 { Vec::new() } else { figures(alike) }
 }

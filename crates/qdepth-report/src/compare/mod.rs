@@ -208,8 +208,8 @@ pub fn versus(
             let Some(values_b) = figures_b.get(name) else { continue };
             let spread = known.iter().find(|(other, _)| other == key);
             let spread = spread.and_then(|(_, figures)| figures.spread(name));
-            let ratio = ratio(values_a, values_b, spread);
-            let means = [geometric(values_a), geometric(values_b)];
+            let ratio = ratio(&values_a, &values_b, spread);
+            let means = [geometric(&values_a), geometric(&values_b)];
             rows.push((key, name, means, ratio));
         }
     }
@@ -267,7 +267,7 @@ fn ratio_within([a, b]: [f64; 2], within: [Option<[f64; 2]>; 2]) -> Option<[f64;
 }
 
 /// Earlier runs that show the variation between single runs, if needed.
-fn history_of(a: Side<'_>, b: Side<'_>, earlier: &[Document]) -> Vec<(Key, Figures)> {
+fn history_of<'e>(a: Side<'_>, b: Side<'_>, earlier: &'e [Document]) -> Vec<(Key, Figures<'e>)> {
     let single = a.runs.len() == 1 && b.runs.len() == 1;
     if single { history(a.runs, earlier) } else { Vec::new() }
 }
@@ -296,14 +296,14 @@ fn is_rate(figure: &str) -> bool {
 /// Loads with figures of a side for which the other has none.
 fn alone(
     side: &'static str,
-    mine: &[(Key, Figures)],
-    theirs: &[(Key, Figures)],
+    mine: &[(Key, Figures<'_>)],
+    theirs: &[(Key, Figures<'_>)],
 ) -> Vec<VersusUnmatched> {
     let other = |key: &Key| theirs.iter().find(|(other, _)| other == key).map(|(_, all)| all);
     let missing = mine
         .iter()
         .filter(|(key, figures)| !figures.is_empty() && other(key).is_none_or(Figures::is_empty));
-    let unmatched = |(key, _): &(Key, Figures)| VersusUnmatched {
+    let unmatched = |(key, _): &(Key, Figures<'_>)| VersusUnmatched {
         side,
         profile: key.profile.clone(),
         profile_title: key.title.clone(),

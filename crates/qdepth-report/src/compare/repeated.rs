@@ -72,8 +72,9 @@ impl Rounds {
                 (run.clone(), kept.cloned().collect())
             })
             .collect();
-        let all = figures(&documents(&watched)).into_iter().filter_map(|(key, of_load)| {
-            let rates = of_load.get("io_per_s")?.to_vec();
+        let watched = documents(&watched);
+        let all = figures(&watched).into_iter().filter_map(|(key, of_load)| {
+            let rates = of_load.get("io_per_s")?;
             let window = Window::from_rounds(&rates).map(SniaWindow::from);
             let (profile_title, queue_depth) = (key.title, key.queue_depth);
             // A load that is missing in a round has no consecutive rounds.
@@ -176,8 +177,8 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     let mut rows = Vec::new();
     for (key, of_load) in figures(&runs) {
         for (figure, values) in of_load.figures() {
-            let known = mean_over_runs(values);
-            let geometric = super::geometric(values);
+            let known = mean_over_runs(&values);
+            let geometric = super::geometric(&values);
             rows.push(RepeatedRow {
                 profile: key.profile.clone(),
                 profile_title: key.title.clone(),
@@ -188,7 +189,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
                 runs: values.len() as u32,
                 mean: known.map_or(geometric, |(mean, _)| mean),
                 confidence_interval: known.map(|(_, interval)| interval),
-                spread: Spread::from_figures(values).map(|spread| spread.deviation),
+                spread: Spread::from_figures(&values).map(|spread| spread.deviation),
             });
         }
     }

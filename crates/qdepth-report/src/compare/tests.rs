@@ -259,12 +259,13 @@ fn cpu_cost_comparison_needs_all_runs() {
     assert!((single[0].means[0] / cost - 1.0).abs() < 1e-9, "{:?} {cost}", single[0].means);
     // The verdicts hold for the larger table: all rows, including costs, are corrected together.
     let all: Vec<Option<Ratio>> = {
-        let (of_a, of_b) = (figures(&documents(&a)), figures(&documents(&b)));
+        let (a, b) = (documents(&a), documents(&b));
+        let (of_a, of_b) = (figures(&a), figures(&b));
         let both = of_a.iter().flat_map(|(key, mine)| {
             let theirs = &of_b.iter().find(|(other, _)| other == key).unwrap().1;
             mine.compared()
                 .into_iter()
-                .map(|(name, values)| ratio(values, theirs.get(name).unwrap(), None))
+                .map(|(name, values)| ratio(&values, &theirs.get(name).unwrap(), None))
         });
         both.collect()
     };

@@ -1,6 +1,7 @@
 //! Published figures next to measured ones: names, notes, and largest values.
 
 use crate::compared::Compared;
+use crate::grouped::unique;
 use crate::published::{PublishedDrive, PublishedQuantity};
 use crate::view::{Load, View};
 use crate::words::fill_in;
@@ -11,9 +12,7 @@ pub(crate) fn published_name(view: &View<'_>, title: &str) -> String {
 
 /// Credits the publishers of published figures; empty if there are none.
 pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String {
-    let mut documents: Vec<String> =
-        compared.published.iter().map(|d| d.document.clone()).collect();
-    documents.dedup();
+    let documents = unique(compared.published.iter().map(|drive| &*drive.document));
     if documents.is_empty() {
         return String::new();
     }

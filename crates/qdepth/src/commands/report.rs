@@ -14,7 +14,7 @@ use qdepth_papers::Reference;
 use qdepth_record::{PointRecord, RunRecord};
 use qdepth_report::{
     DataSheet, Document, Lang, Logo, LogoKind, Paper, PaperError, Presentation, PublishedDrive,
-    Text, compose_campaign, has_write_pressure,
+    Text, compose_campaign, has_write_pressure, unique,
 };
 use qdepth_workload::TomlError;
 
@@ -223,8 +223,7 @@ impl OutputFiles {
 
 /// Requested formats; by default the format of the output's extension, or HTML.
 fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
-    let mut formats = asked.to_vec();
-    formats.dedup();
+    let formats = unique(asked.iter().copied());
     let ending = output.and_then(Path::extension).and_then(|e| e.to_str());
     if let ([only], Some(output), Some(ending)) = (&*formats, output, ending)
         && Format::from_str(ending, false).is_ok_and(|named| named != *only)
@@ -379,5 +378,16 @@ fn typeset(document: &Document, program: &str) -> Result<Vec<u8>> {
         Some(0) => Ok(Input::file(&pdf, limit::MADE).bytes()?),
         Some(3) => bail!(Missing(output.stderr.trim().to_owned())),
         _ => bail!("{program} failed: {}", output.stderr.trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_format_gives_one_file() {
+        let asked = [Format::Html, Format::Md, Format::Html];
+        assert!(formats(&asked, None).unwrap() == [Format::Html, Format::Md]);
     }
 }
