@@ -4,7 +4,6 @@ use qdepth_measure::{LatencyHistogram, Nanos};
 
 use crate::outcome::{DirectionOutcome, Ended, Outcome};
 use crate::series::{Interval, Series};
-use crate::target::CpuTime;
 
 /// Merges the results of workers that shared a point and a start. Counts, histograms and series are
 /// exact sums. The longest gap is the shortest of the workers' longest gaps, which bounds the true
@@ -15,112 +14,51 @@ pub fn join(outcomes: Vec<Outcome>) -> Outcome {
     outcomes.fold(first, merge)
 }
 
-/// Names every field, so that a new field does not compile until it is merged.
-fn merge(a: Outcome, b: Outcome) -> Outcome {
-    let Outcome {
-        mut directions,
-        mut parts,
-        mut gaps,
-        duration,
-        issued,
-        completed_outside,
-        bytes_outside,
-        failed_outside,
-        abandoned,
-        in_flight_integral,
-        latency_in_window,
-        longest_gap,
-        backlog_max,
-        cpu,
-        series,
-        ended,
-        caught_up_from,
-        bytes_before,
-        interim_checks,
-        shortfall,
-        interrupted,
-        failure,
-    } = a;
-    for (mine, theirs) in directions.iter_mut().zip(b.directions) {
+fn merge(mut a: Outcome, b: Outcome) -> Outcome {
+    for (mine, theirs) in a.directions.iter_mut().zip(b.directions) {
         add(mine, theirs);
     }
-    match (&mut parts, b.parts) {
+    match (&mut a.parts, b.parts) {
         (Some(mine), Some(theirs)) => mine.merge(&theirs),
         (mine, theirs) => *mine = mine.take().or(theirs),
     }
-    for (mine, theirs) in gaps.iter_mut().zip(b.gaps) {
+    for (mine, theirs) in a.gaps.iter_mut().zip(b.gaps) {
         *mine = (*mine).min(theirs);
     }
-    Outcome {
-        duration: duration.max(b.duration),
-        directions,
-        parts,
-        issued: issued + b.issued,
-        completed_outside: completed_outside + b.completed_outside,
-        bytes_outside: bytes_outside + b.bytes_outside,
-        failed_outside: failed_outside + b.failed_outside,
-        abandoned: abandoned + b.abandoned,
-        in_flight_integral: in_flight_integral + b.in_flight_integral,
-        latency_in_window: latency_in_window + b.latency_in_window,
-        longest_gap: longest_gap.min(b.longest_gap),
-        gaps,
-        backlog_max: backlog_max.max(b.backlog_max),
-        cpu: CpuTime {
-            user: Nanos(cpu.user.0 + b.cpu.user.0),
-            system: Nanos(cpu.system.0 + b.cpu.system.0),
-            switches: cpu.switches + b.cpu.switches,
-            faults: [0, 1].map(|kind| cpu.faults[kind] + b.cpu.faults[kind]),
-        },
-        series: joined(&series, &b.series),
-        ended: if ended == Ended::Duration { b.ended } else { ended },
-        caught_up_from: caught_up_from.max(b.caught_up_from),
-        bytes_before: bytes_before + b.bytes_before,
-        interim_checks: interim_checks.max(b.interim_checks),
-        shortfall: shortfall.or(b.shortfall),
-        interrupted: interrupted || b.interrupted,
-        failure: failure.or(b.failure),
-    }
+    a.duration = a.duration.max(b.duration);
+    a.issued += b.issued;
+    a.completed_outside += b.completed_outside;
+    a.bytes_outside += b.bytes_outside;
+    a.failed_outside += b.failed_outside;
+    a.abandoned += b.abandoned;
+    a.in_flight_integral += b.in_flight_integral;
+    a.latency_in_window += b.latency_in_window;
+    a.longest_gap = a.longest_gap.min(b.longest_gap);
+    a.backlog_max = a.backlog_max.max(b.backlog_max);
+    a.cpu += b.cpu;
+    a.series = joined(&a.series, &b.series);
+    a.ended = if a.ended == Ended::Duration { b.ended } else { a.ended };
+    a.caught_up_from = a.caught_up_from.max(b.caught_up_from);
+    a.bytes_before += b.bytes_before;
+    a.interim_checks = a.interim_checks.max(b.interim_checks);
+    a.shortfall = a.shortfall.or(b.shortfall);
+    a.interrupted |= b.interrupted;
+    a.failure = a.failure.or(b.failure);
+    a
 }
 
 /// Results of a warm-up segment: everything that it counted becomes a count outside the window.
 /// Failures are kept.
 pub fn into_warm_up(outcome: Outcome) -> Outcome {
-    let counted = (outcome.completed(), outcome.bytes(), outcome.failed());
-    // Names every field, so that a new field does not compile until it is handled here.
-    let Outcome {
-        issued,
-        completed_outside,
-        bytes_outside,
-        failed_outside,
-        abandoned,
-        ended,
-        interrupted,
-        failure,
-        // These belong to a window, and a warm-up has none.
-        duration: _,
-        directions: _,
-        parts: _,
-        in_flight_integral: _,
-        latency_in_window: _,
-        longest_gap: _,
-        gaps: _,
-        backlog_max: _,
-        cpu: _,
-        series: _,
-        caught_up_from: _,
-        bytes_before: _,
-        interim_checks: _,
-        shortfall: _,
-    } = outcome;
     Outcome {
-        issued,
-        completed_outside: completed_outside + counted.0,
-        bytes_outside: bytes_outside + counted.1,
-        failed_outside: failed_outside + counted.2,
-        abandoned,
-        ended,
-        interrupted,
-        failure,
+        completed_outside: outcome.completed_outside + outcome.completed(),
+        bytes_outside: outcome.bytes_outside + outcome.bytes(),
+        failed_outside: outcome.failed_outside + outcome.failed(),
+        issued: outcome.issued,
+        abandoned: outcome.abandoned,
+        ended: outcome.ended,
+        interrupted: outcome.interrupted,
+        failure: outcome.failure,
         ..Outcome::default()
     }
 }
@@ -147,16 +85,14 @@ pub fn append_segment(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcom
 }
 
 fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
-    let DirectionOutcome { completed, bytes, errors, short, latency, response_time } = theirs;
-    mine.completed += completed;
-    mine.bytes += bytes;
-    mine.errors.add(&errors);
-    mine.short += short;
-    mine.latency.merge(&latency);
-    match (&mut mine.response_time, response_time) {
+    mine.completed += theirs.completed;
+    mine.bytes += theirs.bytes;
+    mine.errors.add(&theirs.errors);
+    mine.short += theirs.short;
+    mine.latency.merge(&theirs.latency);
+    match (&mut mine.response_time, theirs.response_time) {
         (Some(mine), Some(theirs)) => mine.merge(&theirs),
-        (mine @ None, theirs) => *mine = theirs,
-        (Some(_), None) => {}
+        (mine, theirs) => *mine = mine.take().or(theirs),
     }
 }
 
@@ -186,7 +122,87 @@ fn joined(a: &Series, b: &Series) -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::durable::DurableParts;
+    use crate::minimum_rate::Shortfall;
     use crate::outcome::Errors;
+    use crate::target::{CpuTime, Fault};
+
+    /// An outcome with `n` in every field. Names each of them, so that a new field does not compile
+    /// until its rule is tested.
+    fn full(n: u64) -> Outcome {
+        let mut latency = LatencyHistogram::new();
+        latency.record(Nanos(n));
+        let direction = DirectionOutcome {
+            completed: n,
+            bytes: n,
+            errors: Errors::default(),
+            short: n,
+            latency: latency.clone(),
+            response_time: Some(latency.clone()),
+        };
+        Outcome {
+            duration: Nanos(n),
+            directions: [0; 4].map(|_| direction.clone()),
+            parts: Some(DurableParts { write: latency.clone(), sync: latency }),
+            issued: n,
+            completed_outside: n,
+            bytes_outside: n,
+            failed_outside: n,
+            abandoned: n,
+            in_flight_integral: n as f64,
+            latency_in_window: n as f64,
+            longest_gap: Nanos(n),
+            gaps: [n; 3],
+            backlog_max: n,
+            cpu: CpuTime { user: Nanos(n), system: Nanos(n), switches: n, faults: [n; 2] },
+            series: Series { lost: n, ..Series::default() },
+            ended: Ended::Bytes,
+            caught_up_from: Nanos(n),
+            bytes_before: n,
+            interim_checks: n as u32,
+            shortfall: Some(Shortfall { kind: 0, of_bytes: true, least: n as f64, reached: 0.0 }),
+            interrupted: n > 1,
+            failure: Some(Fault::Call { call: String::new(), errno: n as i32 }.into()),
+        }
+    }
+
+    /// Sums are 3, maxima 2, minima 1; of other fields, the first is kept.
+    #[test]
+    fn every_field_of_outcomes_is_merged() {
+        let mut latency = LatencyHistogram::new();
+        [1, 2].into_iter().for_each(|n| latency.record(Nanos(n)));
+        let direction = DirectionOutcome {
+            latency: latency.clone(),
+            response_time: Some(latency.clone()),
+            ..full(3).directions[0].clone()
+        };
+        let expected = Outcome {
+            duration: Nanos(2),
+            directions: [0; 4].map(|_| direction.clone()),
+            parts: Some(DurableParts { write: latency.clone(), sync: latency }),
+            longest_gap: Nanos(1),
+            gaps: [1; 3],
+            backlog_max: 2,
+            caught_up_from: Nanos(2),
+            interim_checks: 2,
+            shortfall: full(1).shortfall,
+            failure: full(1).failure,
+            ..full(3)
+        };
+        assert_eq!(merge(full(1), full(2)), expected);
+        let warm_up = Outcome {
+            issued: 2,
+            completed_outside: 2 + 4 * 2,
+            bytes_outside: 2 + 4 * 2,
+            failed_outside: 2,
+            abandoned: 2,
+            ended: Ended::Bytes,
+            interrupted: true,
+            failure: full(2).failure,
+            ..Outcome::default()
+        };
+        assert_eq!(into_warm_up(full(2)), warm_up);
+    }
 
     #[test]
     fn errors_of_workers_are_added_by_kind() {

@@ -34,15 +34,13 @@ impl Interval {
     /// Adds the counts of another worker's interval at the same time. Histograms are merged
     /// elsewhere.
     pub fn add(&mut self, other: &Self) {
-        let Self { start, length, completed, bytes, latency_sum, response_time_sum, ends: _ } =
-            other;
-        self.start = *start;
-        self.length = self.length.max(*length);
-        self.latency_sum += latency_sum;
-        self.response_time_sum += response_time_sum;
+        self.start = other.start;
+        self.length = self.length.max(other.length);
+        self.latency_sum += other.latency_sum;
+        self.response_time_sum += other.response_time_sum;
         for direction in 0..3 {
-            self.completed[direction] += completed[direction];
-            self.bytes[direction] += bytes[direction];
+            self.completed[direction] += other.completed[direction];
+            self.bytes[direction] += other.bytes[direction];
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Interface to storage: a target takes requests, and stamps their completions with its own clock.
 
+use std::ops::AddAssign;
+
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
 use serde::{Deserialize, Serialize};
@@ -96,6 +98,15 @@ impl CpuTime {
             switches: self.switches.saturating_sub(before.switches),
             faults: [0, 1].map(|kind| self.faults[kind].saturating_sub(before.faults[kind])),
         }
+    }
+}
+
+impl AddAssign for CpuTime {
+    fn add_assign(&mut self, other: Self) {
+        self.user += other.user;
+        self.system += other.system;
+        self.switches += other.switches;
+        self.faults = [0, 1].map(|kind| self.faults[kind] + other.faults[kind]);
     }
 }
 

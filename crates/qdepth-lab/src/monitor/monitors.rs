@@ -131,58 +131,38 @@ impl Seen {
     /// Adds a later segment that began `offset` after the first and is this share of the total time
     /// so far. Shares refer to the total time, counts are sums.
     pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
-        let Self {
-            kernel,
-            processes,
-            dirtied_bytes,
-            steal,
-            clocks,
-            shared,
-            interference,
-            series,
-            troubles,
-            pauses,
-            missing,
-        } = later;
         let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
             *mine =
                 mine.zip(theirs).map(|(mine, theirs)| mine + (theirs - mine) * share).or(theirs);
         };
-        self.kernel = self.kernel.zip(kernel).map(|(mine, theirs)| KernelCounts {
+        self.kernel = self.kernel.zip(later.kernel).map(|(mine, theirs)| KernelCounts {
             reads: mine.reads.saturating_add(theirs.reads),
             read_bytes: mine.read_bytes.saturating_add(theirs.read_bytes),
             writes: mine.writes.saturating_add(theirs.writes),
             written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
         });
         // The last segment with busy programs represents the point.
-        if !processes.is_empty() {
-            self.processes = processes;
+        if !later.processes.is_empty() {
+            self.processes = later.processes;
         }
-        self.dirtied_bytes = self.dirtied_bytes.zip(dirtied_bytes).map(|(a, b)| a + b);
-        mean(&mut self.steal, steal);
-        self.clocks.drift += (clocks.drift - self.clocks.drift) * share;
-        self.clocks.suspended |= clocks.suspended;
-        self.shared |= shared;
+        self.dirtied_bytes = self.dirtied_bytes.zip(later.dirtied_bytes).map(|(a, b)| a + b);
+        mean(&mut self.steal, later.steal);
+        self.clocks.drift += (later.clocks.drift - self.clocks.drift) * share;
+        self.clocks.suspended |= later.clocks.suspended;
+        self.shared |= later.shared;
         let mine = &mut self.interference;
-        let Interference {
-            pressure,
-            frequency_change,
-            throttles,
-            swapped_pages,
-            hottest,
-            background,
-        } = interference;
-        for (mine, theirs) in mine.pressure.iter_mut().zip(pressure) {
+        let theirs = later.interference;
+        for (mine, theirs) in mine.pressure.iter_mut().zip(theirs.pressure) {
             mean(mine, theirs);
         }
         mine.frequency_change =
-            mine.frequency_change.into_iter().chain(frequency_change).reduce(f64::max);
-        mine.throttles += throttles;
-        mine.swapped_pages += swapped_pages;
+            mine.frequency_change.into_iter().chain(theirs.frequency_change).reduce(f64::max);
+        mine.throttles += theirs.throttles;
+        mine.swapped_pages += theirs.swapped_pages;
         let nearest = |(_, celsius, limit): &(String, f64, f64)| celsius - limit;
-        let both = mine.hottest.take().into_iter().chain(hottest);
+        let both = mine.hottest.take().into_iter().chain(theirs.hottest);
         mine.hottest = both.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
-        for device in background {
+        for device in theirs.background {
             if !mine.background.contains(&device) {
                 mine.background.push(device);
             }
@@ -191,10 +171,10 @@ impl Seen {
             at_ns: record.at_ns.saturating_add(offset.0),
             ..record
         };
-        self.series.extend(series.into_iter().map(shifted));
-        self.troubles.extend(troubles);
-        self.pauses.append(&pauses, share);
-        for monitor in missing {
+        self.series.extend(later.series.into_iter().map(shifted));
+        self.troubles.extend(later.troubles);
+        self.pauses.append(&later.pauses, share);
+        for monitor in later.missing {
             if !self.missing.contains(&monitor) {
                 self.missing.push(monitor);
             }

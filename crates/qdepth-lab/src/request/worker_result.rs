@@ -11,17 +11,16 @@ pub struct WorkerResult {
     pub bytes: u64,
     /// Number of completed requests.
     pub transfers: u64,
-    /// Time from the common start to the last completion.
-    pub moved: Nanos,
     /// Time from the common start to the start of catching up with the others.
     pub caught_up_from: Nanos,
     /// Bytes moved until then.
     pub bytes_before: u64,
     /// Number of context switches in the window.
     pub switches: u64,
-    /// Length of the window, and CPU time in it.
+    /// Length of the window. If a number of bytes ends the point, time from the common start to the
+    /// last completion.
     pub duration: Nanos,
-    /// See `duration`.
+    /// CPU time in the window.
     pub cpu: Nanos,
     /// Page faults in the window: major ones, which read from storage, and minor ones.
     pub faults: [u64; 2],
@@ -37,27 +36,16 @@ pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 impl WorkerResult {
     /// Adds the results of a later segment.
     pub(crate) fn append(&mut self, later: Self) {
-        let Self {
-            bytes,
-            transfers,
-            moved,
-            caught_up_from,
-            bytes_before,
-            switches,
-            duration,
-            cpu,
-            faults,
-            opened,
-            closed,
-        } = later;
-        (self.duration, self.cpu) = (self.duration + duration, self.cpu + cpu);
-        self.switches += switches;
-        self.faults = [0, 1].map(|kind| self.faults[kind] + faults[kind]);
-        (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
-        self.moved += moved;
-        self.caught_up_from += caught_up_from;
-        self.bytes_before += bytes_before;
-        (self.opened, self.closed) = (self.opened + opened, self.closed + closed);
+        self.bytes += later.bytes;
+        self.transfers += later.transfers;
+        self.caught_up_from += later.caught_up_from;
+        self.bytes_before += later.bytes_before;
+        self.switches += later.switches;
+        self.duration += later.duration;
+        self.cpu += later.cpu;
+        self.faults = [0, 1].map(|kind| self.faults[kind] + later.faults[kind]);
+        self.opened += later.opened;
+        self.closed += later.closed;
     }
     pub(crate) fn from_outcome(outcome: &Outcome) -> Self {
         Self {
@@ -65,7 +53,6 @@ impl WorkerResult {
             duration: outcome.duration,
             cpu: Nanos(outcome.cpu.user.0 + outcome.cpu.system.0),
             transfers: outcome.directions[..3].iter().map(|d| d.completed).sum(),
-            moved: outcome.duration,
             caught_up_from: outcome.caught_up_from,
             bytes_before: outcome.bytes_before,
             switches: outcome.cpu.switches,

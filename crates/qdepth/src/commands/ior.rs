@@ -232,7 +232,7 @@ fn rank(rank: &WorkerResult) -> IorRank {
         bytes: rank.bytes,
         transfers: rank.transfers,
         open_s: seconds(rank.opened),
-        moved_s: seconds(rank.moved),
+        moved_s: seconds(rank.duration),
         close_s: seconds(rank.closed),
         wall_s: seconds(rank.caught_up_from),
         wall_bytes: rank.bytes_before,
