@@ -47,58 +47,47 @@ const CLEARLY: f64 = 0.75;
 pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     let &PointSeen { point, prepared, measured, .. } = seen;
     let outcome = &measured.outcome;
-    let mut findings = Vec::new();
-    let mut found = |condition: bool, finding: Finding| {
-        if condition {
-            findings.push(finding);
-        }
-    };
     let failed = outcome.failed() + outcome.failed_outside;
-    found(
-        failed > 0,
-        Finding::invalid(Code::IoErrors)
-            .value("failed", failed as f64)
-            .label("errors", errors(&outcome.directions)),
-    );
-    outcome.failure.iter().for_each(|why| found(true, failure(why)));
-    found(
-        outcome.abandoned > 0,
-        Finding::invalid(Code::Hung)
-            .value("abandoned", outcome.abandoned as f64)
-            .value("waited_ns", outcome.longest_gap.0 as f64),
-    );
-    found(
-        outcome.backlog_max > u64::from(point.queue_depth) && !only_bursts(point, outcome),
-        Finding::invalid(Code::Saturated)
-            .value("backlog_max", outcome.backlog_max as f64)
-            .value("limit", f64::from(point.queue_depth)),
-    );
-    short_transfers(outcome).into_iter().for_each(|finding| found(true, finding));
-    found(outcome.interrupted, Finding::invalid(Code::Interrupted));
-    if let Some(finding) = not_direct(point, prepared, measured) {
-        found(true, finding);
-    }
-    found(!point.direct, Finding::remark(Code::Buffered));
+    let is_saturated =
+        outcome.backlog_max > u64::from(point.queue_depth) && !only_bursts(point, outcome);
     let compressible = point.payload.compressible_share;
     let repeats = point.payload.duplicates.is_some_and(|duplicates| duplicates.share > 0.0);
-    found(
-        point.write_share() > 0.0 && (compressible > 0.0 || repeats),
-        compressible_payload(compressible),
-    );
-    found(
-        outcome.series.lost > 0,
-        Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
-    );
-    if let Some(changed) = &measured.changed {
-        found(true, device_changed(changed));
-    }
-    syncs_apart(point, outcome).into_iter().for_each(|finding| found(true, finding));
+    let is_compressed = point.write_share() > 0.0 && (compressible > 0.0 || repeats);
     let pauses = measured.seen.pauses;
-    let more =
-        [outcome.shortfall.map(rate_not_kept), pauses.stall(outcome), pauses.finding(outcome)];
-    more.into_iter().flatten().for_each(|finding| found(true, finding));
-    busy_generator(measured).into_iter().for_each(|finding| found(true, finding));
-    findings
+    let all = [
+        (failed > 0).then(|| {
+            Finding::invalid(Code::IoErrors)
+                .value("failed", failed as f64)
+                .label("errors", errors(&outcome.directions))
+        }),
+        outcome.failure.as_ref().map(failure),
+        (outcome.abandoned > 0).then(|| {
+            Finding::invalid(Code::Hung)
+                .value("abandoned", outcome.abandoned as f64)
+                .value("waited_ns", outcome.longest_gap.0 as f64)
+        }),
+        is_saturated.then(|| {
+            Finding::invalid(Code::Saturated)
+                .value("backlog_max", outcome.backlog_max as f64)
+                .value("limit", f64::from(point.queue_depth))
+        }),
+        short_transfers(outcome),
+        outcome.interrupted.then(|| Finding::invalid(Code::Interrupted)),
+        not_direct(point, prepared, measured),
+        (!point.direct).then(|| Finding::remark(Code::Buffered)),
+        is_compressed.then(|| compressible_payload(compressible)),
+        (outcome.series.lost > 0).then(|| {
+            let lost = outcome.series.lost as f64;
+            Finding::remark(Code::SeriesTruncated).value("lost_intervals", lost)
+        }),
+        measured.changed.as_ref().map(device_changed),
+        syncs_apart(point, outcome),
+        outcome.shortfall.map(rate_not_kept),
+        pauses.stall(outcome),
+        pauses.finding(outcome),
+        busy_generator(measured),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// True if the backlog comes from random arrivals alone: less than half of the queue depth was used
