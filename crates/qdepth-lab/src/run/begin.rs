@@ -148,7 +148,7 @@ fn start_new(
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
-    let mut run = record(&id, &plan, &prepared, &ceilings, lab);
+    let mut run = record(&id, &plan, &prepared, &ceilings, lab)?;
     run.environment.extend(command(lab.request, plan.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
     run.environment.extend(certified(&logbook, &run)?);

@@ -14,15 +14,15 @@ use qdepth_logbook::{EventFile, Logbook};
 use qdepth_measure::{Finding, Nanos, percentile_name};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{
-    FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry, shown_step,
+    ComparisonRecord, FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry,
+    shown_step,
 };
-use qdepth_workload::{Compared, Comparison, Plan, Point};
+use qdepth_workload::{Plan, Point};
 
 use crate::Lab;
 use crate::events::observer::{Observer, RecordedIo};
 use crate::events::rate_so_far::RateSoFar;
 use crate::failure::Usage;
-use crate::run::record;
 
 /// Measured time of a point that one event covers.
 const SECOND: Nanos = Nanos::from_secs(1);
@@ -125,7 +125,7 @@ pub(crate) struct Events<'a> {
     /// Measured but unreported interval of each point of the group.
     unreported: BTreeMap<u32, Interval>,
     rates: BTreeMap<u32, RateSoFar>,
-    compared: Option<Comparison>,
+    compared: Option<ComparisonRecord>,
 }
 
 impl<'a> Events<'a> {
@@ -137,7 +137,7 @@ impl<'a> Events<'a> {
         done: usize,
     ) -> Self {
         let (unreported, rates) = Default::default();
-        let events = Self { observer, unreported, rates, compared: plan.comparison.clone() };
+        let events = Self { observer, unreported, rates, compared: run.comparison.clone() };
         let event = event::RunStarted {
             schema_version: EVENTS_VERSION,
             run: run.id.clone(),
@@ -288,13 +288,13 @@ impl<'a> Events<'a> {
 /// The variant that a point belongs to; `None` without a comparison, or if the target identifies
 /// it.
 fn variant(
-    compared: Option<&Comparison>,
+    compared: Option<&ComparisonRecord>,
     group: &[Point],
     point: &Point,
 ) -> Option<event::PointVariant> {
     let (compared, own) = compared.zip(point.variant)?;
     let variant = compared.variants.get(own as usize)?;
-    if matches!(compared.of, Compared::Drives | Compared::Targets) && variant.name.is_empty() {
+    if matches!(&*compared.of, "drives" | "targets") && variant.name.is_empty() {
         return None;
     }
     let alike = |other: &&Point| {
@@ -303,7 +303,7 @@ fn variant(
     };
     let before = group.iter().filter(alike).take_while(|earlier| earlier.index != point.index);
     Some(event::PointVariant {
-        of: record::compared(compared.of).to_owned(),
+        of: compared.of.clone(),
         name: variant.name.clone(),
         part: before.count() as u32 + 1,
         parts: variant.parts,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_files::shell_word;
 use qdepth_host::environment;
@@ -10,10 +11,9 @@ use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
 use qdepth_media::TargetExpression;
 use qdepth_record::{
-    ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
-    VariantRecord, source,
+    ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord, source,
 };
-use qdepth_workload::{Compared, Comparison, Plan, Role};
+use qdepth_workload::{Comparison, Plan};
 
 use crate::Lab;
 use crate::execute::cpu_placement;
@@ -47,7 +47,7 @@ pub(crate) fn record(
     prepared: &[Prepared],
     ceilings: &BTreeMap<u32, f64>,
     lab: Lab<'_>,
-) -> RunRecord {
+) -> Result<RunRecord> {
     let (system, engine) = (lab.system, lab.request.engine);
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
@@ -69,7 +69,7 @@ pub(crate) fn record(
             PreparedStorage::Emulated(emulation) => emulated_facts(&emulation.medium),
         },
     };
-    RunRecord {
+    Ok(RunRecord {
         id: id.to_owned(),
         started_at: Timestamp::now().to_string(),
         ended_at: None,
@@ -83,7 +83,7 @@ pub(crate) fn record(
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
         engine_choice: engine.name().to_owned(),
-        comparison: plan.comparison.as_ref().map(comparison),
+        comparison: plan.comparison.as_ref().map(comparison).transpose()?,
         environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
         expected: Vec::new(),
@@ -91,42 +91,12 @@ pub(crate) fn record(
             .into_iter()
             .chain(cpu_placement::far_drives(lab, plan, prepared))
             .collect(),
-    }
+    })
 }
 
-pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
-    let variant = |variant: &qdepth_workload::Variant| VariantRecord {
-        name: variant.name.clone(),
-        role: match variant.role {
-            Role::Single => "single",
-            Role::Together => "together",
-            Role::Array => "array",
-            Role::Variant => "variant",
-        }
-        .to_owned(),
-        target: variant.target,
-        parts: variant.parts,
-        times: variant.times,
-    };
-    ComparisonRecord {
-        of: compared(comparison.of).to_owned(),
-        variants: comparison.variants.iter().map(variant).collect(),
-        base: comparison.base,
-        base_above: comparison.base_above,
-        shaded: comparison.shaded,
-        latency_profiles: comparison.latency_profiles.clone(),
-        published: comparison.published.clone(),
-    }
-}
-
-/// Kind of a comparison, as stored.
-pub(crate) fn compared(compared: Compared) -> &'static str {
-    match compared {
-        Compared::Drives => "drives",
-        Compared::Targets => "targets",
-        Compared::Processes => "processes",
-        Compared::Areas => "areas",
-    }
+/// A comparison as stored: it has the same fields and names, except for the preparations.
+pub(crate) fn comparison(comparison: &Comparison) -> Result<ComparisonRecord> {
+    Ok(serde_json::from_value(serde_json::to_value(comparison)?)?)
 }
 
 /// Facts about the machine, and the cost of the generator unless all targets are emulated.

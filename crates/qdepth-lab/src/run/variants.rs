@@ -95,7 +95,7 @@ fn together(
     run.plan_name.clone_from(&plan.name);
     (run.plan_hash, run.plan_text) = (plan.hash(), plan.text());
     run.points_planned = plan.points.len() as u32;
-    run.comparison = plan.comparison.as_ref().map(comparison);
+    run.comparison = plan.comparison.as_ref().map(comparison).transpose()?;
     Ok((plan, run, points))
 }
 
