@@ -27,18 +27,19 @@ pub fn measure<T: Target>(
     stop: &AtomicBool,
     seen: &mut impl FnMut(&Interval),
 ) -> Outcome {
-    let start = target.now();
-    measure_shard(target, &Shard::whole(point), start, stop, seen)
+    measure_shard(target, &Shard::whole(point), Instant::default(), stop, seen)
 }
 
-/// Measures one worker's share of a point, from `start`, which all workers of the point share.
+/// Measures one worker's share of a point, from `start`, which all workers of the point share, or
+/// from now if that is later.
 pub fn measure_shard<T: Target>(
     target: &mut T,
     shard: &Shard<'_>,
     start: Instant,
     stop: &AtomicBool,
-    seen: &mut impl FnMut(&Interval),
+    seen: &mut (impl FnMut(&Interval) + ?Sized),
 ) -> Outcome {
+    let start = start.max(target.now());
     if shard.point.durability.syncs() {
         return measure_any(target, shard, start, stop, &mut |interval| seen(interval));
     }
@@ -56,6 +57,7 @@ pub fn measure_any(
     stop: &AtomicBool,
     seen: &mut dyn FnMut(&Interval),
 ) -> Outcome {
+    let start = start.max(target.now());
     if !shard.point.durability.syncs() {
         return choose(shard, start, DynamicLoad { target, shard, start, stop, seen });
     }

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::AtomicBool;
 
-use qdepth_engine::{Interval, Outcome, Shard, Slot, Target};
+use qdepth_engine::{Interval, Outcome, Shard, Slot, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 use qdepth_workload::{Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill};
 use thiserror::Error;
@@ -16,7 +16,6 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::discard::Discard;
 use crate::inline::{Inline, Transfers};
-use crate::looped;
 use crate::operations::Operations;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::ring_queue::CompletionMode;
@@ -378,9 +377,9 @@ impl KernelTarget {
         Clock::get().check()
     }
 
-    /// [`qdepth_engine::measure_shard`], from `start` or from now, whichever is later. The engine
-    /// is a type parameter of the loop, so that no virtual call separates the loop from its system
-    /// calls. The loops are compiled in this crate, once, and not in every crate that measures.
+    /// [`qdepth_engine::measure_shard`]. The engine is a type parameter of the loop, so that no
+    /// virtual call separates the loop from its system calls. The loops are compiled in this crate,
+    /// once, and not in every crate that measures.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,
@@ -389,13 +388,13 @@ impl KernelTarget {
         seen: &mut dyn FnMut(&Interval),
     ) -> Outcome {
         match &mut *self.queue {
-            Queue::Uring(engine) => looped::run(&mut **engine, shard, start, stop, seen),
-            Queue::Trimming(engine) => looped::run_any(&mut **engine, shard, start, stop, seen),
-            Queue::Aio(engine) => looped::run(engine, shard, start, stop, seen),
-            Queue::Threads(engine) => looped::run_any(engine, shard, start, stop, seen),
-            Queue::Inline(engine) => looped::run(engine, shard, start, stop, seen),
-            Queue::Operations(engine) => looped::run_any(engine, shard, start, stop, seen),
-            Queue::Passthrough(engine) => looped::run(&mut **engine, shard, start, stop, seen),
+            Queue::Uring(engine) => measure_shard(&mut **engine, shard, start, stop, seen),
+            Queue::Trimming(engine) => measure_any(&mut **engine, shard, start, stop, seen),
+            Queue::Aio(engine) => measure_shard(engine, shard, start, stop, seen),
+            Queue::Threads(engine) => measure_any(engine, shard, start, stop, seen),
+            Queue::Inline(engine) => measure_shard(engine, shard, start, stop, seen),
+            Queue::Operations(engine) => measure_any(engine, shard, start, stop, seen),
+            Queue::Passthrough(engine) => measure_shard(&mut **engine, shard, start, stop, seen),
         }
     }
 

@@ -17,7 +17,6 @@ mod gate;
 mod inline;
 mod kernel_target;
 mod loop_device;
-mod looped;
 mod memory;
 mod mpi;
 mod null;
@@ -45,7 +44,6 @@ pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,
 };
 pub use loop_device::LoopBacking;
-pub use looped::run_any;
 pub use memory::{Memory, explain_aborts, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};

@@ -21,13 +21,13 @@ use crate::ranks::{Loss, Lost};
 use anyhow::{Context, Result, anyhow, bail};
 use qdepth_engine::{
     Ended, Fault, Interval, Outcome, RECORDED_MAX, RecordedIo, Shard, StopGroup, Target, join,
-    measure_recorded,
+    measure_any, measure_recorded,
 };
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
     EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Pulse, Repeating, Verifying, pin,
-    run_any, take_priority, waited_for_cpu,
+    take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Finding, Instant, Nanos, label};
 use qdepth_workload::{Contents, Point};
@@ -480,7 +480,7 @@ fn work(
     let start = common.start.get().copied().unwrap_or_default();
     let mut ios = Vec::new();
     let mut run = |target: &mut dyn Target| match common.records {
-        None => run_any(target, shard, start, common.stop, see),
+        None => measure_any(target, shard, start, common.stop, see),
         Some(most) => {
             let outcome;
             (outcome, ios) = recorded(target, shard, most, start, common.stop, see);
@@ -512,7 +512,7 @@ fn work(
     Ok((outcome, used, ios))
 }
 
-/// Measures like [`run_any`], and records each I/O.
+/// Measures like [`measure_any`], and records each I/O.
 fn recorded(
     target: &mut dyn Target,
     shard: &Shard<'_>,
