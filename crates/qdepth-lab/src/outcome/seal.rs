@@ -1,7 +1,7 @@
 //! Conversion of an outcome to the stored record. It names every field, so that a change inside the
 //! engine never silently changes the stored form.
 
-use qdepth_engine::{DirectionOutcome, Ended};
+use qdepth_engine::DirectionOutcome;
 use qdepth_record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
 use qdepth_workload::{Durability, Point};
 
@@ -35,7 +35,8 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         delay_ns: Some(point.delay_ns).filter(|delay| *delay > 0),
         warm_up_ns: point.warm_up_ns,
         duration_ns: outcome.duration.0,
-        ended_by: ended_by(outcome.ended),
+        // Both list the same reasons in the same order.
+        ended_by: EndedBy::ALL[outcome.ended as usize],
         tolerance: point.stop.until.map(|until| until.share),
         interim_checks: outcome.interim_checks,
         reads,
@@ -73,18 +74,6 @@ fn durability(durability: Durability) -> Option<&'static str> {
     }
 }
 
-fn ended_by(ended: Ended) -> EndedBy {
-    match ended {
-        Ended::Duration => EndedBy::Duration,
-        Ended::Precision => EndedBy::Precision,
-        Ended::Steady => EndedBy::Steady,
-        Ended::Bytes => EndedBy::Bytes,
-        Ended::Rate => EndedBy::Rate,
-        Ended::Interrupted => EndedBy::Interrupted,
-        Ended::Failure => EndedBy::Failure,
-    }
-}
-
 fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
     DirectionRecord {
         completed: outcome.completed,
@@ -116,4 +105,29 @@ fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
         }
     };
     series.intervals().iter().enumerate().map(record).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_engine::Ended;
+    use qdepth_record::EndedBy;
+
+    #[test]
+    fn reasons_of_loop_and_record_agree() {
+        let all = [
+            Ended::Duration,
+            Ended::Precision,
+            Ended::Steady,
+            Ended::Bytes,
+            Ended::Rate,
+            Ended::Interrupted,
+            Ended::Failure,
+        ];
+        for (index, ended) in all.into_iter().enumerate() {
+            assert_eq!(ended as usize, index);
+            let stored = EndedBy::ALL[index];
+            assert_eq!(format!("{ended:?}"), format!("{stored:?}"));
+        }
+        assert_eq!(all.len(), EndedBy::ALL.len());
+    }
 }
