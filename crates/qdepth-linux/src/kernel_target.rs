@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::{Interval, Outcome, Shard, Slot, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 use qdepth_workload::{Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::aio::Aio;
@@ -96,8 +97,9 @@ impl Engine {
     }
 }
 
-/// Choice of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Choice of an engine, serialised by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "&str", try_from = "String")]
 pub enum EngineChoice {
     /// The best engine that works.
     Auto,
@@ -127,6 +129,21 @@ impl EngineChoice {
             Self::Auto if probe().is_ok() => Engine::IoUring,
             Self::Auto => Engine::LinuxAio,
         }
+    }
+}
+
+impl From<EngineChoice> for &str {
+    fn from(choice: EngineChoice) -> Self {
+        choice.name()
+    }
+}
+
+impl TryFrom<String> for EngineChoice {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let unknown = || format!("this version does not support the engine `{name}`");
+        Self::from_name(&name).ok_or_else(unknown)
     }
 }
 

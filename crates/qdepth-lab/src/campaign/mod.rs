@@ -41,32 +41,9 @@ pub struct CampaignRequest {
     /// Columns that each block measures once, in random order.
     pub columns: Vec<CampaignColumn>,
     /// Kernel interface that issues the I/Os.
-    #[serde(with = "engine")]
     pub engine: EngineChoice,
     /// Emulated device whose results are shown next to each point.
     pub expect: Option<String>,
-}
-
-/// Serialises an engine by its name, as the logbook does.
-mod engine {
-    use qdepth_linux::EngineChoice;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(crate) fn serialize<S: Serializer>(
-        engine: &EngineChoice,
-        output: S,
-    ) -> Result<S::Ok, S::Error> {
-        output.serialize_str(engine.name())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        input: D,
-    ) -> Result<EngineChoice, D::Error> {
-        let name = String::deserialize(input)?;
-        let unknown =
-            || D::Error::custom(format!("this version does not support the engine `{name}`"));
-        EngineChoice::from_name(&name).ok_or_else(unknown)
-    }
 }
 
 /// A column of a campaign, measured once per block.
