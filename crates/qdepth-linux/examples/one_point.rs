@@ -64,15 +64,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;
     let point = &plan.points[0];
     let options = OpenOptions {
-        slots: point.in_flight_max(),
-        size_max: size,
-        payload: point.payload,
-        seed: point.seed,
-        engine: EngineChoice::Only(engine),
-        trims: false,
-        data_sync: false,
-        operation: qdepth_workload::Operation::Transfer,
         namespace: Some(Namespace { id: 1, block_bytes: 512 }),
+        ..OpenOptions::from_point(point, EngineChoice::Only(engine))
     };
     let mut target = KernelTarget::open(file.into(), &options)?;
     let outcome = target.measure(point);

@@ -170,6 +170,23 @@ pub struct OpenOptions {
     pub namespace: Option<Namespace>,
 }
 
+impl OpenOptions {
+    /// Options for all streams of a point.
+    pub fn from_point(point: &Point, engine: EngineChoice) -> Self {
+        Self {
+            slots: point.in_flight_max(),
+            size_max: point.buffer_bytes(),
+            payload: point.payload,
+            seed: point.seed,
+            engine,
+            trims: point.trims(),
+            data_sync: point.fsync.data_only,
+            operation: point.operation,
+            namespace: None,
+        }
+    }
+}
+
 /// Error on opening a target.
 #[derive(Debug, Error)]
 pub enum OpenError {

@@ -157,17 +157,7 @@ fn measure_reads(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<O
         alignment_bytes: u64::from(ZEROS),
         ..null.clone()
     };
-    let options = OpenOptions {
-        slots: reads.in_flight_max(),
-        size_max: ZEROS,
-        payload: reads.payload,
-        seed: reads.seed,
-        engine: EngineChoice::Only(engine),
-        trims: false,
-        data_sync: false,
-        operation: Operation::Transfer,
-        namespace: None,
-    };
+    let options = OpenOptions::from_point(&reads, EngineChoice::Only(engine));
     let file = zero.try_clone_to_owned().ok()?;
     Some(KernelTarget::open(file, &options).ok()?.measure(&reads))
 }

@@ -543,17 +543,8 @@ fn open(
     let point = shard.point;
     let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
     let seed = point.seed ^ u64::from(shard.streams.start);
-    let options = OpenOptions {
-        slots: shard.slots(),
-        size_max: point.buffer_bytes(),
-        payload: point.payload,
-        seed,
-        engine,
-        trims: point.trims(),
-        data_sync: point.fsync.data_only,
-        operation: point.operation,
-        namespace,
-    };
+    let slots = shard.slots();
+    let options = OpenOptions { slots, seed, namespace, ..OpenOptions::from_point(point, engine) };
     let Some(priorities) = &point.priorities else {
         return Ok(KernelTarget::open(file, &options)?);
     };

@@ -145,17 +145,7 @@ fn load(queue_depth: u32, pair: u32, each: Nanos) -> Result<Point> {
 
 /// Mean latency from submission to completion by qdepth's loop, ns.
 fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
-    let options = OpenOptions {
-        slots: load.in_flight_max(),
-        size_max: READ,
-        payload: load.payload,
-        seed: load.seed,
-        engine: EngineChoice::Only(engine),
-        trims: false,
-        data_sync: false,
-        operation: Operation::Transfer,
-        namespace: None,
-    };
+    let options = OpenOptions::from_point(load, EngineChoice::Only(engine));
     let descriptor: OwnedFd = file.as_fd().try_clone_to_owned()?;
     let outcome = KernelTarget::open(descriptor, &options)?.measure(load);
     if outcome.failure.is_some() || outcome.failed() > 0 {
