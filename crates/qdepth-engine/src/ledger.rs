@@ -16,7 +16,7 @@ const INTERVALS_MAX: u64 = 36_000;
 const INTERVAL_BYTES: u64 = 6 << 10;
 /// Upper limit of the memory for the histograms of a series.
 const ARENA_MAX: u64 = 128 << 20;
-/// Lengths from which a gap without a completion is counted.
+/// Lengths above which a gap without a completion is counted.
 const GAPS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
 
 /// Sum of the response times in the window so far, ns.

@@ -3,7 +3,7 @@
 use qdepth_linux::Pause;
 use qdepth_measure::{Instant, Nanos};
 
-/// Lengths from which pauses are counted, the same as for gaps between completions.
+/// Lengths above which pauses are counted, the same as for gaps between completions.
 const LENGTHS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
 
 /// Pauses of the load generator in the window of a point.
@@ -25,7 +25,7 @@ impl GeneratorPauses {
             let length = pause.to.min(to).since(pause.from.max(from));
             pauses.longest = pauses.longest.max(length);
             for (count, limit) in pauses.over.iter_mut().zip(LENGTHS) {
-                *count += u64::from(length >= limit);
+                *count += u64::from(length > limit);
             }
         }
         pauses

@@ -148,6 +148,15 @@ mod tests {
         assert!(!shorter.values.contains_key("longest_ns"), "which was longer is not known");
     }
 
+    /// The loop does not count a gap of exactly a limit, so such a pause must not be subtracted.
+    #[test]
+    fn pause_of_exactly_the_limit_hides_no_stall() {
+        let pauses = pauses(&[(3000, 3100)], 0.0);
+        assert_eq!(pauses.over, [0; 3]);
+        let stall = pauses.stall(&outcome(150, [1, 0, 0])).expect("the storage's");
+        assert_eq!(stall.values.get("over_100ms"), Some(&1.0));
+    }
+
     #[test]
     fn late_beat_with_active_workers_is_ignored() {
         let pauses = pauses(&[(3000, 3300)], 0.0);
