@@ -86,12 +86,11 @@ fn near(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
 }
 
 /// The group with the most workers, and their CPUs.
-struct Largest<'a> {
-    group: &'a [Point],
-    cpus: Vec<Vec<u32>>,
-}
-
-fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<Largest<'a>> {
+fn largest<'a>(
+    lab: Lab<'_>,
+    plan: &'a Plan,
+    prepared: &[Prepared],
+) -> Option<(&'a [Point], Vec<Vec<u32>>)> {
     let workers = |group: &&[Point]| group.iter().map(|point| point.workers).sum::<u32>();
     let group = plan.groups().max_by_key(workers)?;
     let real = |point: &Point| prepared[point.target as usize].real();
@@ -99,15 +98,13 @@ fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<La
         return None;
     }
     let devices = group.iter().map(|point| real(point).and_then(Real::device)).collect::<Vec<_>>();
-    Some(Largest {
-        group,
-        cpus: worker_cpus(lab.system, &devices, workers(&group), CpuPlacement::from_lab(lab)),
-    })
+    let placement = CpuPlacement::from_lab(lab);
+    Some((group, worker_cpus(lab.system, &devices, workers(&group), placement)))
 }
 
 /// Facts about the placement of the plan's workers.
 pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
-    let Some(Largest { cpus, .. }) = largest(lab, plan, prepared) else { return Vec::new() };
+    let Some((_, cpus)) = largest(lab, plan, prepared) else { return Vec::new() };
     let mut kept = cpus.concat();
     kept.sort_unstable();
     kept.dedup();
@@ -131,7 +128,7 @@ pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Obs
 /// Findings about drives on another NUMA node than the workers that load them. A worker that is
 /// kept on CPUs counts if one of them is far away, any other only if all of its CPUs are.
 pub(crate) fn far_drives(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
-    let Some(Largest { group, cpus }) = largest(lab, plan, prepared) else { return Vec::new() };
+    let Some((group, cpus)) = largest(lab, plan, prepared) else { return Vec::new() };
     let (mut findings, mut cpus) = (Vec::<Finding>::new(), cpus.into_iter());
     for point in group {
         let kept: Vec<u32> = cpus.by_ref().take(point.workers as usize).flatten().collect();

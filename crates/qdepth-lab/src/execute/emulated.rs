@@ -10,6 +10,7 @@ use qdepth_media::TargetExpression;
 use qdepth_workload::Point;
 
 use crate::execute::virtual_time;
+use crate::monitor::watch::bug;
 use crate::target::prepare::{Prepared, emulation};
 
 /// Virtual time before the window, many times the time that fills the write buffer of a drive.
@@ -54,9 +55,7 @@ pub fn on_all_processors<T: Sync, R: Send>(
     });
     let mut done = Vec::new();
     for part in parts {
-        done.extend(
-            part.map_err(|_| anyhow::anyhow!("a worker ended because of an internal error"))?,
-        );
+        done.extend(part.map_err(|_| bug())?);
     }
     Ok(done)
 }

@@ -327,16 +327,12 @@ fn clear_all(
             },
         }
     }
-    match missing {
-        Some(refusal) => Err(refusal.into()),
-        None => Ok(cleared),
-    }
+    missing.map_or(Ok(cleared), |refusal| Err(refusal.into()))
 }
 
 /// Checks that all targets are real or all are emulated.
 pub(crate) fn of_one_kind(found: &[ResolvedTarget]) -> Result<()> {
-    let emulated =
-        found.iter().filter(|target| matches!(target, ResolvedTarget::Emulated(_))).count();
+    let emulated = found.iter().filter(|target| target.real().is_none()).count();
     if emulated > 0 && emulated < found.len() {
         bail!(Usage(
             "a run is either EMULATED or measured: use separate runs for emulated devices and real \
@@ -460,10 +456,9 @@ fn make_ready(
     let expression = inspected.expression.clone();
     let mut real =
         Real { inspected, health: RefCell::default(), unwritten: Cell::new(None), storage_claim };
-    real.unwritten =
-        Cell::new(real.claim().and_then(|claim| {
-            unwritten_share(&claim.file, claim.usable.offset, claim.usable.length)
-        }));
+    let unwritten =
+        |claim: &Claim| unwritten_share(&claim.file, claim.usable.offset, claim.usable.length);
+    real.unwritten = Cell::new(real.claim().and_then(unwritten));
     let shape = shape(&real);
     Ok(Prepared { expression, shape, storage: PreparedStorage::Real(real) })
 }
