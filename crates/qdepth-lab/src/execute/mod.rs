@@ -24,7 +24,6 @@ use qdepth_engine::{
     measure_any, measure_recorded,
 };
 use qdepth_host::environment::with_all_below;
-use qdepth_host::system::System;
 use qdepth_linux::{
     EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Pulse, Repeating, Verifying, pin,
     take_priority, waited_for_cpu,
@@ -32,6 +31,7 @@ use qdepth_linux::{
 use qdepth_measure::{Finding, Instant, Nanos, label};
 use qdepth_workload::{Contents, Point};
 
+use crate::Lab;
 use crate::events::observer::Observer;
 use crate::execute::cpu_placement::worker_cpus;
 use crate::execute::measure_options::MeasureOptions;
@@ -63,7 +63,6 @@ struct Common<'a> {
     stamp: u64,
     written: &'a Written,
     stop: &'a AtomicBool,
-    /// True if each I/O is recorded.
     /// Number of I/Os that each worker records, if any.
     records: Option<usize>,
     ready: Gate,
@@ -94,31 +93,27 @@ impl Common<'_> {
 
 /// Measures the points of a group at the same time. `seen` receives the progress.
 pub(crate) fn execute(
-    system: &System,
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
-    stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
     let target = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &target(point).storage) {
         Some(PreparedStorage::Emulated(_)) => {
-            let MeasureOptions { all_ranks, observer, .. } = options;
-            virtual_time::measure(targets, group, all_ranks, Some(observer), stop, seen)
+            let Lab { all_ranks, observer, signals, .. } = options.lab;
+            virtual_time::measure(targets, group, all_ranks, Some(observer), signals.stop(), seen)
         }
-        Some(PreparedStorage::Real(_)) => real(system, targets, group, options, stop, seen),
+        Some(PreparedStorage::Real(_)) => real(targets, group, options, seen),
         None => Ok(Vec::new()),
     }
 }
 
 /// Measures the points whose targets exist. Points with a missing target fail.
 fn real(
-    system: &System,
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
-    stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
@@ -127,7 +122,7 @@ fn real(
             .real()
             .context("an emulated device among real storage (internal error)")?;
         let _limit = left_behind::unless_it_answers();
-        match Identity::check(system, real) {
+        match Identity::check(options.lab.system, real) {
             Identity::Same => there.push(index),
             Identity::Gone(why) => gone.push((index, Measured::nothing(point, why))),
             // During a run this is a failure and not a refusal: earlier points may have written.
@@ -141,7 +136,7 @@ fn real(
     };
     let measured = match points.as_slice() {
         [] => Vec::new(),
-        points => measure_storage(system, targets, points, options, stop, &mut see)?,
+        points => measure_storage(targets, points, options, &mut see)?,
     };
     let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
     all.sort_by_key(|(index, _)| *index);
@@ -149,21 +144,20 @@ fn real(
 }
 
 fn measure_storage(
-    system: &System,
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
-    stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
-    let mut storage = Vec::new();
+    let Lab { system, all_ranks, signals, .. } = options.lab;
+    let (stop, mut storage) = (signals.stop(), Vec::new());
     for point in group {
         let real = targets[point.target as usize]
             .real()
             .context("an emulated device among real storage (internal error)")?;
-        storage.push(Storage::ready(system, real, point, options)?);
+        storage.push(Storage::ready(real, point, options)?);
     }
-    if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.is_leader()) {
+    if let Some(all_ranks) = all_ranks.filter(|all_ranks| all_ranks.is_leader()) {
         all_ranks.begin(group[0].group);
     }
     let before: Vec<Monitors> =
@@ -171,13 +165,13 @@ fn measure_storage(
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
     let cpus = worker_cpus(system, &devices, workers, options.placement);
-    let below = ask_below(system, &storage, options.all_ranks, stop);
+    let below = ask_below(&storage, options.lab);
     let sampler = Sampler::start(system, &below);
     let mut see = |event: ProgressEvent<'_>| {
         seen(event);
         sampler.news().iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     };
-    let mut all = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
+    let mut all = in_real_time(group, &storage, options, &cpus, &mut see)?;
     let samples = sampler.stop();
     MachineSample::last_of(&samples).iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     let counted: Vec<(u64, u64)> = all.iter().map(|measured| all_of(&measured.outcome)).collect();
@@ -197,12 +191,12 @@ fn measure_storage(
         if group[..index].iter().all(|earlier| earlier.target != group[index].target) {
             let health = &mut *real.health.borrow_mut();
             monitored.troubles =
-                AllRanks::alive_during(options.all_ranks, stop, || health.ask_again(system));
+                AllRanks::alive_during(all_ranks, stop, || health.ask_again(system));
         }
         measured.seen = Seen { pauses: measured.seen.pauses, ..monitored };
         measured.note(unanswering.unwrap_or_else(|| Identity::check(system, real)));
     }
-    if let Some(all_ranks) = options.all_ranks {
+    if let Some(all_ranks) = all_ranks {
         share_findings(all_ranks, targets, group, &mut all, stop)?;
     }
     Ok(all)
@@ -260,16 +254,12 @@ fn share_findings(
 
 /// The devices below each target, down to the drives. Also reads the health of the drives for the
 /// first time.
-fn ask_below(
-    system: &System,
-    storage: &[Storage<'_>],
-    all_ranks: Option<&AllRanks>,
-    stop: &AtomicBool,
-) -> Vec<Vec<String>> {
+fn ask_below(storage: &[Storage<'_>], lab: Lab<'_>) -> Vec<Vec<String>> {
+    let Lab { system, all_ranks, signals, .. } = lab;
     let ask = |storage: &Storage<'_>| {
         let below = with_all_below(system, storage.real.inspected.devices());
         let health = &mut *storage.real.health.borrow_mut();
-        AllRanks::alive_during(all_ranks, stop, || health.ask_first(system, &below));
+        AllRanks::alive_during(all_ranks, signals.stop(), || health.ask_first(system, &below));
         below
     };
     storage.iter().map(ask).collect()
@@ -294,19 +284,19 @@ fn in_real_time(
     storage: &[Storage<'_>],
     options: MeasureOptions<'_>,
     cpus: &[Vec<u32>],
-    stop: &AtomicBool,
     seen: &mut dyn FnMut(ProgressEvent<'_>),
 ) -> Result<Vec<Measured>> {
+    let MeasureOptions { lab, engine, stamp, written, .. } = options;
+    let (all_ranks, stop) = (lab.all_ranks, lab.signals.stop());
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let shards: Vec<Vec<(usize, Shard<'_>)>> =
-        own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
+        own.iter().zip(group).map(|(own, point)| shares(own, point, all_ranks)).collect();
     // All workers, and this thread, which gives the start.
     let ready = Gate::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
     let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
-    let MeasureOptions { engine, stamp, written, .. } = options;
     let workers = shards.iter().map(Vec::len).sum::<usize>();
-    let records = options.observer.wants_ios().then(|| RECORDED_MAX / workers.max(1));
+    let records = lab.observer.wants_ios().then(|| RECORDED_MAX / workers.max(1));
     let start = OnceLock::new();
     let common = Common { engine, stamp, written, stop, records, ready, start };
     let pulse = Pulse::start();
@@ -339,19 +329,16 @@ fn in_real_time(
         }
         // Only the workers still hold senders.
         drop(show);
-        common.begin(options.all_ranks, options.observer);
+        common.begin(all_ranks, lab.observer);
         // From here on only the target is waited for. Other ranks are waited for before and after.
         let limit = left_behind::unless_workers_end(group);
-        watch(&shown, seen, &|| {
-            options.all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop))
-        });
+        watch(&shown, seen, &|| all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop)));
         let (mut results, used, waited) = joined(running, &mut |index, ios| {
-            options.observer.ios(&group[index], ios);
+            lab.observer.ios(&group[index], ios);
         })?;
         drop(limit);
         let still = pulse.stop();
-        let lost =
-            options.all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;
+        let lost = all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;
         let start = common.start.get().copied().unwrap_or_default();
         let mut all = Vec::new();
         for (index, (outcomes, waited)) in results.into_iter().zip(waited).enumerate() {
@@ -482,8 +469,12 @@ fn work(
     let mut run = |target: &mut dyn Target| match common.records {
         None => measure_any(target, shard, start, common.stop, see),
         Some(most) => {
+            let shards = std::slice::from_ref(shard);
+            let mut see = |_, interval: &Interval| see(interval);
+            let mut all =
+                measure_recorded(target, shards, most, start, common.stop, &mut see).into_iter();
             let outcome;
-            (outcome, ios) = recorded(target, shard, most, start, common.stop, see);
+            (outcome, ios) = all.next().unwrap_or_default();
             outcome
         }
     };
@@ -510,21 +501,6 @@ fn work(
         waited: share_waited(began, before, qdepth_linux::now()),
     };
     Ok((outcome, used, ios))
-}
-
-/// Measures like [`measure_any`], and records each I/O.
-fn recorded(
-    target: &mut dyn Target,
-    shard: &Shard<'_>,
-    most: usize,
-    start: Instant,
-    stop: &AtomicBool,
-    see: &mut dyn FnMut(&Interval),
-) -> (Outcome, Vec<RecordedIo>) {
-    let shards = std::slice::from_ref(shard);
-    let mut see = |_, interval: &Interval| see(interval);
-    let measured = measure_recorded(target, shards, most, start, stop, &mut see);
-    measured.into_iter().next().unwrap_or_default()
 }
 
 /// Share of the time since `began` in which this thread was ready and had no CPU. `before` is its

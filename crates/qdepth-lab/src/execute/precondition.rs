@@ -40,22 +40,21 @@ pub(crate) fn precondition(
     }
     let unread = Written::default();
     let options = MeasureOptions {
+        lab: Lab { all_ranks: None, ..lab },
         engine,
         stamp: 0,
         written: &unread,
         placement: CpuPlacement::Anywhere,
-        all_ranks: None,
-        observer: lab.observer,
     };
     // All targets are real or all are emulated.
     let put = !done.facts.is_empty();
     for group in plan.precondition_groups() {
         if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
-            let Done { facts, findings } = rounds(lab, targets, group, options, asked, put)?;
+            let Done { facts, findings } = rounds(targets, group, options, asked, put)?;
             done.facts.extend(facts);
             done.findings.extend(findings);
         } else if !put {
-            done.facts.extend(written(lab, targets, group, options)?);
+            done.facts.extend(written(targets, group, options)?);
         }
     }
     Ok(done)
@@ -63,15 +62,15 @@ pub(crate) fn precondition(
 
 /// Writes the loads of one step on all targets at the same time.
 fn written(
-    lab: Lab<'_>,
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
 ) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(passes_step).unwrap_or_default();
-    let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, Some(bytes));
-    let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |event| {
+    let mut progress =
+        Progress::begin(options.lab.observer, Phase::Preconditioning, step, Some(bytes));
+    let measured = execute(targets, group, options, &mut |event| {
         progress.add(event.written());
     });
     drop(progress);

@@ -40,13 +40,12 @@ struct Opened {
 impl<'a> Storage<'a> {
     /// Creates or opens the files of a point, and sets direct I/O as requested.
     pub(crate) fn ready(
-        system: &System,
         real: &'a Real,
         point: &Point,
         options: MeasureOptions<'_>,
     ) -> Result<Self> {
         if matches!(options.engine, EngineChoice::Only(engine) if engine.sends_commands()) {
-            return Self::of_commands(system, real);
+            return Self::of_commands(options.lab.system, real);
         }
         let files = match (real.claim(), real.own_files()) {
             (Some(claim), _) => {
@@ -55,7 +54,7 @@ impl<'a> Storage<'a> {
                 let file = durable(file, point.durability)?;
                 vec![Opened { stream: 0, file, took: Nanos::ZERO }]
             }
-            (None, Some(files)) => own(&mut files.borrow_mut(), point, options.all_ranks)?,
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, options.lab.all_ranks)?,
             (None, None) => Vec::new(),
         };
         let mut direct = point.direct;

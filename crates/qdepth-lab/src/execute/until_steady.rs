@@ -9,7 +9,6 @@ use qdepth_record::figures::{Figures, ROUNDS};
 use qdepth_record::{Observation, PhaseStep, phase_step, source};
 use qdepth_workload::{Point, UntilSteady};
 
-use crate::Lab;
 use crate::events::observer::Progress;
 use crate::execute::execute;
 use crate::execute::measure_options::MeasureOptions;
@@ -55,27 +54,26 @@ fn whose(rule: SteadyRule) -> &'static str {
 /// maximum number of rounds. `put` is true if emulated devices were set to the steady state: then
 /// nothing has to be written before a verdict.
 pub(crate) fn rounds(
-    lab: Lab<'_>,
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
     asked: UntilSteady,
     put: bool,
 ) -> Result<Done> {
+    let observer = options.lab.observer;
     let step = group.first().map(|point| rounds_step(point, asked)).unwrap_or_default();
     let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
     let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
     let mut bytes = vec![0; group.len()];
-    let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, None);
+    let mut progress = Progress::begin(observer, Phase::Preconditioning, step, None);
     let is_done = |rounds: &SteadyRounds| rounds.is_settled() || rounds.is_over(asked.rounds);
     while !all.iter().all(is_done) {
         let number = all.first().map_or(0, SteadyRounds::count) as u32;
         let round: Vec<Point> = group.iter().map(|point| point.round(number)).collect();
         let round = bounded(targets, &round);
-        let measured =
-            execute(lab.system, targets, &round, options, lab.signals.stop(), &mut |event| {
-                progress.add(event.written());
-            })?;
+        let measured = execute(targets, &round, options, &mut |event| {
+            progress.add(event.written());
+        })?;
         for (index, (point, measured)) in round.iter().zip(&measured).enumerate() {
             let target = &targets[point.target as usize];
             let written = whole(measured).with_context(|| {
@@ -89,7 +87,7 @@ pub(crate) fn rounds(
             all[index].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
         }
         if all.iter().any(SteadyRounds::is_checked) {
-            all.iter().for_each(|rounds| lab.observer.message(progress_line(rounds, asked.rule)));
+            all.iter().for_each(|rounds| observer.message(progress_line(rounds, asked.rule)));
         }
     }
     drop(progress);

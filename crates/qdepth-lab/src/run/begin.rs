@@ -54,14 +54,8 @@ impl PreparedRun {
     /// id, so that it is the same after a resumption.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
         let (stamp, written) = (stamp(&self.plan, &self.run.id), &self.written);
-        MeasureOptions {
-            engine: self.engine,
-            stamp,
-            written,
-            placement: CpuPlacement::from_lab(lab),
-            all_ranks: lab.all_ranks,
-            observer: lab.observer,
-        }
+        let placement = CpuPlacement::from_lab(lab);
+        MeasureOptions { lab, engine: self.engine, stamp, written, placement }
     }
 }
 

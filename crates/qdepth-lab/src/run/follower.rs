@@ -232,17 +232,10 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     })?;
     let (placement, stamp) = (CpuPlacement::Anywhere, task.stamp);
     let written = Written::from_plan(&plan);
-    let options = MeasureOptions {
-        engine,
-        stamp,
-        written: &written,
-        placement,
-        all_ranks: Some(all_ranks),
-        observer: lab.observer,
-    };
+    let options = MeasureOptions { lab, engine, stamp, written: &written, placement };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(points) = plan.groups().find(|group| group[0].group == number) else { break };
-        let measured = execute(lab.system, &targets, points, options, stop, &mut |event| {
+        let measured = execute(&targets, points, options, &mut |event| {
             all_ranks.seen.borrow_mut().see(event);
         });
         if let Err(why) = measured {

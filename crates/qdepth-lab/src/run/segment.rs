@@ -108,17 +108,15 @@ pub(crate) fn measure_segment(
         events.group(points, *before);
     }
     events.segment(points, *before);
-    let options = ready.options(lab);
-    let stop = lab.signals.stop();
     let mut report = |batch: ProgressBatch| {
         for (index, slice) in batch.slices {
             events.interval(points[index].index, &slice.moved(offset));
         }
         batch.machines.into_iter().for_each(|machine| events.machine(machine));
     };
-    let mut together = ProgressMerger::new(options.all_ranks);
+    let mut together = ProgressMerger::new(lab.all_ranks);
     let mut seen = |event: ProgressEvent<'_>| report(together.see(event));
-    let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
+    let measured = execute(&ready.targets, points, ready.options(lab), &mut seen);
     report(together.rest());
     events.paused(points);
     let measured = measured?;
