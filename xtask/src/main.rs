@@ -49,9 +49,7 @@ fn task() -> Result<()> {
         ["dist", rest @ ..] => dist::dist(rest),
         ["vm"] => vm::vm()?.map_or(Ok(()), suite::Counts::close),
         ["bench", "engine", rest @ ..] => {
-            let rounds = rest.first().map_or(Ok(2), |word| word.parse())?;
-            bench::engine(rounds)?;
-            bench::file(rounds)
+            bench::engine(rest.first().map_or(Ok(2), |word| word.parse())?)
         }
         ["bench", "fio", rest @ ..] => {
             let pairs = rest.first().map_or(Ok(5), |word| word.parse())?;

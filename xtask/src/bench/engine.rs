@@ -3,18 +3,13 @@
 //! its benchmark program `t/io_uring` if `T_IO_URING` has its path. `FIO` may list several versions
 //! of fio by path, each with its own rows.
 
-use std::fs;
-
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::examples::{self, ONE_POINT};
-use super::programs::{
-    Figure, Load, fio, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file,
-    spread,
-};
+use super::programs::{Figure, fio_at, fio_is_there, fios, median, pinned, spread};
 use super::zram::Zram;
-use crate::command::{output, root};
+use crate::command::output;
 
 /// Core to which both programs are pinned.
 const CORE: &str = "1";
@@ -172,7 +167,7 @@ fn one_point(row: &Row) -> Result<Figure> {
     let program = examples::program(ONE_POINT);
     let queue_depth = row.queue_depth.to_string();
     let args = [row.target.as_str(), &queue_depth, SECONDS, row.engine];
-    let value: Value = serde_json::from_str(&pinned(Some(CORE), &program, &args, &[0])?)?;
+    let value: Value = serde_json::from_str(&pinned(CORE, &program, &args)?)?;
     let number = |key: &str| value[key].as_f64().context("a figure is missing");
     Ok(Figure {
         io_per_s: number("io_per_s")?,
@@ -191,7 +186,7 @@ fn run(row: &Row, program: &str, options: &str) -> Result<Figure> {
              --ramp_time=200ms --direct={direct} {options}",
             row.target, row.queue_depth
         ),
-        Some(CORE),
+        CORE,
     )
 }
 
@@ -214,7 +209,7 @@ fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
         row.queue_depth, row.target
     );
     let args: Vec<&str> = line.split(' ').collect();
-    let text = pinned(Some(CORE), program, &args, &[0])?;
+    let text = pinned(CORE, program, &args)?;
     let io_per_s = ceiling_rate(&text).with_context(|| format!("it printed no rate: {text}"))?;
     Ok(Figure { io_per_s, mean_ns: f64::NAN, user_ns: f64::NAN, system_ns: f64::NAN })
 }
@@ -233,38 +228,6 @@ fn ceiling_rate(text: &str) -> Option<f64> {
     };
     let rates: Vec<f64> = text.lines().filter_map(rate).collect();
     (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-}
-
-/// Compares the mean latency on a file of this disk: 8 KiB, 67 % reads, queue depth 1.
-///
-/// # Errors
-/// If fio is not available.
-pub fn file(rounds: usize) -> Result<()> {
-    ready()?;
-    let folder = root().join("target/bench-engine");
-    fs::create_dir_all(&folder)?;
-    let target = shared_file(&folder)?;
-    let load = Load {
-        target: &target,
-        area_bytes: 1 << 30,
-        size: "8KiB",
-        read_percent: 67,
-        queue_depth: 1,
-        seconds: 2,
-        core: None,
-    };
-    let mut ratios = Vec::new();
-    for _ in 0..rounds {
-        let ours = qdepth(&load, &folder)?;
-        ratios.push(ours.mean_ns / fio(&load)?.mean_ns);
-    }
-    fs::remove_dir_all(&folder)?;
-    let spread = spread(&ratios);
-    println!(
-        "file, 8 KiB, 67 % read, 1 outstanding: mean latency {:.3} × fio best {spread:.3?}",
-        median(ratios)
-    );
-    Ok(())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod programs;
 mod report;
 mod zram;
 
-pub use engine::{engine, file};
+pub use engine::engine;
 pub use instructions::{budget, inlined};
 pub use job_file::job_file;
 pub use report::report;
