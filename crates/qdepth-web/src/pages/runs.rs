@@ -29,7 +29,7 @@ struct RunsPage<'a> {
     since: String,
     until: String,
     choices: Vec<Choice>,
-    rows: Vec<Line>,
+    rows: Vec<Line<'a>>,
     newer: Option<String>,
     older: Option<String>,
 }
@@ -42,21 +42,13 @@ struct Choice {
     chosen: String,
 }
 
-struct Line {
-    id: String,
+struct Line<'a> {
+    run: &'a RunHeadline,
     short: String,
     address: String,
     started: String,
-    plan: String,
-    targets: String,
-    host: String,
-    state: String,
-    points: String,
+    state: &'static str,
     emulated: bool,
-    damaged: bool,
-    notes: Vec<String>,
-    /// Reason for the retraction, if the run was retracted.
-    retracted: Option<String>,
 }
 
 pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
@@ -74,7 +66,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> PageResult {
     let shown: Vec<&RunHeadline> =
         found.iter().copied().skip((number - 1) * SHOWN).take(SHOWN).collect();
     let shown = request.source.read_each(&shown)?;
-    let rows: Vec<Line> = shown.iter().map(|run| line(request, run)).collect();
+    let rows: Vec<Line<'_>> = shown.iter().map(|run| line(request, run)).collect();
     let to = |number: usize| query.with("page", number.to_string()).address("/");
     let notice = match (listing.exists, listing.runs.is_empty(), rows.is_empty()) {
         (false, ..) => words.no_logbook,
@@ -129,21 +121,14 @@ fn state_of(words: &WebWords, name: &str) -> &'static str {
     index.map_or("", |index| words.states[index])
 }
 
-fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {
+fn line<'a>(request: &PageRequest<'_>, run: &'a RunHeadline) -> Line<'a> {
     Line {
-        id: run.id.clone(),
+        run,
         short: run.id.chars().take(13).collect(),
         address: request.link(&format!("/runs/{}", run.id)),
         started: run.started_at.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect(),
-        plan: run.plan.clone(),
-        targets: run.targets.join(", "),
-        host: run.host.clone(),
-        state: state_of(request.words, run.state.as_str()).to_owned(),
-        points: format!("{}/{}", run.points_done, run.points_planned),
+        state: state_of(request.words, run.state.as_str()),
         // Most emulated targets already show the mark in their names.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),
-        damaged: run.damaged,
-        notes: run.notes.clone(),
-        retracted: run.retracted.clone(),
     }
 }
