@@ -139,10 +139,7 @@ impl PlanBuilder<'_> {
             return Err(IcfRefusal { line: worker.line, what });
         }
         let most = icf.workers.len() as u32;
-        let workers = match icf.varied.workers {
-            true => icf.workers_cycle.values(most),
-            false => vec![most],
-        };
+        let workers = if icf.varied.workers { icf.workers_cycle.values(most) } else { vec![most] };
         let depths = match icf.varied.queue_depth {
             true => icf.depths.values(u32::MAX).into_iter().map(Some).collect(),
             false => vec![None],

@@ -2,8 +2,6 @@
 //! invented: latency figures stay figures ([`StatedLatency`](qdepth_record::StatedLatency)),
 //! without a histogram.
 
-use std::fmt;
-
 use qdepth_measure::{Code, Finding};
 use qdepth_record::{PointRecord, PointSummary};
 
@@ -14,26 +12,17 @@ use crate::{fio, iometer};
 const FILE_MAX: usize = 256 << 20;
 
 /// File that is not a known result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{file}: {why}. qdepth imports fio's JSON (--output-format=json), fio's logs (NAME_lat.1.log) \
+     and Iometer's result CSV"
+)]
 pub struct ImportError {
     /// File as given by the user.
     pub file: String,
     /// Problem.
     pub why: String,
 }
-
-impl fmt::Display for ImportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {}. qdepth imports fio's JSON (--output-format=json), fio's logs (NAME_lat.1.log) \
-             and Iometer's result CSV",
-            self.file, self.why
-        )
-    }
-}
-
-impl std::error::Error for ImportError {}
 
 /// Imports files (name and bytes of each). Logs that belong together become one run.
 ///

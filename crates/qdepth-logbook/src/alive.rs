@@ -72,20 +72,14 @@ impl RunMarker {
     pub(crate) fn find(logbook: &Named, run_id: &str) -> Option<Kept> {
         let markers = logbook.all_beside(&format!("{ENDING}{run_id}")).ok()?;
         let is_it = |marker: &Kept| run_of(marker.path()).as_deref() == Some(run_id);
-        let held = |marker: &Kept| {
-            matches!(marker.file().try_lock_shared(), Err(TryLockError::WouldBlock))
-        };
-        markers.into_iter().find(|marker| is_it(marker) && held(marker))
+        markers.into_iter().find(|marker| is_it(marker) && is_held(marker))
     }
 
     /// IDs of the runs whose markers are held by a process; empty if the markers cannot be read.
     pub(crate) fn all(logbook: &Named) -> BTreeSet<String> {
         let markers = logbook.all_beside(ENDING).unwrap_or_default();
-        let held = |marker: &&Kept| {
-            // A shared lock, so that concurrent readers do not mistake each other for a run.
-            matches!(marker.file().try_lock_shared(), Err(TryLockError::WouldBlock))
-        };
-        markers.iter().filter(held).filter_map(|marker| run_of(marker.path())).collect()
+        let held = markers.iter().filter(|marker| is_held(marker));
+        held.filter_map(|marker| run_of(marker.path())).collect()
     }
 
     /// Removes markers of killed runs. One that cannot be removed does no harm.
@@ -110,6 +104,12 @@ impl EventFile {
             alive.append(line, beginning);
         }
     }
+}
+
+/// True if a run holds the marker. Asks for a shared lock, so that concurrent readers do not mistake
+/// each other for a run.
+fn is_held(marker: &Kept) -> bool {
+    matches!(marker.file().try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 /// Run ID from the name of a marker.

@@ -19,11 +19,7 @@ pub(crate) struct Rows<'c> {
 
 impl<'c> Rows<'c> {
     fn new(connection: &'c Connection, run: i64, point: i64, part: &str) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(run.to_be_bytes());
-        hash.update(point.to_be_bytes());
-        hash.update(part);
-        Self { connection, hash }
+        Self { connection, hash: Key { run, point, part }.hash() }
     }
 
     /// Reads all rows of a query, in order.
@@ -171,6 +167,14 @@ struct Key<'a> {
     part: &'a str,
 }
 
+impl Key<'_> {
+    /// Begin of a digest of what the key names.
+    fn hash(&self) -> Sha256 {
+        let run = Sha256::new_with_prefix(self.run.to_be_bytes());
+        run.chain_update(self.point.to_be_bytes()).chain_update(self.part)
+    }
+}
+
 fn store(connection: &Connection, key: Key<'_>, hash: &[u8; 32]) -> Result<()> {
     let Key { run, point, part } = key;
     connection
@@ -213,19 +217,11 @@ impl Chain {
     }
 
     fn empty(self) -> [u8; 32] {
-        let Key { run, point, part } = self.key();
-        let mut hash = Sha256::new();
-        hash.update(run.to_be_bytes());
-        hash.update(point.to_be_bytes());
-        hash.update(part);
-        hash.finalize().into()
+        self.key().hash().finalize().into()
     }
 
     fn longer(before: [u8; 32], number: i64) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(before);
-        hash.update(number.to_be_bytes());
-        hash.finalize().into()
+        Sha256::new_with_prefix(before).chain_update(number.to_be_bytes()).finalize().into()
     }
 
     fn digest(self, numbers: &[i64]) -> [u8; 32] {

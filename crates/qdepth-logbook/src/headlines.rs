@@ -180,21 +180,6 @@ fn line_of(run: &RunRecord, points_done: u32, best: Best) -> RunHeadline {
 }
 
 fn unreadable(id: &str, points_done: u32) -> RunHeadline {
-    RunHeadline {
-        id: id.to_owned(),
-        started_at: String::new(),
-        ended_at: None,
-        state: RunState::Failed,
-        alive: false,
-        plan: String::new(),
-        host: String::new(),
-        points_done,
-        points_planned: 0,
-        emulated: false,
-        notes: Vec::new(),
-        retracted: None,
-        targets: Vec::new(),
-        damaged: true,
-        best: Best::default(),
-    }
+    let (id, state) = (id.to_owned(), RunState::Failed);
+    RunHeadline { id, state, points_done, damaged: true, ..RunHeadline::default() }
 }

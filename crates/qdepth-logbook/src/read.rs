@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, Finding, Severity};
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Result, Row, params};
 use serde_json::Value;
 
 use crate::digest::{Parts, Rows, is_damage};
@@ -19,6 +19,21 @@ pub(crate) fn unreadable(
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
 }
 
+/// All rows of a query.
+fn all<T>(
+    connection: &Connection,
+    query: &str,
+    params: impl Params,
+    row: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    connection.prepare_cached(query)?.query_map(params, row)?.collect()
+}
+
+/// Sequence and ID of a run.
+fn number_and_id(row: &Row<'_>) -> Result<(i64, String)> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
 /// Schema version: `user_version`.
 pub(crate) fn version(connection: &Connection) -> Result<i64> {
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
@@ -30,12 +45,11 @@ pub(crate) fn before_the_latest(
     number: u32,
 ) -> Result<Option<(i64, String)>> {
     let query = "SELECT sequence, id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1";
-    connection.query_row(query, [number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    connection.query_row(query, [number], number_and_id).optional()
 }
 
 /// Numbers and IDs of matching runs. `asked` is an ID, the beginning of one, or `latest`.
 pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
-    let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     if asked == "latest" {
         return Ok(before_the_latest(connection, 0)?.into_iter().collect());
     }
@@ -43,14 +57,14 @@ pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64,
     if asked.is_empty() {
         return Ok(Vec::new());
     }
-    let mut exact = connection.prepare_cached("SELECT sequence, id FROM run WHERE id = ?1")?;
-    let exact: Vec<_> = exact.query_map([&asked], found)?.collect::<Result<_>>()?;
+    let query = "SELECT sequence, id FROM run WHERE id = ?1";
+    let exact = all(connection, query, [&asked], number_and_id)?;
     if !exact.is_empty() {
         return Ok(exact);
     }
     let query = "SELECT sequence, id FROM run WHERE substr(lower(id), 1, length(?1)) = ?1
                  ORDER BY sequence";
-    connection.prepare_cached(query)?.query_map([&asked], found)?.collect()
+    all(connection, query, [&asked], number_and_id)
 }
 
 pub(crate) fn state(connection: &Connection, id: &str) -> Result<Option<(i64, RunState)>> {
@@ -166,30 +180,22 @@ pub(crate) struct Attempt {
 
 /// IDs of the runs that are not complete, the one started last first.
 pub(crate) fn incomplete(connection: &Connection) -> Result<Vec<String>> {
-    connection
-        .prepare_cached("SELECT id FROM run WHERE state <> 'complete' ORDER BY id DESC")?
-        .query_map([], |row| row.get(0))?
-        .collect()
+    let query = "SELECT id FROM run WHERE state <> 'complete' ORDER BY id DESC";
+    all(connection, query, [], |row| row.get(0))
 }
 
 /// Numbers and IDs of all runs, the one started last first. An ID starts with the time of its
 /// creation (UUID version 7). A merge may have added an older run later, and a comparison starts
 /// with the first of its runs.
 pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>> {
-    connection
-        .prepare_cached("SELECT sequence, id FROM run ORDER BY id DESC")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+    all(connection, "SELECT sequence, id FROM run ORDER BY id DESC", [], number_and_id)
 }
 
 /// Numbers and IDs of all runs, in the order in which they were stored. Uses the index of IDs,
 /// which has a hundredth of the size of the table (the `+` prevents SQLite from using the order of
 /// the table).
 pub(crate) fn run_numbers(connection: &Connection) -> Result<Vec<(i64, String)>> {
-    connection
-        .prepare_cached("SELECT sequence, id FROM run ORDER BY +sequence")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+    all(connection, "SELECT sequence, id FROM run ORDER BY +sequence", [], number_and_id)
 }
 
 /// Row numbers of a run's points, as far as they can be read.
@@ -216,10 +222,8 @@ pub(crate) fn points_counted(connection: &Connection, run: i64) -> Result<u32> {
 
 /// Row numbers of the attempts at a point.
 pub(crate) fn attempts(connection: &Connection, run: i64, index: u32) -> Result<Vec<i64>> {
-    connection
-        .prepare_cached("SELECT id FROM point WHERE run = ?1 AND place = ?2 ORDER BY attempt")?
-        .query_map(params![run, index], |row| row.get(0))?
-        .collect()
+    let query = "SELECT id FROM point WHERE run = ?1 AND place = ?2 ORDER BY attempt";
+    all(connection, query, params![run, index], |row| row.get(0))
 }
 
 /// Largest stored attempt number of a point, whatever its state.

@@ -16,7 +16,7 @@ pub const STATES: [&str; 5] = ["running", "complete", "interrupted", "failed", "
 
 /// A run in the list.
 // Logbooks store its serialised form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RunsEntry")]
 pub struct RunHeadline {
     /// UUID version 7.

@@ -566,10 +566,7 @@ impl PlanBuilder {
     ) -> Result<Load, FioRefusal> {
         let all = on_all(self.target(path), origin, job, depth, files);
         let counted = job.span.io_size.is_some() || job.span.requests.is_some();
-        let bytes = match counted {
-            true => end(job, u64::MAX >> 1, None, files as u64)?,
-            false => None,
-        };
+        let bytes = if counted { end(job, u64::MAX >> 1, None, files as u64)? } else { None };
         let passes = (!job.span.time_based && !counted)
             .then(|| u32::try_from(job.span.loops).unwrap_or(u32::MAX));
         Ok(Load { offset, bytes, passes, ..all })

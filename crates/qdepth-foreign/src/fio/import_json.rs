@@ -117,10 +117,7 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
         point.started_at = run.started_at.clone().unwrap_or_default();
         run.points.push(point);
     }
-    run.remarks.push(match completion {
-        true => Remark::CompletionLatency,
-        false => Remark::TotalLatency,
-    });
+    run.remarks.push(if completion { Remark::CompletionLatency } else { Remark::TotalLatency });
     if jobs(document).any(|job| job.contains_key("mixed") && !job.contains_key("read")) {
         run.remarks.push(Remark::MixedStandsAsReads);
     }

@@ -20,7 +20,7 @@ impl Default for Base {
 pub(super) fn size(text: &str, base: Base) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('(') {
-        return whole(arithmetic(text, 1.0)?);
+        return whole(arithmetic(text)?);
     }
     let text = text.strip_prefix('+').unwrap_or(text);
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -64,7 +64,7 @@ pub(super) fn time_ns(text: &str) -> Result<u64, String> {
 pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('(') {
-        return whole(arithmetic(text, 1.0)? * 1e3);
+        return whole(arithmetic(text)? * 1e3);
     }
     let (number, unit) = split(text)?;
     let ns = match unit.to_ascii_lowercase().as_str() {
@@ -110,9 +110,9 @@ fn whole(value: f64) -> Result<u64, String> {
 }
 
 /// Evaluates `+ - * / % ^` and parentheses over numbers with suffixes (sizes: powers of 1024;
-/// times, as microseconds: us, ms, s). `unit` is the factor of a number without a suffix.
-pub(super) fn arithmetic(text: &str, unit: f64) -> Result<f64, String> {
-    let mut reader = Arithmetic { text, at: 0, unit };
+/// times, as microseconds: us, ms, s).
+pub(super) fn arithmetic(text: &str) -> Result<f64, String> {
+    let mut reader = Arithmetic { text, at: 0 };
     let value = reader.sum(0)?;
     match reader.peek() {
         None => Ok(value),
@@ -123,7 +123,6 @@ pub(super) fn arithmetic(text: &str, unit: f64) -> Result<f64, String> {
 struct Arithmetic<'a> {
     text: &'a str,
     at: usize,
-    unit: f64,
 }
 
 impl Arithmetic<'_> {
@@ -199,7 +198,7 @@ impl Arithmetic<'_> {
         let (text, length) = (&rest[..end], end);
         let (number, suffix) = split(text)?;
         let factor = match suffix.to_ascii_lowercase().as_str() {
-            "" => self.unit,
+            "" => 1.0,
             "us" => 1.0,
             "ms" => 1e3,
             "s" | "sec" => 1e6,

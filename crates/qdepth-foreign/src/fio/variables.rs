@@ -55,6 +55,6 @@ fn keywords(text: String, around: &Surroundings<'_>) -> Result<String, String> {
     }
     match filled.parse::<u64>() {
         Ok(_) => Ok(filled),
-        Err(_) => Ok(format!("{}", arithmetic(&filled, 1.0)?.trunc())),
+        Err(_) => Ok(format!("{}", arithmetic(&filled)?.trunc())),
     }
 }
