@@ -106,8 +106,8 @@ impl EventFile {
     }
 }
 
-/// True if a run holds the marker. Asks for a shared lock, so that concurrent readers do not mistake
-/// each other for a run.
+/// True if a run holds the marker. Asks for a shared lock, so that concurrent readers do not
+/// mistake each other for a run.
 fn is_held(marker: &Kept) -> bool {
     matches!(marker.file().try_lock_shared(), Err(TryLockError::WouldBlock))
 }
