@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, FileType, OFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
-use crate::entry::{self, Inode, inode_of};
+use crate::entry::{self, Inode, inode_of, version_of};
 use crate::extents::unwritten_share;
 use crate::guard::{self, Claim, Direct, Use, Verdicts};
 use crate::label::{LABEL_BYTES, Label, LabelledFile};
@@ -162,7 +162,9 @@ impl Cleared {
         // While other targets were checked, somebody may have opened the file or written to it.
         self.system.before_action("fill");
         guard::no_writers_of_file(&self.system, &held.file, &self.path)?;
-        if own_or_empty(&held.file, &self.path)? != held.label {
+        let is_same = version_of(&stat_of(&held.file, &self.path)?) == version_of(&held.stat)
+            && own_or_empty(&held.file, &self.path)? == held.label;
+        if !is_same {
             return Err(changed(&self.path).into());
         }
         finish(held, self.path, self.directory, &wanted, progress)

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
 
-use crate::entry::{self, Inode, inode_of};
+use crate::entry::{self, Inode, Version, inode_of, version_of};
 use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
 use crate::noise;
@@ -86,7 +86,7 @@ pub struct OwnFiles {
     size_bytes: u64,
     inodes: BTreeMap<String, Inode>,
     /// Files of earlier runs, known to hold nothing but what those runs wrote.
-    verified_inodes: BTreeSet<Inode>,
+    verified_files: BTreeSet<(Inode, Version)>,
     folders: Vec<OwnFolder>,
     not_direct: Option<Errno>,
 }
@@ -124,7 +124,7 @@ pub fn clear(
         keep: wanted.keep,
         size_bytes: wanted.size_bytes,
         inodes: BTreeMap::new(),
-        verified_inodes: BTreeSet::new(),
+        verified_files: BTreeSet::new(),
         folders: Vec::new(),
         not_direct: None,
     };
@@ -305,8 +305,8 @@ impl OwnFiles {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.naming.has(&name) {
-                let inode = self.check_left(&name, &self.path.join(&name))?;
-                self.verified_inodes.extend(inode);
+                let verified = self.check_left(&name, &self.path.join(&name))?;
+                self.verified_files.extend(verified);
             }
         }
         Ok(())
@@ -324,43 +324,47 @@ impl OwnFiles {
 
     /// Removes an existing file with this name, if it is an unused one of qdepth's.
     fn remove_left(&self, name: &str, path: &Path) -> Result<(), Problem> {
-        let Some(inode) = self.check_left(name, path)? else { return Ok(()) };
+        let Some((inode, _)) = self.check_left(name, path)? else { return Ok(()) };
         self.unlink(name, inode).map_err(|error| failure("remove", path, error).into())
     }
 
     /// Checks an existing file with this name: it must be an unused one of qdepth's. `None` if
     /// there is none.
-    fn check_left(&self, name: &str, path: &Path) -> Result<Option<Inode>, Problem> {
+    fn check_left(&self, name: &str, path: &Path) -> Result<Option<(Inode, Version)>, Problem> {
         let stat = match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
             answer => answer.map_err(|error| failure("look at", path, error.into()))?,
         };
-        let inode = inode_of(&stat);
-        if self.inodes.get(name) == Some(&inode) {
-            return Ok(Some(inode));
+        let file = (inode_of(&stat), version_of(&stat));
+        if self.inodes.get(name) == Some(&file.0) {
+            return Ok(Some(file));
         }
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         if !regular || stat.st_nlink != 1 {
             return Err(not_ours(path).into());
         }
-        let file = entry::open(&self.directory, name, OFlags::RDWR).map_err(|_| not_ours(path))?;
-        if maker(&file, name).is_none() {
+        let open = entry::open(&self.directory, name, OFlags::RDWR).map_err(|_| not_ours(path))?;
+        if maker(&open, name).is_none() {
             return Err(not_ours(path).into());
         }
-        let file = File::from(file);
-        guard::lock_file(&file, path, Use::Write)?;
-        guard::nobody_uses_file(&self.system, &file, path)?;
-        if self.verified_inodes.contains(&inode) {
-            return Ok(Some(inode));
+        let open = File::from(open);
+        guard::lock_file(&open, path, Use::Write)?;
+        guard::nobody_uses_file(&self.system, &open, path)?;
+        if self.verified_files.contains(&file) {
+            return Ok(Some(file));
         }
         let length = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
-        match foreign_offset(&file, 0, length).map_err(|error| failure("read", path, error))? {
-            None => Ok(Some(inode)),
-            Some(offset) => {
-                let why = format!("the data at byte {offset} is not qdepth's");
-                Err(guard::not_as_left(path, &why).into())
-            }
+        let foreign = foreign_offset(&open, 0, length);
+        if let Some(offset) = foreign.map_err(|error| failure("read", path, error))? {
+            let why = format!("the data at byte {offset} is not qdepth's");
+            return Err(guard::not_as_left(path, &why).into());
         }
+        let now =
+            rustix::fs::fstat(&open).map_err(|error| failure("look at", path, error.into()))?;
+        if version_of(&now) != file.1 {
+            return Err(guard::not_as_left(path, "somebody wrote to it during the check").into());
+        }
+        Ok(Some(file))
     }
 }
 

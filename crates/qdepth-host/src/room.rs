@@ -64,7 +64,7 @@ pub(crate) fn check_room(
     let free = space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes);
     let free = free.saturating_sub(promised_bytes);
     let total = space.f_blocks.saturating_mul(space.f_frsize);
-    let needed = size_bytes + LABEL_BYTES;
+    let needed = size_bytes.saturating_add(LABEL_BYTES);
     let spare = spare_bytes(total);
     if free < needed.saturating_mul(2) {
         return refuse(too_little(free, needed, &path.to_string()), &remedy(free, spare));

@@ -176,3 +176,42 @@ fn foreign_bytes_in_own_files_are_never_overwritten() {
     }
     println!("TRIES foreign-writes {tries} overwritten=0");
 }
+
+/// Writes foreign bytes in an instant, without leaving the file open.
+#[cfg(test)]
+fn write_briefly(path: &Path) {
+    let file = File::options().write(true).open(path).unwrap();
+    file.write_all_at(b"PRECIOUS", 4096).unwrap();
+}
+
+#[cfg(test)]
+fn is_precious(path: &Path) -> bool {
+    fs::read(path).unwrap()[4096..].starts_with(b"PRECIOUS")
+}
+
+#[test]
+fn left_file_written_after_its_check_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = make(dir.path(), Ours::OwnFile);
+    let mut files = own_files(dir.path(), "second").unwrap();
+    write_briefly(&path);
+    let Err(Problem::Refused(refusal)) = files.create(OWN, false) else { panic!("replaced") };
+    assert_eq!(refusal.guard, Guard::G8Ownership);
+    assert!(is_precious(&path));
+}
+
+#[test]
+fn kept_file_written_after_its_check_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = make(dir.path(), Ours::Kept);
+    let system = System::real();
+    let target = inspect(&system, dir.path()).unwrap();
+    let (run_id, now) = ("test", Timestamp::now());
+    let wanted = Wanted { size_bytes: SIZE, run_id, now, keep: true, direct: false };
+    let cleared = measurement_file::clear(&system, &target, &wanted, 0).unwrap();
+    write_briefly(&path);
+    let made = cleared.make(&wanted, &mut |_| ControlFlow::Continue(()));
+    let Err(Problem::Refused(refusal)) = made else { panic!("taken") };
+    assert_eq!(refusal.guard, Guard::G10Identity);
+    assert!(is_precious(&path));
+}

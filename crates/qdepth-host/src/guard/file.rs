@@ -13,6 +13,7 @@ use super::labels::own_label;
 use super::opening::{Direct, cannot_open, open_direct, size_of};
 use super::writing::Writing;
 use crate::consent::{self, Consent};
+use crate::entry::version_of;
 use crate::label::{LABEL_BYTES, Label, LabelledFile};
 use crate::mounts;
 use crate::own_content::foreign_offset;
@@ -109,7 +110,13 @@ pub(super) fn claim(
         return Err(consent::missing_for_file(system, target, writing.now));
     };
     let (file, now_bytes, direct) = open_locked(system, target, writing)?;
-    if own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
+    let before = stat_of(&file, target)?;
+    let is_same = own_label(target, &reading, now_bytes).as_ref() == Some(&label);
+    if is_same {
+        must_be_ours(&reading, target, &label)?;
+    }
+    let stat = stat_of(&file, target)?;
+    if !is_same || version_of(&stat) != version_of(&before) {
         let found = format!("{} changed while qdepth checked it", target.expression.display());
         return Err(Refusal::new(
             Guard::G10Identity,
@@ -117,8 +124,6 @@ pub(super) fn claim(
             "Stop the program that changes it, and start again",
         ));
     }
-    must_be_ours(&reading, target, &label)?;
-    let stat = stat_of(&file, target)?;
     Ok(Claim::of_file(file, &stat, label.size_bytes, direct, Some(label)))
 }
 
