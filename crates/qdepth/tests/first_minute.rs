@@ -235,14 +235,14 @@ fn tables_fit_the_terminal_width() {
     let started = jiff::Timestamp::now().to_string();
     assert!(list.contains("started") && list.contains(&started[5..10]), "{list}");
     assert!(list.contains("complete") && !list.contains("omitted at"), "{list}");
+    let show = run_in(workspace.path(), Some("80"), &["show"]).out;
+    assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
+    assert!(show.contains("EMULATED"), "{show}");
     // With a longer plan, the state goes, because it is the same for every run.
     let long = "run write-pressure media:p3700-800gb --step-to 100MiB --duration 20ms --no-report";
     workspace.run(long).expect_finished();
     let list = run_in(workspace.path(), Some("80"), &["list"]).out;
     assert!(list.contains("started") && !list.contains("complete"), "{list}");
-    let show = run_in(workspace.path(), Some("80"), &["show"]).out;
-    assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
-    assert!(show.contains("EMULATED"), "{show}");
 }
 
 #[test]
