@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] \
-                     | dist --aarch64 | nightly [CAMPAIGN…] | bench engine [ROUNDS] \
+                     | nightly [CAMPAIGN…] | bench engine [ROUNDS] \
                      | bench fio [PAIRS [file|slow]] | bench instructions | bench report \
                      | calibrate [--check] [FIT…] | fuzz [MINUTES [TARGET…]]";
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::processor::Processor;
 use crate::command::{NameWithoutBlanks, output, show, there_is};
 
 /// Debian release on which the program must run.
@@ -37,12 +36,7 @@ const WHITE_PAPERS: &str = "cd /root; rm -f paper.db en.pdf ja.pdf; qdepth run l
      \"$(head -c 5 $lang.pdf)\" = %PDF- ]; [ $(stat -c %s $lang.pdf) -gt 50000 ]; done; ";
 
 /// Installs, tests and removes each package, and prints which tests cannot run here.
-pub(super) fn installed_in_debian(
-    to: &Path,
-    made: &[PathBuf],
-    sets_pdf: bool,
-    processor: Processor,
-) -> Result<()> {
+pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -> Result<()> {
     let lacks = ["debootstrap", "unshare", "chroot"].into_iter().find(|name| !there_is(name));
     let root = output("id", &["-u"], &[0])?.trim() == "0";
     if lacks.is_some() || !root {
@@ -57,8 +51,7 @@ pub(super) fn installed_in_debian(
         let lines = output("apt-get", &["indextargets", "--format", "$(REPO_URI)"], &[0])?;
         let mirror = lines.lines().next().unwrap_or_default();
         let folder = debian.display().to_string();
-        let arch = format!("--arch={}", processor.debian());
-        show("debootstrap", &["--variant=minbase", &arch, WITH, RELEASE, &folder, mirror])?;
+        show("debootstrap", &["--variant=minbase", WITH, RELEASE, &folder, mirror])?;
     }
     let papers = if sets_pdf { WHITE_PAPERS } else { "" };
     let container = container()?;

@@ -9,18 +9,13 @@ use crate::command::{output, show};
 /// Folder of programs in a package.
 pub(super) const BIN: &str = "usr/bin";
 
-/// Builds a program that contains no paths of this machine, with cargo or a tool like it.
-pub(super) fn build_with(
-    tool: &[&str],
-    which: &[&str],
-    profile: &str,
-    flags: &[&str],
-) -> Result<()> {
+/// Builds a program that contains no paths of this machine.
+pub(super) fn cargo(which: &[&str], profile: &str, flags: &[&str]) -> Result<()> {
     let home = std::env::var("CARGO_HOME");
     let home = home.or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))?;
     let paths = format!("CARGO_ENCODED_RUSTFLAGS=--remap-path-prefix={home}/registry/src=crates");
-    let words = ["rustc", "--locked", "--profile", profile];
-    show("env", &[&[&*paths], tool, &words[..], which, &["--"], flags].concat())
+    let words = [&*paths, "cargo", "rustc", "--locked", "--profile", profile];
+    show("env", &[&words[..], which, &["--"], flags].concat())
 }
 
 /// Time of the last commit, used as the build date: packages of one commit have identical bytes.
@@ -28,9 +23,9 @@ pub(super) fn epoch() -> Result<String> {
     Ok(output("git", &["log", "-1", "--format=%ct"], &[0])?.trim().to_owned())
 }
 
-/// Packs the staged files into a tar archive of this name, and returns its path.
-pub(super) fn archive(to: &Path, stage: &Path, name: &str) -> Result<PathBuf> {
-    let made = to.join(format!("{name}.tar.gz"));
+/// Packs the staged files into a tar archive, and returns its path.
+pub(super) fn archive(to: &Path, stage: &Path, version: &str, system: &str) -> Result<PathBuf> {
+    let made = to.join(format!("qdepth-{version}-x86_64-{system}.tar.gz"));
     let (mtime, folder) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
     let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &mtime];
     let file = made.display().to_string();
