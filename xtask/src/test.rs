@@ -109,7 +109,7 @@ pub fn test() -> Result<()> {
 fn budget(counts: &mut Counts) {
     counts.check("instructions of the loop and of media (valgrind)", bench::budget());
     counts.check("system calls inside of the loop (objdump)", bench::inlined());
-    counts.check("pages as a site", book::book().map(Some));
+    counts.check("pages as a site, and its links", book::book().map(Some));
     counts.check("packages of the debug build", dist::dist(&["--quick"]).map(Some));
 }
 

@@ -27,6 +27,9 @@ use crate::command::{files, output, root};
 const NO_NAMES: [&str; 9] =
     ["of", "one", "look", "tell", "doubt", "doubts", "told", "said", "place"];
 
+/// Crates that may hold `unsafe`.
+const UNSAFE: &[&str] = &["crates/qdepth-linux/", "crates/qdepth-engine/tests/allocation.rs"];
+
 pub fn tidy() -> Result<()> {
     let mut broken = Vec::new();
     arrows(&mut broken)?;
@@ -110,6 +113,14 @@ fn relative(path: &Path) -> String {
 fn source(path: &Path, broken: &mut Vec<String>) -> Result<String> {
     let text = fs::read_to_string(path)?;
     let name = relative(path);
+    let has_unsafe =
+        text.lines().any(|line| line.contains("unsafe {") || line.contains("unsafe impl"));
+    if has_unsafe
+        && name != "xtask/src/tidy.rs"
+        && !UNSAFE.iter().any(|allowed| name.starts_with(allowed))
+    {
+        broken.push(format!("{name}: holds `unsafe`, which only qdepth-linux may"));
+    }
     let is_function = |called: &&&str| text.contains(&format!("fn {called}("));
     for called in NO_NAMES.iter().filter(|_| name.contains("/src/")).filter(is_function) {
         broken.push(format!("{name}: `{called}` is no name: say what it returns"));
