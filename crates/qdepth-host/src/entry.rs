@@ -17,11 +17,10 @@ pub(crate) fn inode_of(stat: &Stat) -> Inode {
 
 /// Time of the last change of a file, s and ns, and its length: differs after every write that is
 /// not within the resolution of the file system's clock.
-pub(crate) type Version = (i64, i64, i64);
+pub(crate) type Version = [i128; 3];
 
 pub(crate) fn version_of(stat: &Stat) -> Version {
-    #[expect(clippy::useless_conversion, reason = "the types differ between processors")]
-    (stat.st_ctime.into(), stat.st_ctime_nsec as i64, stat.st_size.into())
+    [stat.st_ctime.into(), stat.st_ctime_nsec.into(), stat.st_size.into()]
 }
 
 /// Opens an entry, or creates it with mode 0600.

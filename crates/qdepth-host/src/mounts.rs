@@ -164,23 +164,21 @@ fn overlay_layers(options: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The directories of an option of an overlay: all between its colons, with and without a backslash
-/// before each special character. Only the option's kind of mount decides which ones are meant.
+/// Directories that an option of an overlay may name. A backslash before a colon or comma belongs
+/// to the option of mount(2), but to the name in that of fsconfig(2); both readings count.
 fn directories(text: &str) -> Vec<PathBuf> {
-    let mut all = vec![String::new()];
+    let (mut all, mut directory) = (Vec::new(), String::new());
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            ':' => all.push(String::new()),
-            '\\' => all.last_mut().into_iter().for_each(|dir| dir.extend(letters.next())),
-            letter => all.last_mut().into_iter().for_each(|dir| dir.push(letter)),
+            ':' => all.push(std::mem::take(&mut directory)),
+            '\\' => directory.extend(letters.next()),
+            letter => directory.push(letter),
         }
     }
-    let plain = text.split(':').map(str::to_owned).chain([text.to_owned()]);
-    let mut all: Vec<PathBuf> = all.into_iter().chain(plain).map(PathBuf::from).collect();
-    let mut seen = BTreeSet::new();
-    all.retain(|dir| seen.insert(dir.clone()));
-    all
+    all.push(directory);
+    let literal = text.split(':').chain([text]).map(str::to_owned);
+    all.into_iter().chain(literal).map(PathBuf::from).collect()
 }
 
 /// The mount that stores what is written through `mount`: below an overlay, that of its upper

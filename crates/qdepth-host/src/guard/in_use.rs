@@ -178,6 +178,7 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
         );
     }
     let own: BTreeSet<&str> = target.devices().collect();
+    let mounts = mounts::own(system);
     for user in sysfs::whole_devices(system) {
         let Some(path) = stack::backing_path(system, &user) else { continue };
         if own.contains(user.as_str()) {
@@ -190,7 +191,9 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
                 let used = Stack::of_device(system, &user);
                 let meets = used.meets(target);
                 let found = || format!("{path} backs /dev/{user}{}", below(system, target, &path));
-                meets.then(found).or_else(|| detached(system, &user, &used, &path, target))
+                meets
+                    .then(found)
+                    .or_else(|| detached(system, &mounts, &used, [&user, &path], target))
             }
         };
         if let Some(found) = found {
@@ -212,18 +215,17 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
 /// may have shown the target's file, if that has the same length.
 fn detached(
     system: &System,
-    user: &str,
+    mounts: &[Mount],
     used: &Stack,
-    path: &str,
+    [user, path]: [&str; 2],
     target: &Stack,
 ) -> Option<String> {
-    let mounts = mounts::own(system);
-    let (device, inode) = used.unexplained_file(&mounts)?;
+    let (device, inode) = used.unexplained_file(mounts)?;
     // Btrfs gives each subvolume a device number that no mount shows.
-    let mount = mounts::holding(&mounts, Path::new(path));
+    let mount = mounts::holding(mounts, Path::new(path));
     let is_btrfs = mount.is_some_and(|mount| mount.kind == "btrfs")
         && stack::store_at(system, path) == Some(Store::File { device, inode });
-    // Two files of one view are told apart by their inodes.
+    // The inodes of two files on one file system show if they are the same.
     if is_btrfs || target.has_file_on(device) {
         return None;
     }
