@@ -206,8 +206,8 @@ mb_s = { value = 125, from = \"test\" }
         for word in ["ASSUMED", "data sheet only", "never measured", "EMULATED"] {
             assert!(told.contains(word), "{word}: {told}");
         }
-        let told = workspace.run("predict quick media:generic-pcie4-ssd").expect(0).out;
-        let row = told.lines().rfind(|line| line.starts_with("streaming")).unwrap();
+        let text = workspace.run("predict quick media:generic-pcie4-ssd").expect(0).out;
+        let row = text.lines().rfind(|line| line.starts_with("streaming")).unwrap();
         assert!(row.contains(" 6,7") && row.contains("… 6,800"), "as much as the link: {row}");
         let mixed = "predict quick raid0(media:crucial-t700-2tb,media:p3700-800gb)";
         let told = workspace.run(mixed).expect(2).err;

@@ -100,7 +100,8 @@ fn repeated_comparison_compares_its_variants() {
     let workspace = Workspace::new();
     let sides = "media:p3700-800gb raid0(media:p3700-800gb*2)";
     let words = format!("run arrays {sides} {LOAD} --variants one,both --repeat 4");
-    let ended = workspace.run(&format!("{words} --logbook r.db"));
+    // The status says that the runs are valid, even if the comparison is inconclusive.
+    let ended = workspace.run(&format!("{words} --logbook r.db")).expect(0);
     assert!(ended.out.contains("B (both) compared with A (one)"), "{}", ended.out);
     // The rate at two queue depths, and the percentile that has enough samples.
     assert!(ended.out.contains(" of 3 figures"), "{}", ended.out);

@@ -153,9 +153,9 @@ impl RepeatedRow {
 /// Name of each variant of a plan that compares, the base first, and the runs with its points only.
 /// Empty for other plans.
 pub fn by_variant(runs: &[Measured], lang: Lang) -> Vec<(String, Vec<Measured>)> {
-    let compared = |(run, points)| Some((run, Compared::from_run(run, points, &[])?));
+    let compared = |run, points| Some((run, Compared::from_run(run, points, &[])?));
     let all: Vec<(&RunRecord, Compared<'_>)> =
-        runs.iter().filter_map(|(run, points)| compared((run, points))).collect();
+        runs.iter().filter_map(|(run, points)| compared(run, points)).collect();
     let Some((first, of_first)) = all.first() else { return Vec::new() };
     let mut variants: Vec<u32> = (0..of_first.record.variants.len() as u32).collect();
     variants.sort_by_key(|variant| *variant != of_first.record.base);

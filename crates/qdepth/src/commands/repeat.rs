@@ -9,8 +9,8 @@ use qdepth_logbook::Logbook;
 use qdepth_measure::{ROUNDS_MAX, Tolerance, WINDOW_ROUNDS};
 use qdepth_record::{Document, RunState};
 use qdepth_report::{
-    Measured, Rounds, Side, Versus, by_variant, documents, repeated, repeated_json, repeated_table,
-    rounds_sentences, versus, versus_json, versus_sentences, versus_table,
+    Lang, Measured, Rounds, Side, Versus, by_variant, documents, repeated, repeated_json,
+    repeated_table, rounds_sentences, versus, versus_json, versus_sentences, versus_table,
 };
 use qdepth_workload::Choices;
 
@@ -36,7 +36,7 @@ const THRESHOLD: f64 = 0.02;
 /// Factor by which repeated interim checks widen the interval (docs/design/0009).
 const INTERIM_WIDENING: f64 = 1.13;
 
-/// A side of a campaign: its name and runs.
+/// A side of a comparison: its name and runs.
 type Group = (String, Vec<Measured>);
 
 /// Context of a campaign.
@@ -255,7 +255,7 @@ fn run_at(
     Ok(status_of(&ran.run, &ran.points))
 }
 
-/// Name and complete runs of each side: of each column, or of each variant of a plan that compares.
+/// Name and complete runs of each column.
 fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Group>> {
     let logbook = Logbook::open_read_only(&context.options.logbook.logbook)?;
     let mut all = vec![Vec::new(); campaign.request.columns.len()];
@@ -264,17 +264,6 @@ fn groups(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Vec<Grou
         let is_whole = run.state == RunState::Complete;
         if let Some(group) = all.get_mut(kept.column as usize).filter(|_| is_whole) {
             group.push((run, points));
-        }
-    }
-    let options = context.options;
-    // The JSON of a single column has all its points, and rounds follow one another.
-    if let [alone] = all.as_slice()
-        && !options.json
-        && campaign.request.repeat != Repeat::UntilSteady
-    {
-        let variants = by_variant(alone, options.report.presentation.lang);
-        if variants.len() > 1 {
-            return Ok(variants);
         }
     }
     Ok(campaign.request.columns.iter().map(|column| column.name.clone()).zip(all).collect())
@@ -310,6 +299,14 @@ fn rounds(groups: &[Group]) -> Rounds {
     Rounds::from_runs(groups.first().map_or(&[][..], |(_, runs)| runs))
 }
 
+fn print_compared(all: &[Versus], lang: Lang) -> Result<()> {
+    for comparison in all {
+        print_list(&versus_table(comparison, lang))?;
+        versus_sentences(comparison, lang).iter().try_for_each(|sentence| print(sentence))?;
+    }
+    Ok(())
+}
+
 fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<Status> {
     let repeat = campaign.request.repeat;
     let groups = groups(context, campaign)?;
@@ -334,10 +331,13 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
         if repeat == Repeat::UntilSteady {
             report.rounds = rounds(&groups).tracked;
         }
+        let variants = by_variant(counted, lang);
         if silent {
             // The events are the output.
         } else if context.options.json {
             print_raw(repeated_json(&report).trim_end())?;
+        } else if variants.len() > 1 && repeat != Repeat::UntilSteady {
+            print_compared(&compared(&variants, threshold, interim_checks), lang)?;
         } else {
             print_list(&repeated_table(&report, lang))?;
             rounds_sentences(&report.rounds, lang)
@@ -347,18 +347,17 @@ fn print_result(context: &CampaignContext<'_>, campaign: &Campaign) -> Result<St
         return Ok(if decided { Status::Valid } else { Status::CannotTell });
     }
     let all = compared(&groups, threshold, interim_checks);
-    for comparison in all.iter().filter(|_| !silent) {
-        if context.options.json {
-            print_raw(versus_json(comparison).trim_end())?;
-            continue;
-        }
-        print_list(&versus_table(comparison, lang))?;
-        versus_sentences(comparison, lang).iter().try_for_each(|sentence| print(sentence))?;
+    if silent {
+        // The events are the output.
+    } else if context.options.json {
+        all.iter().try_for_each(|comparison| print_raw(versus_json(comparison).trim_end()))?;
+    } else {
+        print_compared(&all, lang)?;
     }
     let ids = |group: &[Measured]| -> String {
         group.iter().map(|(run, _)| &run.id[..13]).collect::<Vec<_>>().join(",")
     };
-    if let ([(_, a), (_, b)], [_, _]) = (groups.as_slice(), &*campaign.request.columns) {
+    if let [(_, a), (_, b)] = groups.as_slice() {
         context.screen.print_line(&format!("compare    qdepth compare {} {}", ids(a), ids(b)));
     }
     let statuses: Vec<Status> = all.iter().map(status).collect();

@@ -305,9 +305,9 @@ fn equal_maxima_without_intervals_are_a_tie() {
     }
     let presentation = Presentation::default();
     let run = fixture::run(1);
-    let told = sentence(&View::new(&run, &points, None, &presentation));
-    let is_tied = |pair: &str| told.contains(&format!("{pair} reach the same value."));
-    assert!(is_tied("Database and Other") || is_tied("Other and Database"), "{told}");
+    let text = sentence(&View::new(&run, &points, None, &presentation));
+    let is_tied = |pair: &str| text.contains(&format!("{pair} reach the same value."));
+    assert!(is_tied("Database and Other") || is_tied("Other and Database"), "{text}");
 }
 
 #[test]
@@ -325,8 +325,8 @@ fn invalid_points_are_left_out_of_expectation_aloud() {
     };
     assert!(!expected(&points).contains("left out"));
     points[1].findings.push(Finding::invalid(Code::LittlesLaw));
-    let told = expected(&points);
-    assert!(told.ends_with("; 1 point is left out, because it is invalid (grade C)."), "{told}");
+    let text = expected(&points);
+    assert!(text.ends_with("; 1 point is left out, because it is invalid (grade C)."), "{text}");
     points[0].findings.push(Finding::invalid(Code::LittlesLaw));
     let none = expected(&points);
     assert!(none.starts_with("No point is compared with media:p3700-800gb"), "{none}");
