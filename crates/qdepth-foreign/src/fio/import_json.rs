@@ -1,6 +1,7 @@
 //! Import of fio's JSON: tolerates lines before it, several documents in one file, client/server
 //! output, and latencies in ns or (before fio 3) in µs.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::import_laws::contradiction;
@@ -10,59 +11,63 @@ use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Maximum number of documents per file, and of jobs per document.
 const MANY: usize = 100_000;
+/// Maximum size of a document, in bytes. Parsed, it takes up to 21 times its size.
+const DOCUMENT_MAX: usize = 16 << 20;
 
 pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
-    let mut documents: Vec<Map<String, Value>> = Vec::new();
-    for document in objects(text) {
+    let mut runs: Vec<Imported> = Vec::new();
+    let mut last: Option<Map<String, Value>> = None;
+    for document in objects(text).take(MANY) {
+        let document = document?;
         // With --status-interval, each document continues the counts of the previous one.
-        if let Some(last) = documents.last_mut().filter(|last| same_run(last, &document)) {
-            *last = document;
-        } else if documents.len() < MANY {
-            documents.push(document);
+        if !last.as_ref().is_some_and(|last| same_run(last, &document)) {
+            runs.extend(last.map(|last| import_document(file, &last)).transpose()?);
         }
+        last = Some(document);
     }
-    let runs: Vec<Imported> = documents
-        .iter()
-        .map(|document| import_document(file, document))
-        .collect::<Result<_, _>>()?;
-    if runs.iter().all(|run| run.points.is_empty()) {
-        let cut = documents.is_empty() && text.contains("\"fio version\"");
+    let is_damaged = last.is_none() && text.contains("\"fio version\"");
+    runs.extend(last.map(|last| import_document(file, &last)).transpose()?);
+    runs.retain(|run| !run.points.is_empty());
+    if runs.is_empty() {
         let json = text.get(text.find('{').unwrap_or(0)..).unwrap_or_default();
-        return Err(match serde_json::from_str::<Value>(json) {
-            Err(why) if cut => format!("its JSON is damaged or incomplete: {why}"),
+        return Err(match serde_json::from_str::<IgnoredAny>(json) {
+            Err(why) if is_damaged => format!("its JSON is damaged or incomplete: {why}"),
             _ => "it contains no result of fio".to_owned(),
         });
     }
-    Ok(runs.into_iter().filter(|run| !run.points.is_empty()).collect())
+    Ok(runs)
 }
 
 /// All complete objects with a list of jobs, whatever text is between them.
-fn objects(text: &str) -> Vec<Map<String, Value>> {
-    let mut found = Vec::new();
-    let mut rest = text;
+fn objects(text: &str) -> impl Iterator<Item = Result<Map<String, Value>, String>> {
+    let mut rest = text.as_bytes();
     // Each failure costs time in proportion to the text parsed, so their number is bounded.
     let mut failures = 0;
-    while let Some(start) = rest.find('{') {
-        rest = &rest[start..];
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        match stream.next() {
-            Some(Ok(Value::Object(object))) => {
-                let end = stream.byte_offset().max(1);
-                rest = rest.get(end..).unwrap_or("");
-                if object.contains_key("jobs") || object.contains_key("client_stats") {
-                    found.push(object);
+    std::iter::from_fn(move || {
+        while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
+            rest = &rest[start..];
+            let document = &rest[..rest.len().min(DOCUMENT_MAX)];
+            let mut stream = serde_json::Deserializer::from_slice(document).into_iter::<Value>();
+            match stream.next() {
+                Some(Ok(Value::Object(object))) => {
+                    rest = &rest[stream.byte_offset().max(1)..];
+                    if object.contains_key("jobs") || object.contains_key("client_stats") {
+                        return Some(Ok(object));
+                    }
                 }
-            }
-            _ => {
-                failures += 1;
-                if failures > 100 {
-                    break;
+                Some(Err(why)) if why.is_eof() && document.len() < rest.len() => {
+                    let most = DOCUMENT_MAX >> 20;
+                    return Some(Err(format!("a JSON document in it is larger than {most} MiB")));
                 }
-                rest = &rest[1..];
+                _ if failures == 100 => return None,
+                _ => {
+                    failures += 1;
+                    rest = &rest[1..];
+                }
             }
         }
-    }
-    found
+        None
+    })
 }
 
 fn same_run(former: &Map<String, Value>, later: &Map<String, Value>) -> bool {
@@ -321,4 +326,24 @@ fn percentiles(object: &Map<String, Value>, scale: f64) -> Vec<(f64, u64)> {
 
 fn text(object: &Map<String, Value>, key: &str) -> String {
     object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_each_document_is_limited_in_size() {
+        let job = r#"{"jobname":"j","elapsed":1,"read":{"total_ios":9,"runtime":1000}}"#;
+        let padding = " ".repeat(DOCUMENT_MAX / 2);
+        let document = |at: u32, padding: &str| {
+            format!(r#"{{"fio version":"fio-3.42","timestamp":{at},{padding}"jobs":[{job}]}}"#)
+        };
+        let several: String = (1..4).map(|at| document(at * 100, &padding)).collect();
+        assert_eq!(read("f", &several).unwrap().len(), 3);
+        let continued: String = (1..4).map(|_| document(100, "")).collect();
+        assert_eq!(read("f", &continued).unwrap().len(), 1);
+        let why = read("f", &document(1, &padding.repeat(2))).unwrap_err();
+        assert_eq!(why, "a JSON document in it is larger than 16 MiB");
+    }
 }
