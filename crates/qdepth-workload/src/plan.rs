@@ -309,7 +309,11 @@ impl Point {
     }
     /// Bytes that its streams move, all together; 0: no limit.
     pub fn bytes_of_streams(&self) -> u64 {
-        self.stop.bytes_per_stream * u64::from(self.streams)
+        self.stop.bytes_per_stream.saturating_mul(u64::from(self.streams))
+    }
+    /// Bytes that the streams of several points move, all together.
+    pub fn bytes_together<'p>(points: impl IntoIterator<Item = &'p Self>) -> u64 {
+        points.into_iter().map(Self::bytes_of_streams).fold(0, u64::saturating_add)
     }
     /// Sizes of reads, and of writes.
     pub fn sizes_by_direction(&self) -> [SizeMix; 2] {

@@ -20,7 +20,19 @@ fn resolve_profile(profile: &str) -> Result<Point, String> {
 /// Bytes that preconditioning writes to a target, without rounds until steady.
 fn precondition_bytes(plan: &Plan, target: u32) -> u64 {
     let of_target = plan.precondition.iter().filter(|point| point.target == target);
-    of_target.map(Point::bytes_of_streams).sum()
+    Point::bytes_together(of_target)
+}
+
+#[test]
+fn sums_of_huge_areas_do_not_overflow() {
+    let shape = |length_bytes| TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, 4096);
+    let file: PlanFile =
+        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\nqueue_depth=[4]").unwrap();
+    let steady = Preconditioning::UntilSteady { rule: SteadyRule::Own, round: None };
+    let choices = Choices { precondition: Some(steady), ..Choices::default() };
+    let plan = resolve(&file, &choices, &[shape(i64::MAX as u64 - 4095)]).unwrap();
+    let twice = [&plan.precondition[..], &plan.precondition[..]].concat();
+    assert_eq!(Point::bytes_together(&twice), u64::MAX);
 }
 
 #[test]

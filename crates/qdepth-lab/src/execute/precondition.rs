@@ -66,7 +66,7 @@ fn written(
     group: &[Point],
     options: MeasureOptions<'_>,
 ) -> Result<Vec<(usize, Observation)>> {
-    let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
+    let bytes = Point::bytes_together(group);
     let step = group.first().map(passes_step).unwrap_or_default();
     let mut progress =
         Progress::begin(options.lab.observer, Phase::Preconditioning, step, Some(bytes));

@@ -187,7 +187,7 @@ fn describe(
         lines.push(format!("target {}: {}", target.expression.display(), kind(target)));
         let fills = FillWrites { bytes: fills, makes_file, makes_files };
         lines.push(format!("  writes     {}", describe_writes(all, first, target, fills)));
-        let known = fills.bytes + bytes_of(first);
+        let known = fills.bytes.saturating_add(Point::bytes_together(first.iter().copied()));
         lines.push(format!("  endurance  {}", endurance(system, target, writes, known)));
         lines.extend(guards(&verdicts));
         refused |= verdicts.iter().any(|(_, verdict)| matches!(verdict, Verdict::Refuses(_)));
@@ -224,10 +224,6 @@ fn by_target<'a>(
         }
     }
     all
-}
-
-fn bytes_of(first: &[&Point]) -> u64 {
-    first.iter().map(|point| point.bytes_of_streams()).sum()
 }
 
 /// Writes that fill a target before the measurement.
@@ -270,7 +266,7 @@ fn describe_writes(
         (false, _) => {}
     }
     if !first.is_empty() {
-        let bytes = Bytes(bytes_of(first));
+        let bytes = Bytes(Point::bytes_together(first.iter().copied()));
         let in_rounds = first.iter().any(|point| point.stop.until_steady.is_some());
         let rounds = if in_rounds { ", plus the writes of its rounds" } else { "" };
         let first: Vec<String> = first.iter().map(|point| precondition::describe(point)).collect();
@@ -282,7 +278,7 @@ fn describe_writes(
     if writing.is_empty() {
         parts.push("no point writes".to_owned());
     } else if writing.iter().all(|point| point.bytes_of_streams() > 0) {
-        let bytes = Bytes(writing.iter().map(|point| point.bytes_of_streams()).sum());
+        let bytes = Bytes(Point::bytes_together(writing.iter().map(|point| **point)));
         parts.push(format!("{bytes} in {} of {} points", writing.len(), all.len()));
     } else {
         let link = target.block_device().and_then(|device| device.link.as_ref());
