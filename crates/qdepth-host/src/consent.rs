@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use qdepth_files::shell_word;
+use qdepth_linux::file_handle;
 
 use crate::identity::{DeviceIdentity, Identity, created, short_digest};
 use crate::refusal::{Guard, Refusal, not_ours};
@@ -302,7 +303,7 @@ fn destroy(system: &System, at_risk: DataAtRisk<'_>) -> Vec<String> {
 /// `PATH:SIZE_IN_BYTES:DISKSEQ:DIGEST`; before Linux 5.15 without the disk sequence number. The
 /// digest is that of the boot and of the place of the device on what it is built on. For a file:
 /// `PATH:SIZE_IN_BYTES:INODE:DIGEST`, with control characters of the path escaped as `\n`, and the
-/// digest of its time of creation and file system.
+/// digest of its time of creation (without one, of the kernel's handle of the file) and file system.
 pub fn tokens<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>) -> Vec<String> {
     let device = match at_risk.into() {
         DataAtRisk::Device(device) => device,
@@ -337,7 +338,9 @@ fn file_token(system: &System, file: &Inspected) -> String {
         Kind::RegularFile { file_system, .. } => file_system_id(system, file, file_system),
         Kind::Directory(_) | Kind::BlockDevice(_) => String::new(),
     };
-    let digest = short_digest(&format!("{file_system} {:?}", created(file.handle())));
+    let handle = || file_handle(file.handle()).map(|handle| format!("{handle:?}"));
+    let digest =
+        short_digest(&format!("{file_system} {:?}", created(file.handle()).or_else(handle)));
     let (path, inode) = (on_one_line(&file.path), file.inode().1);
     format!("{path}:{}:{inode}:{}", file.identity().size_bytes(), &digest[..DIGEST])
 }

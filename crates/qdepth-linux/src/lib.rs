@@ -13,6 +13,7 @@ mod clock;
 mod discard;
 mod errno;
 mod extent_map;
+mod file_handle;
 mod gate;
 mod inline;
 mod kernel_target;
@@ -39,6 +40,7 @@ pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
 pub use errno::errno_name;
 pub use extent_map::{Extent, extents};
+pub use file_handle::file_handle;
 pub use gate::Gate;
 pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,

@@ -145,6 +145,33 @@ fn consent_is_invalid_for_a_replaced_file() {
     refused(&workspace, &words, &["guard G8", "more than one name"]);
 }
 
+/// Without times of creation, as on ext4 with inodes of 128 bytes, the file's handle tells.
+#[test]
+fn consent_is_invalid_for_a_file_created_anew() {
+    let test = "consent_is_invalid_for_a_file_created_anew";
+    if !has_tools(test, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let workspace = Workspace::new();
+    let (node, at) = (workspace.device("image", 64 << 20), workspace.join("at"));
+    let (node, place) = (node.display(), at.display());
+    sh(&format!("mkfs.ext4 -q -I 128 {node} && mkdir {place} && mount {node} {place}")).unwrap();
+    workspace.later(format!("for i in $(seq 50); do umount {place} && break; sleep 0.1; done"));
+    let create = || fs::write(at.join("precious"), vec![7; 8 << 20]).expect("a file");
+    create();
+    let (first, again) = (token(at.join("precious")), token(at.join("precious")));
+    assert_eq!(first, again);
+    fs::remove_file(at.join("precious")).unwrap();
+    create();
+    let job = JOB.replace("precious", "at/precious");
+    let ended = workspace.run(&format!("fio {job} --no-report --destroy {first}")).expect(3);
+    assert!(ended.err.contains("guard G8"), "{}", ended.err);
+    let second = token(at.join("precious"));
+    let kept = |token: &str| token.rsplit_once(':').unwrap().0.to_owned();
+    assert_eq!(kept(&first), kept(&second), "path, length and inode are the same");
+    assert_ne!(first, second);
+}
+
 #[test]
 fn all_missing_consents_are_reported_together() {
     let test = "all_missing_consents_are_reported_together";
