@@ -1,13 +1,13 @@
 //! Layers between a target and its device that answer requests instead of it, or limit its rate:
 //! memory, the page cache, holes, and control groups.
 
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, open};
 
-use crate::extents::unwritten_share;
-use crate::mounts;
+use crate::mounts::{self, Mount};
+use crate::stack::{Stack, backing_path};
 use crate::sysfs;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
@@ -16,7 +16,7 @@ use crate::target::{Inspected, Kind};
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "hugetlbfs", "devtmpfs"];
 /// Kernel names, before their number, of devices that are memory or nothing.
 const MEMORY_DEVICES: [&str; 3] = ["ram", "zram", "nullb"];
-/// Limit for stacked loop devices, larger than any real stack.
+/// Limit for file systems on each other's files, larger than any real stack.
 const DEEPEST: usize = 16;
 
 /// Reason why requests may be answered from memory.
@@ -28,65 +28,73 @@ pub enum Cached {
     Loop(String),
 }
 
-/// Memory below a target that may answer its requests; `None` if none is visible.
+/// Memory below a target that may answer its requests; `None` if none is visible. Below a loop
+/// device, the search continues in the file system of its file.
 pub fn cached_below(system: &System, target: &Inspected) -> Option<Cached> {
     if let Kind::RegularFile { file_system, .. } | Kind::Directory(file_system) = &target.kind
-        && IN_MEMORY.contains(&file_system.storing.as_str())
+        && let Some(memory) = in_memory(&file_system.storing)
     {
-        return Some(Cached::Memory(file_system.storing.clone()));
+        return Some(memory);
     }
-    target.devices().iter().find_map(|name| cached_device(system, name, DEEPEST))
+    cached_devices(system, &target.devices(), DEEPEST)
 }
 
-fn cached_device(system: &System, name: &str, deepest: usize) -> Option<Cached> {
-    let is_numbered = |prefix: &&str| {
-        name.strip_prefix(*prefix).is_some_and(|number| number.parse::<u32>().is_ok())
-    };
-    if MEMORY_DEVICES.iter().any(is_numbered) {
-        return Some(Cached::Memory(name.to_owned()));
-    }
+fn in_memory(kind: &str) -> Option<Cached> {
+    IN_MEMORY.contains(&kind).then(|| Cached::Memory(kind.to_owned()))
+}
+
+fn cached_devices(system: &System, names: &[String], deepest: usize) -> Option<Cached> {
     let deepest = deepest.checked_sub(1)?;
-    if let Some(whole) = sysfs::whole_of(system, name) {
-        return cached_device(system, &whole, deepest);
-    }
-    let Some(backing) = backing_file(system, name) else {
-        let below = sysfs::slaves_of(system, name);
-        return below.iter().find_map(|name| cached_device(system, name, deepest));
+    let stacks: Vec<Stack> = names.iter().map(|name| Stack::of_device(system, name)).collect();
+    let devices = || stacks.iter().flat_map(Stack::devices);
+    let is_memory = |name: &str| {
+        let is_numbered = |prefix: &&str| {
+            name.strip_prefix(*prefix).is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        MEMORY_DEVICES.iter().any(is_numbered)
     };
-    if sysfs::number_attribute(system, name, "loop/dio") == Some(0) {
-        return Some(Cached::Loop(name.to_owned()));
-    }
-    if let Some(number) = system.block_node(&backing) {
-        return cached_device(system, &sysfs::kernel_name(system, number)?, deepest);
-    }
-    let mounts = mounts::own(system);
-    let mount = mounts::holding(&mounts, Path::new(&backing))?;
-    let kind = &mounts::storing(system, &mounts, mount).kind;
-    IN_MEMORY.contains(&kind.as_str()).then(|| Cached::Memory(kind.clone()))
+    let is_cached = |name: &str| sysfs::number_attribute(system, name, "loop/dio") == Some(0);
+    let memory = devices().find(|name| is_memory(name)).map(|name| Cached::Memory(name.to_owned()));
+    let cached = devices().find(|name| is_cached(name)).map(|name| Cached::Loop(name.to_owned()));
+    memory.or(cached).or_else(|| {
+        let mounts = mounts::own(system);
+        let mut below = devices().filter_map(|name| {
+            let mount = backing_mount(system, &mounts, name)?;
+            let names: Vec<String> = mounts::devices_below(system, mount).into_iter().collect();
+            in_memory(&mount.kind).or_else(|| cached_devices(system, &names, deepest))
+        });
+        below.next()
+    })
 }
 
-/// Name of the file or device behind a loop device, as given at its setup.
-fn backing_file(system: &System, name: &str) -> Option<String> {
-    system.read_trimmed(format!("/sys/class/block/{name}/loop/backing_file"))
+/// The mount that stores the file behind a loop device: the one with the device of that file,
+/// which is also found if the file was deleted, or else the one at its path.
+fn backing_mount<'m>(system: &System, mounts: &'m [Mount], name: &str) -> Option<&'m Mount> {
+    let backing = backing_path(system, name)?;
+    if system.block_node(&backing).is_some() {
+        return None;
+    }
+    let stack = Stack::of_device(system, name);
+    let by_number = mounts.iter().find(|mount| stack.has_file_on(mount.number));
+    let found = by_number.or_else(|| mounts::holding(mounts, Path::new(&backing)))?;
+    Some(mounts::storing(system, mounts, found))
 }
 
-/// Share (0..1) of `offset..offset + length` that was never written in the file of a loop device.
-/// `name` is the loop device or a partition of it; `None` for any other device.
-pub fn unwritten_below(system: &System, name: &str, offset: u64, length: u64) -> Option<f64> {
+/// The file that stores a range of a loop device or of its partition, opened for reading, and the
+/// position in it. `None` for any other device, and if the file's name is gone.
+pub fn file_below(system: &System, name: &str, offset: u64) -> Option<(OwnedFd, u64)> {
     let sectors = |key: &str| sysfs::number_attribute(system, name, key);
     if let Some(whole) = sysfs::whole_of(system, name) {
         let start = sectors("start")?.checked_mul(sysfs::SECTOR_BYTES)?;
-        return unwritten_below(system, &whole, offset.checked_add(start)?, length);
+        return file_below(system, &whole, offset.checked_add(start)?);
     }
-    let backing = backing_file(system, name)?;
-    let start = sysfs::number_attribute(system, name, "loop/offset").unwrap_or(0);
-    let offset = offset.checked_add(start)?;
+    let backing = backing_path(system, name)?;
+    let offset = offset.checked_add(sectors("loop/offset").unwrap_or(0))?;
     if let Some(number) = system.block_node(&backing) {
-        return unwritten_below(system, &sysfs::kernel_name(system, number)?, offset, length);
+        return file_below(system, &sysfs::kernel_name(system, number)?, offset);
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = open(&*backing, flags, Mode::empty()).ok()?;
-    unwritten_share(file.as_fd(), offset, length)
+    Some((open(&*backing, flags, Mode::empty()).ok()?, offset))
 }
 
 /// Limit of a control group of this process for the rate of one device.
@@ -159,6 +167,8 @@ fn legacy(system: &System, group: &str, number: &str) -> Vec<IoLimit> {
 #[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
     use super::*;
+    use crate::loop_device::LoopHolds;
+    use crate::tests::machine::FakeMachine;
 
     fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
         let root = tempfile::tempdir().unwrap();
@@ -190,14 +200,35 @@ mod tests {
     }
 
     #[test]
-    fn cached_loop_device_is_found_through_upper_layers() {
-        let (_root, system) = machine(&[
-            ("sys/class/block/loop0/loop/backing_file", "/srv/image\n"),
-            ("sys/class/block/loop0/loop/dio", "0\n"),
-            ("sys/class/block/dm-0/slaves/loop0/dev", "7:0\n"),
-        ]);
-        assert_eq!(cached_device(&system, "dm-0", 9), Some(Cached::Loop("loop0".to_owned())));
-        assert_eq!(cached_device(&system, "ram1", 9), Some(Cached::Memory("ram1".to_owned())));
-        assert_eq!(cached_device(&system, "sda", 9), None);
+    fn cached_device_is_found_through_upper_layers() {
+        let backing = "loop/backing_file";
+        let machine = FakeMachine::new()
+            .disk("loop0", "7:0")
+            .attribute("loop0", backing, "/srv/image\n")
+            .attribute("loop0", "loop/dio", "0\n")
+            .disk("dm-0", "253:0")
+            .with_file("sys/class/block/dm-0/slaves/loop0/dev", "7:0\n")
+            .disk("loop1", "7:1")
+            .attribute("loop1", backing, "/srv/inner\n")
+            .disk("loop2", "7:2")
+            .attribute("loop2", backing, "/memory/outer\n")
+            .disk("loop3", "7:3")
+            .attribute("loop3", backing, "/packed/image\n")
+            .disk("loop4", "7:4")
+            .attribute("loop4", backing, "/gone (deleted)\n")
+            .with_loop("loop4", LoopHolds::File { device: "0:30".parse().unwrap(), inode: 9 })
+            .disk("zram0", "252:0")
+            .with_file(
+                "proc/self/mountinfo",
+                "20 1 7:2 / /srv rw - ext4 none rw\n21 1 0:30 / /memory rw - tmpfs none rw\n\
+                 22 1 252:0 / /packed rw - ext4 none rw\n",
+            );
+        let cached = |name: &str| cached_devices(&machine.system, &[name.to_owned()], 9);
+        assert_eq!(cached("dm-0"), Some(Cached::Loop("loop0".to_owned())));
+        assert_eq!(cached("ram1"), Some(Cached::Memory("ram1".to_owned())));
+        assert_eq!(cached("loop1"), Some(Cached::Memory("tmpfs".to_owned())), "ext4 on tmpfs");
+        assert_eq!(cached("loop3"), Some(Cached::Memory("zram0".to_owned())), "ext4 on zram");
+        assert_eq!(cached("loop4"), Some(Cached::Memory("tmpfs".to_owned())), "deleted");
+        assert_eq!(cached("sda"), None);
     }
 }

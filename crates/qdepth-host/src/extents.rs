@@ -53,6 +53,21 @@ pub fn less_below(file: impl AsFd, offset: u64, length: u64) -> Option<Less> {
     less_of(qdepth_linux::extents(file.as_fd(), offset, length)?)
 }
 
+/// The same for a part of a file whose file system is on the file `image`, from `start` on.
+pub fn less_in_image(
+    file: impl AsFd,
+    offset: u64,
+    length: u64,
+    image: impl AsFd,
+    start: u64,
+) -> Option<Less> {
+    let mut below = Vec::new();
+    for Extent { physical, length, .. } in qdepth_linux::extents(file.as_fd(), offset, length)? {
+        below.extend(qdepth_linux::extents(image.as_fd(), start.checked_add(physical)?, length)?);
+    }
+    less_of(below)
+}
+
 fn less_of(mut extents: Vec<Extent>) -> Option<Less> {
     let sum = |all: &[Extent]| all.iter().map(|extent| u128::from(extent.length)).sum::<u128>();
     let all = sum(&extents);

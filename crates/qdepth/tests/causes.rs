@@ -179,4 +179,39 @@ fn reflinks_and_compressed_data_are_grade_c() {
     sh(&format!("cd {} && {copies}", at.display())).unwrap();
     workspace.run("run plan.toml at/copies --read-only --no-report").expect(1);
     is_c_everywhere(&workspace, "cached-below");
+    // Behind a loop device, and behind a file system on one.
+    let inner = workspace.attach(&at.join("text"));
+    workspace.run(&format!("run plan.toml {} --read-only --no-report", inner.display())).expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+    let (packed, place) = (at.join("packed"), workspace.join("inner"));
+    let (image, shown) = (workspace.join("filled"), place.display());
+    sh(&format!(
+        "cd {2} && mkdir {shown} source && seq 2000000 | head -c 8M >source/text && truncate -s 64M {0} && \
+         mkfs.ext4 -q -d source {0} && cp --reflink=never {0} {1} && sync {1}",
+        image.display(),
+        packed.display(),
+        workspace.join("").display()
+    ))
+    .unwrap();
+    let node = workspace.attach(&packed);
+    sh(&format!("mount {} {shown}", node.display())).unwrap();
+    workspace.later(format!("for i in $(seq 50); do umount {shown} && break; sleep 0.1; done"));
+    workspace.run("run plan.toml inner/text --read-only --no-report").expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+}
+
+#[test]
+fn buffered_data_journal_is_grade_c() {
+    let test = "buffered_data_journal_is_grade_c";
+    if !has_tools(test, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let (_alone, workspace) = (exclusive_turn(), workspace());
+    let (node, at) = (workspace.device("image", 64 << 20), workspace.join("at"));
+    let (node, place) = (node.display(), at.display());
+    sh(&format!("mkfs.ext4 -q {node} && mkdir {place} && mount -o data=journal {node} {place}"))
+        .unwrap();
+    workspace.later(format!("for i in $(seq 50); do umount {place} && break; sleep 0.1; done"));
+    workspace.run("run plan.toml at --no-report").expect(1);
+    is_c_everywhere(&workspace, "not-direct");
 }

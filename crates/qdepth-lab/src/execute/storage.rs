@@ -10,7 +10,9 @@ use qdepth_host::system::System;
 use qdepth_linux::{EngineChoice, Namespace, entry_name};
 use qdepth_measure::Nanos;
 use qdepth_workload::{Durability, Layout, Point};
-use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, ftruncate};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, Statx, StatxFlags, fcntl_getfl, fcntl_setfl, fstat, ftruncate, statx,
+};
 
 use crate::execute::measure_options::MeasureOptions;
 use crate::ranks::all_ranks::AllRanks;
@@ -197,5 +199,13 @@ fn set_direct(file: &OwnedFd, asked: bool) -> Result<bool> {
         bail!("cannot turn off direct I/O");
     }
     let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
-    Ok(flags.contains(OFlags::DIRECT))
+    Ok(flags.contains(OFlags::DIRECT) && !ignores_direct(file))
+}
+
+/// True if the file system accepts direct I/O on this file but does buffered I/O, for example ext4
+/// with a data journal: the file then has no alignment for direct I/O (statx(2), Linux 6.1).
+fn ignores_direct(file: &OwnedFd) -> bool {
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
+    let is_told = |found: &Statx| found.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    found.is_ok_and(|found| is_told(&found) && found.stx_dio_mem_align == 0)
 }

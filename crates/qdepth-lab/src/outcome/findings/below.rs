@@ -1,7 +1,9 @@
 //! Findings about layers between the target and its device.
 
-use qdepth_host::below::{Cached, IoLimit, cached_below, io_limits, unwritten_below};
-use qdepth_host::extents::{Less, less_below, unwritten_share};
+use std::os::fd::OwnedFd;
+
+use qdepth_host::below::{Cached, IoLimit, cached_below, file_below, io_limits};
+use qdepth_host::extents::{Less, less_below, less_in_image, unwritten_share};
 use qdepth_host::served::is_served_kind;
 use qdepth_host::target::Kind;
 use qdepth_measure::{Code, Finding, label};
@@ -48,11 +50,8 @@ fn served(real: &Real) -> Option<Finding> {
 /// one.
 fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
     let share = |area: Extent| {
-        let (offset, length) = (area.offset_bytes, area.length_bytes);
-        if real.inspected.block_device().is_some() {
-            return unwritten_below(seen.system, &real.device()?, offset, length);
-        }
-        unwritten_share(&real.claim()?.file, offset, length)
+        let (file, offset) = storing_file(seen, real, area)?;
+        unwritten_share(file, offset, area.length_bytes)
     };
     // A target that does not answer I/Os would not answer this call either.
     if seen.measured.outcome.abandoned > 0 {
@@ -66,14 +65,39 @@ fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
     now.into_iter().chain(filled).reduce(f64::max)
 }
 
+/// The file that stores an area, and the position of the area in it: the target, or the file behind
+/// a loop device.
+fn storing_file(seen: &PointSeen<'_>, real: &Real, area: Extent) -> Option<(OwnedFd, u64)> {
+    if real.inspected.block_device().is_some() {
+        return file_below(seen.system, &real.device()?, area.offset_bytes);
+    }
+    Some((real.claim()?.file.try_clone().ok()?, area.offset_bytes))
+}
+
 /// Reason why not all reads of a file reach the device below.
 fn less(seen: &PointSeen<'_>, real: &Real) -> Option<&'static str> {
     let is_asked = seen.point.read_share > 0.0 && seen.measured.outcome.abandoned == 0;
-    let (file, area) = (&real.claim().filter(|_| is_asked)?.file, seen.point.area);
-    less_below(file, area.offset_bytes, area.length_bytes).map(|less| match less {
+    let length = seen.point.area.length_bytes;
+    let (file, offset) = storing_file(seen, real, seen.point.area).filter(|_| is_asked)?;
+    let in_image = || {
+        let (image, start) = image_below(seen, real)?;
+        less_in_image(&file, offset, length, image, start)
+    };
+    less_below(&file, offset, length).or_else(in_image).map(|less| match less {
         Less::SharedExtents => label::SHARED_EXTENTS,
         Less::Compressed => label::COMPRESSED,
     })
+}
+
+/// The file behind the file system of a file, and the start of the file system in it. `None` for
+/// file systems whose extents are not positions on one device.
+fn image_below(seen: &PointSeen<'_>, real: &Real) -> Option<(OwnedFd, u64)> {
+    let Kind::RegularFile { file_system, .. } = &real.inspected.kind else { return None };
+    let is_direct = matches!(file_system.storing.as_str(), "ext2" | "ext3" | "ext4" | "xfs");
+    match &file_system.devices[..] {
+        [device] if is_direct => file_below(seen.system, device, 0),
+        _ => None,
+    }
 }
 
 /// Finding if the rate came near a limit of a control group.
