@@ -61,6 +61,7 @@ fn wrong_usage_is_explained_and_creates_no_files() {
         ("fit-for media:null", &["qdepth fit-for etcd media:null`"]),
         ("run media:null --json --events -", &["--json --events events.jsonl"]),
         ("run media:null --destroy X", &["--destroy X", "Remove this option"]),
+        ("run --destroy X", &["--destroy X needs the device", "/dev/nvme0n1 --destroy X`"]),
         ("plan media:null --destroy X", &["--destroy X", "Remove this option"]),
         ("run media:null --report x.docx", &["must end in .html", "--report x.html"]),
         ("answer media:null --within 0s", &["above 0", "answer media:null --within 30min"]),

@@ -27,8 +27,8 @@ impl RunOptions {
             let limits = &self.report.presentation.limit;
             must_have_no_limit(limits, &format!("plan `{}`", file.name))?;
         }
-        if let Some(PlanRequest { targets, .. }) = &plan {
-            self.consent.must_apply(targets)?;
+        if let Some(plan) = &plan {
+            self.consent.must_apply(plan)?;
         }
         Ok(self.request_for(plan))
     }
@@ -91,19 +91,28 @@ impl RunOptions {
 }
 
 impl ConsentOptions {
-    /// Refuses consent if all targets are emulated.
-    fn must_apply(&self, targets: &[PathBuf]) -> Result<(), Usage> {
+    /// Refuses consent if all targets are emulated, or if it was given without its device.
+    fn must_apply(&self, plan: &PlanRequest) -> Result<(), Usage> {
         let emulated = |target: &PathBuf| target.to_str().is_some_and(is_emulated);
         let file = self.consent.iter().map(|file| format!("--consent {}", file.display()));
         let serials = self.destroy.iter().map(|serial| format!("--destroy {serial}"));
         let names = self.overwrite_signature.iter();
         let names = names.map(|name| format!("--overwrite-signature {name}"));
-        match file.chain(serials).chain(names).next() {
-            Some(given) if !targets.is_empty() && targets.iter().all(emulated) => Err(Usage(
-                format!("{given}: an emulated device holds no data to destroy. Remove this option"),
-            )),
-            _ => Ok(()),
+        let Some(given) = file.chain(serials).chain(names).next() else { return Ok(()) };
+        let targets = &plan.targets;
+        if !targets.is_empty() && targets.iter().all(emulated) {
+            return Err(Usage(format!(
+                "{given}: an emulated device holds no data to destroy. Remove this option"
+            )));
         }
+        if targets[..] == [PathBuf::from(".")] && plan.file.host_steps().is_empty() {
+            return Err(Usage(format!(
+                "{given} needs the device or file that it is for, and none is named; the current \
+                 directory would be measured, which needs no consent. Name the target, for \
+                 example `qdepth run quick /dev/nvme0n1 {given}`"
+            )));
+        }
+        Ok(())
     }
 
     /// Words for the lab.
