@@ -303,7 +303,7 @@ fn destroy(system: &System, at_risk: DataAtRisk<'_>) -> Vec<String> {
 /// `PATH:SIZE_IN_BYTES:DISKSEQ:DIGEST`; before Linux 5.15 without the disk sequence number. The
 /// digest is that of the boot and of the place of the device on what it is built on. For a file:
 /// `PATH:SIZE_IN_BYTES:INODE:DIGEST`, with control characters of the path escaped as `\n`, and the
-/// digest of its time of creation (without one, of the kernel's handle of the file) and file system.
+/// digest of its file system and time of creation, or without one, of the kernel's file handle.
 pub fn tokens<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>) -> Vec<String> {
     let device = match at_risk.into() {
         DataAtRisk::Device(device) => device,

@@ -82,7 +82,7 @@ pub(crate) struct Flags {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points, or a \
-requirement is not met; 2 wrong usage; 3 refused by a guard or for lack of a feature, nothing was \
+requirement is not met; 2 wrong usage; 3 refused by a guard, or a feature is missing; nothing was \
 changed; 4 failed; 5 comparison or requirement inconclusive; 130/143 interrupted, finished points \
 are kept.";
 
@@ -103,9 +103,9 @@ pub(crate) enum Command {
     Run(Box<RunOptions>),
     /// Find the highest IOPS that keeps tail latency within a limit
     ///
-    /// Offers I/Os at random moments (open loop) until the 95 % confidence interval of the rate is
-    /// within 2 %, at most for --within. Ctrl-C ends the search with the answer so far. Exit
-    /// status: 0 with an answer, 1 if no rate meets the limits, 5 if that is unknown.
+    /// Issues I/Os at random times (open loop) until the 95 % confidence interval of the rate is
+    /// within 2 %, or --within has elapsed. Ctrl-C ends the search with the answer so far. Exit
+    /// status: 0 answer found; 1 no rate meets the limits; 5 inconclusive.
     Answer(Box<RunOptions>),
     /// Check whether storage is fast enough for an application
     ///
@@ -240,7 +240,7 @@ pub(crate) struct RunOptions {
     pub(crate) engine: EngineChoice,
     /// Do not pin workers to CPUs
     ///
-    /// By default, each worker has its own CPU, near the device, if there are enough.
+    /// By default, each worker is pinned to its own CPU near the device, if there are enough CPUs.
     #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) no_pin: bool,
     /// Pin the workers to these CPUs, round-robin, for example 0-3,8

@@ -186,8 +186,9 @@ fn reflinks_and_compressed_data_are_grade_c() {
     let (packed, place) = (at.join("packed"), workspace.join("inner"));
     let (image, shown) = (workspace.join("filled"), place.display());
     sh(&format!(
-        "cd {2} && mkdir {shown} source && seq 2000000 | head -c 8M >source/text && truncate -s 64M {0} && \
-         mkfs.ext4 -q -d source {0} && cp --reflink=never {0} {1} && sync {1}",
+        "cd {2} && mkdir {shown} source && seq 2000000 | head -c 8M >source/text && \
+         truncate -s 64M {0} && mkfs.ext4 -q -d source {0} && \
+         cp --reflink=never {0} {1} && sync {1}",
         image.display(),
         packed.display(),
         workspace.join("").display()

@@ -159,7 +159,9 @@ pub fn fio_options(only: Option<&str>) -> String {
     let line = |(name, rule): (&&str, &Rule)| {
         let what = match *rule {
             Rule::Honoured => "honoured".to_owned(),
-            Rule::Silent => "accepted: always so, or without effect on the figures".to_owned(),
+            Rule::Silent => {
+                "accepted: qdepth always does this, or it does not affect the results".to_owned()
+            }
             Rule::Remarked(what) => {
                 format!("accepted, with a difference: {}", Remarked::from(what))
             }

@@ -238,7 +238,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-#[expect(clippy::disallowed_methods, reason = "what is empty alone is removed so")]
+#[expect(clippy::disallowed_methods, reason = "removes only an empty directory")]
 fn remove_directory(path: &Path) -> io::Result<()> {
     std::fs::remove_dir(path)
 }

@@ -31,11 +31,9 @@ fn heading(checked: Checked) -> &'static str {
     match checked {
         Checked::OwnRuns => "Fitted to measured runs, with a known error:",
         Checked::Published => "Compared with published measurements:",
-        Checked::Reproduced => {
-            "Fitted to published measurements, of which none was left to compare with:"
-        }
+        Checked::Reproduced => "Fitted to published measurements, with none left for validation:",
         Checked::DataSheetOnly => "From data sheets; never compared with a measurement:",
-        Checked::Class => "A class of drives instead of a particular one:",
+        Checked::Class => "Typical of a class of drives, not of one model:",
         Checked::Definition => "Exact by definition:",
         Checked::Not => "Not compared with anything:",
     }

@@ -283,7 +283,7 @@ fn describe_writes(
     } else {
         let link = target.block_device().and_then(|device| device.link.as_ref());
         let most = link.map_or_else(
-            || "as fast as the target accepts them: the amount is unknown in advance".to_owned(),
+            || "at full speed, so the amount is unknown in advance".to_owned(),
             |link| {
                 let bytes = link.practical_bytes_per_s * ns as f64 / 1e9;
                 format!("at most {:.3} TB, the limit of its {}", bytes / 1e12, link.description)

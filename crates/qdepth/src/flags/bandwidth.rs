@@ -13,7 +13,7 @@ const THREADS_LEAST: u32 = 16;
 /// Options of a bandwidth plan.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BandwidthOptions {
-    /// Total numbers of threads [default: 1, 2, 4 … to twice the CPUs, at least 16]
+    /// Total thread counts [default: 1, 2, 4 … up to twice the number of CPUs, at least 16]
     #[arg(
         long,
         value_delimiter = ',',

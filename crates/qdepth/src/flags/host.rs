@@ -28,7 +28,7 @@ pub(crate) struct InventoryOptions {
     /// Replace host name, serial numbers and UUIDs with pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Also write what was inspected to a file, for --recorded
+    /// Also save the inspected facts to a file that --recorded can read
     #[arg(long, value_name = "FILE", conflicts_with = "redact")]
     pub(crate) record: Option<PathBuf>,
     /// Inspect a recorded machine instead of this one
@@ -51,8 +51,8 @@ pub(crate) enum HostCommand {
     Tune(TuneOptions),
     /// Show the steps of a preparation file; --apply runs them
     ///
-    /// Steps purge, partition, create arrays, volumes and file systems, mount, and change settings.
-    /// `qdepth host undo` reverts all but purges.
+    /// A step can purge or partition a device, create an array, volume or file system, mount a file
+    /// system, or change a setting. `qdepth host undo` reverts every step except a purge.
     Prepare(PrepareOptions),
     /// Undo `tune` and `prepare`, in reverse order, also after a crash
     Undo(JournalOption),
@@ -88,7 +88,7 @@ pub(crate) struct JournalOption {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TuneOptions {
-    /// Devices to measure, for example nvme0n1 [default: all]
+    /// Devices to tune the machine for, for example nvme0n1 [default: all]
     pub(crate) devices: Vec<String>,
     /// Apply the recommended settings
     #[arg(long)]

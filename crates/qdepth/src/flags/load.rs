@@ -81,7 +81,7 @@ pub(crate) struct Load {
     pub(crate) warm_up: Option<Nanos>,
     /// Measurement file size, for example 8GiB
     ///
-    /// In a comparison of areas, an area larger than half of this file is measured as 50 %.
+    /// When areas are compared, an area larger than half of the file is reduced to 50 %.
     #[arg(long, value_name = "SIZE", value_parser = some_bytes, help_heading = "Workload")]
     pub(crate) file_size: Option<Bytes>,
     /// End a point at a 95 % CI of ±N %, or when steady
@@ -92,7 +92,7 @@ pub(crate) struct Load {
     pub(crate) until: Option<EarlyEnd>,
     /// Measurement area: 32GiB, 50%, full
     ///
-    /// An absolute size is also the size of a new measurement file.
+    /// If you give an absolute size, a new measurement file gets that size.
     #[arg(long, help_heading = "Workload")]
     pub(crate) area: Option<String>,
     /// Block size, for example 4k
@@ -137,7 +137,7 @@ pub(crate) struct Load {
     /// Rate of the reader's open loop [default: closed loop]
     #[arg(long, value_name = "IOPS", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) reader_rate: Option<f64>,
-    /// Extend points, at most 40-fold, until this latency percentile is known, for example 99.99
+    /// Extend points, at most 40-fold, to enough I/Os for this percentile, for example 99.99
     ///
     /// Under write pressure, it is the reader's percentile.
     #[arg(
@@ -148,8 +148,8 @@ pub(crate) struct Load {
         hide_short_help = true
     )]
     pub(crate) until_credible: Option<RequiredPercentile>,
-    /// Write the whole target first, to a known state (docs/method/steady.md); `qdepth plan` prints
-    /// the bytes
+    /// First write the whole target to bring it into a known state (docs/method/steady.md);
+    /// `qdepth plan` prints how much is written
     #[arg(
         long,
         value_name = "STATE",
@@ -164,7 +164,7 @@ pub(crate) struct Load {
     /// Skip every profile that writes
     #[arg(long, help_heading = "Workload")]
     pub(crate) read_only: bool,
-    /// Seed of the random numbers
+    /// Random seed; the same plan and seed give the same I/Os
     #[arg(long, value_name = "N", help_heading = "Workload", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
     /// Names of the compared variants, in the order of the targets
@@ -189,7 +189,7 @@ pub(crate) struct Load {
         hide_short_help = true
     )]
     pub(crate) processes: Option<Vec<Numbers>>,
-    /// Array of the drives: an extra variant of the plan `devices`
+    /// Also measure this array of the drives (plan `devices`)
     #[arg(long, value_name = "TARGET", help_heading = "Comparisons", hide_short_help = true)]
     pub(crate) array: Vec<String>,
     #[command(flatten)]

@@ -25,7 +25,7 @@ pub(crate) enum MediaCommand {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FitOptions {
-    /// Run IDs of one drive, or unique prefixes; runs of several days show its variation
+    /// Run IDs or unique prefixes, all of one drive; runs of several days show its variation
     #[arg(default_value = "latest", value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]

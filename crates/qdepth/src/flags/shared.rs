@@ -14,8 +14,9 @@ use qdepth_report::{Lang, Presentation};
 pub(crate) struct ConsentOptions {
     /// Allow qdepth to destroy all data on this device
     ///
-    /// SERIAL is its serial number. Without --destroy, qdepth writes to no device. For a partition,
-    /// a device without a serial number or an existing file, the refusal prints what to type.
+    /// SERIAL is the device's serial number. Without --destroy, qdepth never writes to a device. A
+    /// partition, an existing file or a device without a serial number needs another value: the
+    /// refusal prints it.
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Consent file for non-interactive use: serial number, size and expiry
