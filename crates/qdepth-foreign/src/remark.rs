@@ -87,7 +87,6 @@ remarks! {
     GuardsDecide = "guards-decide";
     // Payload, syncs and verification.
     NoLifetimeHint = "no-lifetime-hint";
-    PagesStayCached = "pages-stay-cached";
     PayloadDrawnOnce = "payload-drawn-once";
     CompressibleInEachBlock = "compressible-in-each-block";
     CompressibleWithoutPattern = "compressible-without-pattern";

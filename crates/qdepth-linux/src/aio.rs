@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::buffers::Pieces;
 use crate::call::{call, error};
 use crate::clock::{Clock, cpu_time};
+use crate::op_flags::OpFlags;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
@@ -51,7 +52,7 @@ struct IoEvent {
 pub(crate) struct Aio {
     context: u64,
     file: RawFd,
-    data_sync: bool,
+    pub(crate) op_flags: OpFlags,
     clock: Clock,
     blocks: Vec<Iocb>,
     /// Addresses of the control blocks to submit.
@@ -65,7 +66,7 @@ pub(crate) struct Aio {
 impl Aio {
     pub(crate) fn new(
         file: RawFd,
-        data_sync: bool,
+        op_flags: OpFlags,
         entries: u32,
         pieces: Pieces,
     ) -> io::Result<Self> {
@@ -78,7 +79,7 @@ impl Aio {
         Ok(Self {
             context,
             file,
-            data_sync,
+            op_flags,
             clock: Clock::get(),
             blocks: vec![Iocb::default(); entries as usize],
             queue: Vec::with_capacity(entries as usize),
@@ -162,7 +163,7 @@ impl Target for Aio {
             opcode: match request.direction {
                 Direction::Read => IOCB_CMD_PREAD,
                 Direction::Write => IOCB_CMD_PWRITE,
-                Direction::Sync if self.data_sync => IOCB_CMD_FDSYNC,
+                Direction::Sync if self.op_flags.data_sync() => IOCB_CMD_FDSYNC,
                 Direction::Sync => IOCB_CMD_FSYNC,
                 // Not reached: this engine is not chosen for loads that trim. The kernel would
                 // refuse the request.
@@ -172,6 +173,10 @@ impl Target for Aio {
             buffer: if request.direction == Direction::Sync { 0 } else { buffer },
             bytes: u64::from(request.size),
             offset: request.offset as i64,
+            rw_flags: match request.direction {
+                Direction::Sync | Direction::Trim => 0,
+                transfer => self.op_flags.word(transfer),
+            },
             ..Iocb::default()
         };
         if let Some(priorities) = &mut self.priorities {

@@ -13,6 +13,7 @@ use rustix::time::Timespec;
 use crate::buffers::Pieces;
 use crate::clock::{Clock, SPIN, cpu_time};
 use crate::discard::Discard;
+use crate::op_flags::OpFlags;
 use crate::threads::transfer;
 
 /// Synchronous execution of one request by a worker.
@@ -25,17 +26,17 @@ pub(crate) trait Perform {
 pub(crate) struct Transfers {
     file: RawFd,
     discard: Discard,
-    data_sync: bool,
+    pub(crate) op_flags: OpFlags,
     pieces: Pieces,
 }
 
 impl Transfers {
     pub(crate) fn new(
         file: BorrowedFd<'_>,
-        data_sync: bool,
+        op_flags: OpFlags,
         pieces: Pieces,
     ) -> std::io::Result<Self> {
-        Ok(Self { file: file.as_raw_fd(), discard: Discard::for_file(file)?, data_sync, pieces })
+        Ok(Self { file: file.as_raw_fd(), discard: Discard::for_file(file)?, op_flags, pieces })
     }
 }
 
@@ -43,12 +44,12 @@ impl Perform for Transfers {
     #[inline(always)]
     fn perform(&self, slot: u32, request: Request) -> i32 {
         let piece = self.pieces.piece_ptr(slot);
-        transfer(self.file, self.discard, self.data_sync, request, piece)
+        transfer(self.file, self.discard, self.op_flags, request, piece)
     }
 }
 
 pub(crate) struct Inline<P> {
-    calls: P,
+    pub(crate) calls: P,
     clock: Clock,
     /// Time of the last stamp.
     last: Instant,

@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::{Interval, Outcome, Shard, Slot, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
-use qdepth_workload::{Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill};
+use qdepth_workload::{
+    IoFlag, Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill,
+};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -17,6 +19,8 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::discard::Discard;
 use crate::inline::{Inline, Transfers};
+use crate::mapped::Mapped;
+use crate::op_flags::{self, IoFlagError, OpFlags};
 use crate::operations::Operations;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::ring_queue::CompletionMode;
@@ -44,11 +48,13 @@ pub enum Engine {
     IoUringPassthrough,
     /// NVMe commands by `io_uring`, the worker polling the device for completions.
     IoUringPassthroughPolled,
+    /// Copies from and to a mapping of the file by the worker itself, one at a time.
+    Mmap,
 }
 
 impl Engine {
     /// All engines.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::IoUring,
         Self::LinuxAio,
         Self::Threads,
@@ -57,6 +63,7 @@ impl Engine {
         Self::IoUringSqPoll,
         Self::IoUringPassthrough,
         Self::IoUringPassthroughPolled,
+        Self::Mmap,
     ];
 
     /// Name as stored and printed.
@@ -70,6 +77,7 @@ impl Engine {
             Self::IoUringSqPoll => "io_uring-sqpoll",
             Self::IoUringPassthrough => "io_uring-passthrough",
             Self::IoUringPassthroughPolled => "io_uring-passthrough-polled",
+            Self::Mmap => "mmap",
         }
     }
 
@@ -215,6 +223,9 @@ pub enum OpenError {
     /// The engine supports no priorities per request.
     #[error("the engine {0} does not support I/O priorities: use io_uring or linux-aio")]
     NoPriorities(&'static str),
+    /// Transfers cannot have the profile's flag.
+    #[error(transparent)]
+    IoFlag(#[from] IoFlagError),
 }
 
 /// Result of the search for an engine.
@@ -244,6 +255,7 @@ enum Queue {
     Aio(Aio),
     Threads(Threads),
     Inline(Inline<Transfers>),
+    Mapped(Inline<Mapped>),
     Operations(Inline<Operations>),
     Passthrough(Box<Passthrough>),
 }
@@ -327,7 +339,7 @@ impl KernelTarget {
         buffers: &mut Buffers,
         missing: &mut Vec<(&'static str, String)>,
     ) -> std::io::Result<Queue> {
-        let OpenOptions { slots, data_sync, .. } = *options;
+        let (slots, op_flags) = (options.slots, OpFlags::new(options.data_sync));
         let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());
         Ok(match engine {
             Engine::Sync if !options.operation.is_transfer() => {
@@ -343,13 +355,13 @@ impl KernelTarget {
             Engine::IoUring | Engine::IoUringSqPoll if options.trims => {
                 probe()?;
                 let mut queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
-                queue.data_sync = options.data_sync;
+                queue.op_flags = op_flags;
                 Queue::Trimming(Box::new(queue))
             }
             Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
                 probe()?;
                 let mut queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
-                queue.data_sync = options.data_sync;
+                queue.op_flags = op_flags;
                 Queue::Uring(Box::new(queue))
             }
             Engine::IoUringPassthrough | Engine::IoUringPassthroughPolled => {
@@ -369,12 +381,13 @@ impl KernelTarget {
                 Queue::Passthrough(Box::new(queue))
             }
             Engine::Sync => {
-                Queue::Inline(Inline::new(Transfers::new(file.as_fd(), data_sync, pieces)?, slots)?)
+                Queue::Inline(Inline::new(Transfers::new(file.as_fd(), op_flags, pieces)?, slots)?)
             }
-            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), data_sync, slots, pieces)?),
-            Engine::Threads => {
-                Queue::Threads(Threads::new(file.as_fd(), data_sync, slots, pieces)?)
+            Engine::Mmap => {
+                Queue::Mapped(Inline::new(Mapped::new(file.as_fd(), op_flags, pieces)?, slots)?)
             }
+            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), op_flags, slots, pieces)?),
+            Engine::Threads => Queue::Threads(Threads::new(file.as_fd(), op_flags, slots, pieces)?),
         })
     }
 
@@ -389,10 +402,31 @@ impl KernelTarget {
             Queue::Uring(engine) => engine.prioritise(draw),
             Queue::Trimming(engine) => engine.prioritise(draw),
             Queue::Aio(engine) => engine.prioritise(draw),
-            Queue::Threads(_) | Queue::Inline(_) | Queue::Operations(_)
+            Queue::Threads(_) | Queue::Inline(_) | Queue::Mapped(_) | Queue::Operations(_)
                 if priorities.others.is_empty() => {}
             _ => return Err(OpenError::NoPriorities(self.engine.name())),
         }
+        Ok(())
+    }
+
+    /// Sets the flag with which transfers are issued from now on. `size_max` is the size of the
+    /// largest one, in bytes.
+    ///
+    /// # Errors
+    /// If the engine passes no flags, or the file does not support this one.
+    pub fn set_io_flag(&mut self, flag: IoFlag, size_max: u32) -> Result<(), OpenError> {
+        if flag == IoFlag::None {
+            return Ok(());
+        }
+        op_flags::check(self.file.as_fd(), flag, size_max)?;
+        let flags = match &mut *self.queue {
+            Queue::Uring(engine) => &mut engine.op_flags,
+            Queue::Trimming(engine) => &mut engine.op_flags,
+            Queue::Aio(engine) => &mut engine.op_flags,
+            Queue::Inline(engine) => &mut engine.calls.op_flags,
+            _ => return Err(IoFlagError::Engine(self.engine.name()).into()),
+        };
+        *flags = flags.with(flag);
         Ok(())
     }
 
@@ -427,6 +461,7 @@ impl KernelTarget {
             Queue::Aio(engine) => measure_shard(engine, shard, start, stop, seen),
             Queue::Threads(engine) => measure_any(engine, shard, start, stop, seen),
             Queue::Inline(engine) => measure_shard(engine, shard, start, stop, seen),
+            Queue::Mapped(engine) => measure_any(engine, shard, start, stop, seen),
             Queue::Operations(engine) => measure_any(engine, shard, start, stop, seen),
             Queue::Passthrough(engine) => measure_shard(&mut **engine, shard, start, stop, seen),
         }
@@ -447,6 +482,7 @@ impl KernelTarget {
             Queue::Aio(engine) => engine,
             Queue::Threads(engine) => engine,
             Queue::Inline(engine) => engine,
+            Queue::Mapped(engine) => engine,
             Queue::Operations(engine) => engine,
             Queue::Passthrough(engine) => &mut **engine,
         }
@@ -459,6 +495,7 @@ impl KernelTarget {
             Queue::Aio(queue) => queue.in_kernel(),
             Queue::Threads(queue) => queue.in_kernel(),
             Queue::Inline(queue) => queue.in_kernel(),
+            Queue::Mapped(queue) => queue.in_kernel(),
             Queue::Operations(queue) => queue.in_kernel(),
             Queue::Passthrough(queue) => queue.in_kernel(),
         }

@@ -15,6 +15,7 @@ use crate::buffers::Pieces;
 use crate::call::call;
 use crate::clock::{Clock, cpu_time};
 use crate::discard::Discard;
+use crate::op_flags::OpFlags;
 
 /// Largest number of threads: one for each of the 512 outstanding I/Os of the method.
 const THREADS_MAX: u32 = 512;
@@ -33,7 +34,7 @@ pub(crate) struct Threads {
 impl Threads {
     pub(crate) fn new(
         file: BorrowedFd<'_>,
-        data_sync: bool,
+        op_flags: OpFlags,
         entries: u32,
         pieces: Pieces,
     ) -> std::io::Result<Self> {
@@ -50,7 +51,7 @@ impl Threads {
             thread::Builder::new()
                 .name("qdepth-io".to_owned())
                 .stack_size(128 << 10)
-                .spawn(move || serve(*file, discard, data_sync, pieces, &work, &report))?;
+                .spawn(move || serve(*file, discard, op_flags, pieces, &work, &report))?;
             to.push(sender);
         }
         Ok(Self { to, from, in_kernel: 0 })
@@ -109,13 +110,13 @@ impl Target for Threads {
 fn serve(
     file: RawFd,
     discard: Discard,
-    data_sync: bool,
+    op_flags: OpFlags,
     pieces: Pieces,
     work: &Receiver<Work>,
     report: &Sender<Completion>,
 ) {
     while let Ok(Work { slot, request }) = work.recv() {
-        let result = transfer(file, discard, data_sync, request, pieces.piece_ptr(slot));
+        let result = transfer(file, discard, op_flags, request, pieces.piece_ptr(slot));
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;
@@ -127,7 +128,7 @@ fn serve(
 pub(crate) fn transfer(
     file: RawFd,
     discard: Discard,
-    data_sync: bool,
+    op_flags: OpFlags,
     request: Request,
     memory: *mut u8,
 ) -> i32 {
@@ -137,10 +138,14 @@ pub(crate) fn transfer(
     }
     let file = file as usize;
     let (number, arguments) = match direction {
-        Direction::Sync if data_sync => (libc::SYS_fdatasync, [file, 0, 0, 0, 0, 0]),
+        Direction::Sync if op_flags.data_sync() => (libc::SYS_fdatasync, [file, 0, 0, 0, 0, 0]),
         Direction::Sync => (libc::SYS_fsync, [file, 0, 0, 0, 0, 0]),
         transfer => {
             let write = transfer == Direction::Write;
+            let flags = op_flags.word(transfer);
+            if flags != 0 {
+                return flagged(file, write, memory, request, flags);
+            }
             let number = if write { libc::SYS_pwrite64 } else { libc::SYS_pread64 };
             let memory = memory.expose_provenance();
             (number, [file, memory, size as usize, offset as usize, 0, 0])
@@ -148,5 +153,17 @@ pub(crate) fn transfer(
     };
     // SAFETY: the buffer belongs to the request's slot until its completion is handed back and
     // holds at least `size` bytes; the target keeps the file open while requests are in flight.
+    unsafe { call(number, arguments) as i32 }
+}
+
+/// A transfer with flags (preadv2(2), pwritev2(2)).
+#[inline(always)]
+fn flagged(file: usize, write: bool, memory: *mut u8, request: Request, flags: u32) -> i32 {
+    let number = if write { libc::SYS_pwritev2 } else { libc::SYS_preadv2 };
+    let range = libc::iovec { iov_base: memory.cast(), iov_len: request.size as usize };
+    let range = (&raw const range).expose_provenance();
+    // On 64-bit kernels the low half of the position is all of it.
+    let arguments = [file, range, 1, request.offset as usize, 0, flags as usize];
+    // SAFETY: as for transfers without flags; the kernel copies the range before the call returns.
     unsafe { call(number, arguments) as i32 }
 }

@@ -8,14 +8,15 @@ use std::os::fd::BorrowedFd;
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, label};
 use qdepth_workload::{Direction, PriorityDraw, Request};
-use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
+use rustix::io::{Errno, ReadWriteFlags};
 use rustix::io_uring::{
-    IoringFsyncFlags, IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags, io_uring_ptr,
+    IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags, io_uring_ptr,
 };
 
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
 use crate::discard::{Discard, Sizes};
+use crate::op_flags::{OpFlags, preadv2_beyond};
 use crate::ring::Ring;
 use crate::ring_queue::{CompletionMode, RingQueue};
 use crate::unsupported::{Unsupported, reason};
@@ -32,7 +33,7 @@ pub(crate) struct Uring<const TRIMS: bool> {
     sizes: Sizes,
     flags: IoringSqeFlags,
     /// True if syncs are `fdatasync`s.
-    pub(crate) data_sync: bool,
+    pub(crate) op_flags: OpFlags,
     pieces: Pieces,
     /// Boxed, because hardly any load has priorities.
     priorities: Option<Box<PriorityDraw>>,
@@ -74,7 +75,7 @@ impl<const TRIMS: bool> Uring<TRIMS> {
             discard,
             sizes: Sizes::new(slots),
             flags,
-            data_sync: false,
+            op_flags: OpFlags::default(),
             pieces: buffers.pieces(),
             priorities: None,
         })
@@ -105,13 +106,11 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
         }
         entry.opcode = self.operations[request.direction as usize];
         entry.flags = self.flags;
-        entry.op_flags.rw_flags = ReadWriteFlags::empty();
+        let flags = self.op_flags.word(request.direction);
+        entry.op_flags.rw_flags = ReadWriteFlags::from_bits_retain(flags);
         entry.off_or_addr2.off = request.offset;
         entry.len.len = request.size;
         let buffer = if request.direction == Direction::Sync {
-            if self.data_sync {
-                entry.op_flags.fsync_flags = IoringFsyncFlags::DATASYNC;
-            }
             std::ptr::null_mut()
         } else {
             self.pieces.piece_ptr(slot.0).cast::<c_void>()
@@ -152,12 +151,7 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
 /// for that thread at once raises the rate by a quarter (measured on zram at queue depths 32 and
 /// 512).
 fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
-    #[repr(align(4096))]
-    struct Page([u8; 4096]);
-    // Far beyond the end of any file: the kernel answers without accessing the storage.
-    const BEYOND: u64 = 1 << 60;
-    let mut page = Page([0; 4096]);
-    match preadv2(file, &mut [IoSliceMut::new(&mut page.0)], BEYOND, ReadWriteFlags::NOWAIT) {
+    match preadv2_beyond(file, ReadWriteFlags::NOWAIT) {
         Err(Errno::OPNOTSUPP) => Err(Errno::OPNOTSUPP.into()),
         _ => Ok(()),
     }

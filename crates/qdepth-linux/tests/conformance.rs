@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 
-use qdepth_engine::conformance;
+use qdepth_engine::{Completions, Slot, conformance};
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OpenError, OpenOptions};
-use qdepth_workload::Payload;
+use qdepth_measure::Nanos;
+use qdepth_workload::{Direction, IoFlag, Payload, Request};
 
 fn options(engine: Engine) -> OpenOptions {
     OpenOptions {
@@ -51,6 +52,61 @@ fn special_engines_pass_the_conformance_check() {
     conformance::check(target.as_target(), 64, 1 << 20).expect("io_uring-sqpoll");
 }
 
+#[test]
+fn mapped_file_passes_the_conformance_check() {
+    let mmap = OpenOptions { slots: 1, ..options(Engine::Mmap) };
+    let mut target = KernelTarget::open(file(1 << 20), &mmap).expect("opens");
+    conformance::check(target.as_target(), 1, 1 << 20).expect("mmap");
+    assert!(KernelTarget::open(file(1 << 20), &options(Engine::Mmap)).is_err(), "one at a time");
+    let why = KernelTarget::open(file(0), &mmap).err().expect("refused").to_string();
+    assert!(why.contains("a mapping cannot extend a file"), "{why}");
+}
+
+/// The result of one request.
+fn result(target: &mut KernelTarget, direction: Direction, offset: u64) -> i32 {
+    let target = target.as_target();
+    target.submit(Slot(0), Request { direction, offset, size: 4096 });
+    let mut done = Completions::with_capacity(1);
+    let until = target.now() + Nanos::from_secs(5);
+    target.wait(until, &mut done).expect("not broken");
+    done.as_slice()[0].result
+}
+
+#[test]
+fn lost_pages_of_a_mapping_are_errors() {
+    let file = file(16 << 10);
+    let other = File::from(file.try_clone().expect("a descriptor"));
+    let mmap = OpenOptions { slots: 1, ..options(Engine::Mmap) };
+    let mut target = KernelTarget::open(file, &mmap).expect("opens");
+    assert_eq!(result(&mut target, Direction::Write, 8192), 4096);
+    other.set_len(4096).expect("cut short");
+    for _ in 0..2 {
+        assert_eq!(result(&mut target, Direction::Read, 0), 4096);
+        assert_eq!(result(&mut target, Direction::Read, 8192), -5, "EIO");
+        assert_eq!(result(&mut target, Direction::Write, 8192), -5, "EIO");
+        assert_eq!(result(&mut target, Direction::Write, 2048), -5, "half of it");
+    }
+    other.set_len(16 << 10).expect("long again");
+    assert_eq!(result(&mut target, Direction::Write, 8192), 4096);
+    assert_eq!(result(&mut target, Direction::Read, 1 << 20), -14, "outside of the file");
+}
+
+#[test]
+fn transfers_with_a_flag_pass_the_conformance_check() {
+    for (engine, slots) in [(Engine::IoUring, 64), (Engine::LinuxAio, 64), (Engine::Sync, 1)] {
+        let options = OpenOptions { slots, ..options(engine) };
+        let mut target = KernelTarget::open(file(1 << 20), &options).expect("opens");
+        match target.set_io_flag(IoFlag::Dontcache, 4096) {
+            Ok(()) => conformance::check(target.as_target(), slots, 1 << 20)
+                .unwrap_or_else(|e| panic!("{engine:?}: {e}")),
+            Err(why) => println!("SKIPPED: {engine:?}: {why}"),
+        }
+    }
+    let mut threads = KernelTarget::open(file(4096), &options(Engine::Threads)).expect("opens");
+    let why = threads.set_io_flag(IoFlag::Atomic, 4096).expect_err("refused").to_string();
+    assert!(why.contains("atomic") || why.contains("the engine threads"), "{why}");
+}
+
 const NAMESPACE: Namespace = Namespace { id: 1, block_bytes: 512 };
 
 fn commands(size_max: u32) -> OpenOptions {
@@ -77,9 +133,6 @@ fn nvme_commands_pass_the_conformance_check() {
 
 #[test]
 fn partial_block_and_forbidden_write_commands_are_refused() {
-    use qdepth_engine::{Completions, Slot};
-    use qdepth_measure::Nanos;
-    use qdepth_workload::{Direction, Request};
     for (write, direction, offset, size, result) in [
         (true, Direction::Read, 512, 512, 512),
         (true, Direction::Write, 4096, 4096, 4096),
@@ -118,9 +171,6 @@ fn target_without_nvme_commands_is_refused_with_reason() {
 
 #[test]
 fn errors_and_ends_of_files_are_completions() {
-    use qdepth_engine::{Completions, Slot};
-    use qdepth_measure::Nanos;
-    use qdepth_workload::{Direction, Request};
     for engine in [Engine::IoUring, Engine::LinuxAio, Engine::Threads] {
         let read_only: OwnedFd = File::open("/dev/zero").expect("opens").into();
         for (file, direction, offset, result) in [

@@ -10,7 +10,9 @@ mod arrival;
 mod bandwidth;
 mod comparison;
 mod distribution;
+mod durability;
 mod generation;
+mod io_flag;
 mod layout;
 mod least_rate;
 mod operation;
@@ -40,14 +42,14 @@ pub use comparison::{
     Compared, Comparison, ComparisonSpec, Role, Variant, VariantSpec, published_name,
 };
 pub use distribution::{Distribution, Zone};
+pub use durability::Durability;
 pub use generation::{BLOCKS_MAX, Generations, KNOWN_BLOCKS_MAX};
+pub use io_flag::IoFlag;
 pub use layout::{Extent, Layout, OwnWrites, Strides};
 pub use least_rate::{LeastRate, LeastRateSpec};
 pub use operation::Operation;
 pub use payload::{Contents, Duplicates, Payload, fill, stamp_content};
-pub use plan::{
-    Durability, Flow, Fsync, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until, UntilSteady,
-};
+pub use plan::{Flow, Fsync, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until, UntilSteady};
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
     AreaSpec, DuplicatesSpec, FilesSpec, FsyncSpec, PlanFile, PlanTranslation, Profile,

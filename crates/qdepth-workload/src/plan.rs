@@ -1,5 +1,7 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
+use crate::durability::Durability;
+use crate::io_flag::IoFlag;
 use qdepth_measure::{Limit, Nanos, ROUNDS_MAX, Requirement, Seed, Settling, SteadyRule};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -120,33 +122,6 @@ pub struct Fsync {
     pub data_only: bool,
 }
 
-/// Durability that a write waits for.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Durability {
-    /// The kernel or device has accepted the write.
-    #[default]
-    None,
-    /// Data and metadata are on stable storage when the write returns (`O_SYNC`).
-    Sync,
-    /// Data is on stable storage when the write returns (`O_DSYNC`).
-    Dsync,
-    /// An `fsync` follows; the operation lasts until its end. Writes of a stream that complete
-    /// while a sync runs share the next one.
-    Fsync,
-    /// An `fdatasync` follows; otherwise as `fsync`.
-    Fdatasync,
-}
-
-impl Durability {
-    /// True if a sync belongs to each write.
-    pub fn syncs(self) -> bool {
-        matches!(self, Self::Fsync | Self::Fdatasync)
-    }
-}
-
 /// Loads of one group that run at the same time issue requests in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
@@ -251,6 +226,12 @@ pub struct Point {
     pub durability: Durability,
     /// True if the page cache is bypassed.
     pub direct: bool,
+    /// True if the page cache holds nothing of the target when it starts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub drop_cache: bool,
+    /// Flag of its transfers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub io_flag: IoFlag,
     /// Flushes of data to stable storage.
     pub fsync: Fsync,
     /// True if the main result is the throughput.

@@ -7,8 +7,9 @@ use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
 use crate::comparison::{ComparisonSpec, VariantSpec};
 use crate::distribution::Distribution;
+use crate::durability::Durability;
+use crate::io_flag::IoFlag;
 use crate::operation::Operation;
-use crate::plan::Durability;
 use crate::priority::Priorities;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
@@ -213,6 +214,13 @@ pub struct Profile {
     pub writers: Option<u32>,
     /// True if the page cache is bypassed. Default: yes.
     pub direct: Option<bool>,
+    /// True if the target's pages are written back and dropped from the page cache before each
+    /// point, only with `direct = false`. Default: no.
+    pub drop_cache: Option<bool>,
+    /// Flag of transfers: `dontcache` for buffered I/O whose pages leave the page cache, or
+    /// `atomic` for direct writes that a crash leaves whole or undone, at multiples of the largest
+    /// block size. Default: `none`.
+    pub io_flag: Option<IoFlag>,
     /// Flushes to stable storage. Default: never for direct writes, at the end for buffered ones.
     pub fsync: Option<FsyncSpec>,
     /// Main figure. Default: throughput for sequential profiles.

@@ -28,6 +28,7 @@ mod bandwidth;
 mod choices;
 mod error;
 mod fsync;
+mod io_flag;
 mod load;
 mod point;
 mod precondition;

@@ -24,6 +24,28 @@ fn precondition_bytes(plan: &Plan, target: u32) -> u64 {
 }
 
 #[test]
+fn io_flag_needs_its_kind_of_io() {
+    let with = |more: &str| {
+        let point = resolve_profile(&format!("random=100\nread=0\n{more}"));
+        point.map(|point| point.io_flag)
+    };
+    let small = "block_size=\"16KiB\"\n";
+    assert_eq!(with(small), Ok(IoFlag::None));
+    let buffered = format!("{small}direct=false\n");
+    assert_eq!(with(&format!("{buffered}io_flag=\"dontcache\"")), Ok(IoFlag::Dontcache));
+    assert_eq!(with(&format!("{small}io_flag=\"atomic\"")), Ok(IoFlag::Atomic));
+    for (more, says) in [
+        (format!("{small}io_flag=\"dontcache\""), "add direct = false"),
+        (format!("{buffered}io_flag=\"atomic\""), "remove direct = false"),
+        ("block_size=\"12KiB\"\nio_flag=\"atomic\"".to_owned(), "powers of two"),
+        (format!("{small}alignment=\"4KiB\"\nio_flag=\"atomic\""), "aligned to its size"),
+    ] {
+        let why = with(&more).unwrap_err();
+        assert!(why.contains(says), "{more}: {why}");
+    }
+}
+
+#[test]
 fn sums_of_huge_areas_do_not_overflow() {
     let shape = |length_bytes| TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, 4096);
     let file: PlanFile =

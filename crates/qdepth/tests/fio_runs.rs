@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, exclusive_turn, has_tools, program, sh};
+use crate::common::{Workspace, exclusive_turn, has_tools, points, program, sh};
 use crate::fio::as_fio;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Loads, each for half a second on an emulated drive.
 const SHAPES: &[&str] = &[
@@ -465,4 +465,79 @@ fn job_ends_at_steady_state_like_fio() {
     let refused =
         workspace.run("fio --parse-only --name=a --size=1m --ss=iops --ss_dur=3").expect(2);
     assert!(refused.err.contains("needs a limit"), "{}", refused.err);
+}
+
+/// On many file systems, `io_uring` passes buffered writes to a thread of the kernel: a job of
+/// `psync` would get a tenth of its rate.
+#[test]
+fn synchronous_fio_engines_make_blocking_calls() {
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    for (words, engine) in [
+        ("fio --name=a --ioengine=psync", "sync"),
+        ("fio --name=a", "sync"),
+        ("fio --name=a --ioengine=mmap", "mmap"),
+        ("fio --name=a --ioengine=mmap --direct=1", "sync"),
+        ("fio --name=a --ioengine=libaio", "linux-aio"),
+        ("ior --no-report -w -r -t 64k -b 1m -o shared --", "sync"),
+    ] {
+        let words = match words.split_once(" --name") {
+            Some(_) => format!("{words} --rw=randrw --bs=4k --size=1m --loops=2 --no-report"),
+            None => words.trim_end_matches(" --").to_owned(),
+        };
+        workspace.run(&words).expect_finished();
+        let document = workspace.run("export latest").expect(0).json();
+        assert_eq!(document["targets"][0]["engine"], engine, "{words}");
+        assert!(points(&document).iter().all(|point| point["errors"] == json!([])), "{words}");
+    }
+}
+
+/// `uncached=1`: the pages leave the page cache; `atomic=1` is refused where nothing is atomic.
+#[test]
+fn flags_of_fio_transfers_reach_the_kernel() {
+    let test = "flags_of_fio_transfers_reach_the_kernel";
+    if !has_tools(test, &["losetup", "mkfs.ext4", "fincore"]) {
+        return;
+    }
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    let (node, at) = (workspace.device("image", 64 << 20), workspace.join("at"));
+    let (node, place) = (node.display(), at.display());
+    sh(&format!("mkfs.ext4 -q {node} && mkdir {place} && mount {node} {place}")).unwrap();
+    workspace.later(format!("for i in $(seq 50); do umount {place} && break; sleep 0.1; done"));
+    fs::write(at.join("data"), vec![7; 8 << 20]).unwrap();
+    let cached = || -> u64 {
+        let pages = sh(&format!("fincore -n -b -o RES {place}/data")).unwrap();
+        pages.trim().parse().unwrap()
+    };
+    let read = "--name=r --filename=at/data --rw=read --bs=64k --size=8m --no-report";
+    for (more, engine) in [("", "psync"), ("--uncached=1", "pvsync2"), ("--uncached=1", "io_uring")]
+    {
+        sh(&format!("sync && echo 1 >/proc/sys/vm/drop_caches && test -e {place}/data")).unwrap();
+        let ended = workspace.run(&format!("fio {read} --ioengine={engine} {more}"));
+        if ended.err.contains("RWF_DONTCACHE") {
+            return println!("SKIPPED: {test}: {}", ended.err);
+        }
+        ended.expect_finished();
+        match more {
+            "" => assert!(cached() >= 8 << 20, "{}", cached()),
+            _ => assert!(cached() < 1 << 20, "{engine}: {}", cached()),
+        }
+    }
+    // Pages of earlier runs do not serve a job, as in fio: the device is read again.
+    let stat = format!("/sys/class/block/{}/stat", node.to_string().trim_start_matches("/dev/"));
+    let sectors =
+        || -> u64 { sh(&format!("awk '{{print $3}}' {stat}")).unwrap().trim().parse().unwrap() };
+    for (more, is_cached) in [("--invalidate=0", true), ("", false)] {
+        sh(&format!("cat {place}/data >/dev/null")).unwrap();
+        let before = sectors();
+        workspace.run(&format!("fio {read} --ioengine=psync {more}")).expect_finished();
+        let read = sectors() - before;
+        assert!(if is_cached { read < 2000 } else { read >= 16384 }, "`{more}`: {read} sectors");
+    }
+    let atomic = "--atomic=1 --rw=randwrite --bs=4k --size=4m --no-report";
+    let refused = workspace.run(&format!("fio --name=w {atomic}")).expect(2);
+    assert!(refused.err.contains("needs ioengine="), "{}", refused.err);
+    let refused = workspace.run(&format!("fio --name=w --directory=at {atomic} --ioengine=libaio"));
+    assert!(refused.err.contains("writes at most 0 B atomically"), "{}", refused.err);
+    let refused = workspace.run("run quick at --engine mmap --no-report").expect(2);
+    assert!(refused.err.contains("Add `direct = false`"), "{}", refused.err);
 }

@@ -288,7 +288,10 @@ impl JobSet {
         // `null` is not an engine.
         let mut engines = self.jobs.iter().map(|job| job.engine).filter(|e| *e != Engine::Null);
         let first = engines.next()?;
-        (engines.all(|engine| engine == first) && first != Engine::Synchronous).then_some(first)
+        // Trims of a synchronous engine are issued one at a time by whatever engine has trims.
+        let trims = self.jobs.iter().any(|job| job.trims != Trims::None);
+        let is_open = first == Engine::Synchronous && trims;
+        (engines.all(|engine| engine == first) && !is_open).then_some(first)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use qdepth_workload::{Arrivals, Distribution, Durability, Plan, Point, Priorities, SizeMix};
+use qdepth_workload::{
+    Arrivals, Distribution, Durability, IoFlag, Plan, Point, Priorities, SizeMix,
+};
 
 /// Job file with the plan's loads on these targets. Comments list everything that fio cannot
 /// express.
@@ -143,6 +145,14 @@ fn split(mix: &SizeMix) -> String {
 }
 
 fn syncs(point: &Point, option: &mut impl FnMut(&str, String)) {
+    if !point.direct && !point.drop_cache {
+        option("invalidate", "0".to_owned());
+    }
+    match point.io_flag {
+        IoFlag::None => {}
+        IoFlag::Dontcache => option("uncached", "1".to_owned()),
+        IoFlag::Atomic => option("atomic", "1".to_owned()),
+    }
     let sync = match point.durability {
         Durability::Sync => Some(("sync", "sync")),
         Durability::Dsync => Some(("sync", "dsync")),

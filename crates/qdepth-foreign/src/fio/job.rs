@@ -16,7 +16,7 @@ use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::replay_log::Replay;
 use super::setting::{Section, Setting};
-use super::values::{Distribution, Engine, Sizes, Trims, texts};
+use super::values::{Caching, Distribution, Engine, Sizes, Trims, texts};
 use crate::remark::Remark;
 
 /// Maximum number of clones of a job.
@@ -103,6 +103,8 @@ pub struct Job {
     pub fsync_end: bool,
     /// Durability that each write waits for.
     pub durability: Durability,
+    /// Use of the page cache.
+    pub caching: Caching,
     /// Priorities of the requests; `None` for that of the process.
     pub priorities: Option<Priorities>,
     /// Compressible share of the payload, per cent.
@@ -157,7 +159,7 @@ impl Job {
 
     /// True if several requests can be in flight.
     pub(super) fn is_asynchronous(&self) -> bool {
-        !matches!(self.engine, Engine::Synchronous | Engine::Null)
+        !self.engine.is_synchronous() && self.engine != Engine::Null
     }
 
     /// Parses a section.
@@ -234,6 +236,7 @@ impl Job {
             fsync_every: opts.flushes()?,
             fsync_end: opts.switch("end_fsync", false) || opts.switch("fsync_on_close", false),
             durability: opts.durability(),
+            caching: opts.caching(engine)?,
             priorities: opts.priorities(engine)?,
             compressible: opts.compressible()?,
             duplicates: opts.duplicates()?,
@@ -282,7 +285,7 @@ fn clones(opts: &OptionReader<'_>) -> Result<u32, FioRefusal> {
 
 fn depth(opts: &OptionReader<'_>, engine: Engine) -> u32 {
     let asked = u32::try_from(opts.whole("iodepth", 1)).unwrap_or(u32::MAX);
-    if engine == Engine::Synchronous { 1 } else { asked }
+    if engine.is_synchronous() { 1 } else { asked }
 }
 
 /// Name from the brackets or from the section's own `name`; a global `name` is ignored.

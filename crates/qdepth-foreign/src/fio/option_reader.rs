@@ -343,7 +343,8 @@ impl OptionReader<'_> {
 
     pub(super) fn direct(&self) -> bool {
         let buffered = self.switch("buffered", true);
-        self.switch("direct", !buffered)
+        // As in fio, atomic writes are direct.
+        self.switch("direct", !buffered) || self.switch("atomic", false)
     }
 
     /// Random seed; fio's default seed becomes 1.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use qdepth_measure::stamp::shared_number;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
-    AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FsyncSpec,
+    AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FsyncSpec, IoFlag,
     LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec, Trace, Zone,
 };
 
@@ -139,6 +139,8 @@ fn drawn(job: &Job, load: &Load) -> Profile {
             || load.of_other_run && wrote_parts(job, load))
         .then_some(true),
         durability: durability.filter(|_| read < 100.0),
+        drop_cache: job.caching.drops.then_some(true),
+        io_flag: Some(job.caching.io_flag).filter(|flag| *flag != IoFlag::None),
         alignment: Some(Bytes(job.sizes.alignment)),
         write_size: writes.map(|(parts, _)| sizes(parts)),
         write_alignment: writes.map(|(_, alignment)| Bytes(*alignment)),

@@ -1,6 +1,6 @@
 //! Structured values of options.
 
-use qdepth_workload::Operation;
+use qdepth_workload::{IoFlag, Operation};
 
 use super::number::{Base, size};
 
@@ -56,11 +56,22 @@ pub enum Trims {
     BeforeWrites,
 }
 
+/// Use of the page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caching {
+    /// True if it holds nothing of the job's files when the job starts.
+    pub drops: bool,
+    /// Flag of transfers.
+    pub io_flag: IoFlag,
+}
+
 /// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// One request at a time (`sync`, `psync`, `pvsync` …).
     Synchronous,
+    /// Copies from and to a mapping of the file (`mmap`).
+    Mapped,
     /// `libaio`.
     LinuxAio,
     /// `io_uring`.
@@ -80,6 +91,11 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// True if it performs one request at a time.
+    pub(super) fn is_synchronous(self) -> bool {
+        matches!(self, Self::Synchronous | Self::Mapped)
+    }
+
     /// True if its requests can have different priorities.
     pub(super) fn has_priorities(self) -> bool {
         matches!(
@@ -90,9 +106,10 @@ impl Engine {
 
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let near = match text {
-            "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {
+            "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => {
                 return Ok(Self::Synchronous);
             }
+            "mmap" => return Ok(Self::Mapped),
             "splice" | "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete"
             | "dircreate" | "dirstat" | "dirdelete" => return Ok(Self::Synchronous),
             // As in fio, any name with this prefix.

@@ -521,13 +521,13 @@ fn open(
     let seed = point.seed ^ u64::from(shard.streams.start);
     let slots = shard.slots();
     let options = OpenOptions { slots, seed, namespace, ..OpenOptions::from_point(point, engine) };
-    let Some(priorities) = &point.priorities else {
-        return Ok(KernelTarget::open(file, &options)?);
-    };
     // Before the engine starts threads, because they inherit the priority.
-    let usual = priorities.usual.map_or(Ok(()), take_priority);
-    usual.context("the kernel refused the priority")?;
+    let usual = point.priorities.as_ref().and_then(|priorities| priorities.usual);
+    usual.map_or(Ok(()), take_priority).context("the kernel refused the priority")?;
     let mut target = KernelTarget::open(file, &options)?;
-    target.prioritise(priorities, seed)?;
+    if let Some(priorities) = &point.priorities {
+        target.prioritise(priorities, seed)?;
+    }
+    target.set_io_flag(point.io_flag, point.block_size.max())?;
     Ok(target)
 }

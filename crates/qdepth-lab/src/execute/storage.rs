@@ -11,7 +11,8 @@ use qdepth_linux::{EngineChoice, Namespace, entry_name};
 use qdepth_measure::Nanos;
 use qdepth_workload::{Durability, Layout, Point};
 use rustix::fs::{
-    AtFlags, Mode, OFlags, Statx, StatxFlags, fcntl_getfl, fcntl_setfl, fstat, ftruncate, statx,
+    Advice, AtFlags, Mode, OFlags, Statx, StatxFlags, fadvise, fcntl_getfl, fcntl_setfl, fdatasync,
+    fstat, ftruncate, statx,
 };
 
 use crate::execute::measure_options::MeasureOptions;
@@ -64,6 +65,9 @@ impl<'a> Storage<'a> {
             direct &= set_direct(file, point.direct).with_context(|| {
                 format!("cannot set up {}", real.inspected.expression.display())
             })?;
+            if point.drop_cache {
+                drop_pages(file).context("cannot drop the target's pages from the page cache")?;
+            }
         }
         let moves_end = !point.operation.is_transfer() && !point.operation.is_of_entries();
         let length = match files.first().filter(|_| moves_end) {
@@ -189,6 +193,13 @@ fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
     let again = format!("/proc/self/fd/{}", file.as_raw_fd());
     rustix::fs::open(again, flags, Mode::empty())
         .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
+}
+
+/// Drops the pages of a file from the page cache; the kernel keeps those that are not written back.
+fn drop_pages(file: &OwnedFd) -> rustix::io::Result<()> {
+    // A descriptor for reading may not be able to flush, and has nothing to flush.
+    let _ = fdatasync(file);
+    fadvise(file, 0, None, Advice::DontNeed)
 }
 
 /// Sets direct I/O, and returns whether it is in effect according to the kernel.

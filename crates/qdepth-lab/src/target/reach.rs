@@ -77,6 +77,14 @@ fn check_target<'p>(
             )));
         }
     }
+    if engine == Engine::Mmap && points.clone().any(|point| point.direct || point.trims()) {
+        bail!(Usage(
+            "--engine mmap: a mapping always uses the page cache and has no trims, but the plan \
+             has points with direct I/O or trims (nothing was changed). Add `direct = false` to \
+             the profile, or use another engine"
+                .to_owned()
+        ));
+    }
     if engine.sends_commands() {
         let commands = Commands::find(system, target).map_err(no)?;
         let most = commands.max_transfer_bytes.unwrap_or(u64::MAX);

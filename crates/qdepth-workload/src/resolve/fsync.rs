@@ -1,6 +1,7 @@
 //! Syncs of a point.
 
-use crate::plan::{Durability, Fsync};
+use crate::durability::Durability;
+use crate::plan::Fsync;
 use crate::profile::{FsyncSpec, Profile};
 
 pub(super) fn fsync(profile: &Profile, direct: bool) -> Result<Fsync, String> {

@@ -8,11 +8,13 @@ use super::area::{
 use super::choices::Choices;
 use super::error::ResolveError;
 use super::fsync::fsync;
+use super::io_flag::io_flag;
 use super::load::Load;
 use super::sizes::{SIZE_MAX, chosen_sizes, sizes};
 use super::ways::Destination;
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
+use crate::io_flag::IoFlag;
 use crate::layout::Extent;
 use crate::layout::{Layout, OwnWrites};
 use crate::least_rate::LeastRate;
@@ -69,6 +71,7 @@ pub(crate) fn point(
     has_room(&area, streams, u64::from(block_size.max()), slack).map_err(bad)?;
     let pass = pass(profile, &area, streams, alignment_bytes);
     let stop = stop(file, choices, &load.spec, pass).map_err(bad)?;
+    let io_flag = io_flag(profile, direct, &block_size, alignment_bytes).map_err(bad)?;
     let arrivals = arrivals_of(load, block_size.mean(), streams);
     Ok(Point {
         index: 0,
@@ -106,6 +109,8 @@ pub(crate) fn point(
         priorities: priorities(profile).map_err(bad)?,
         durability: profile.durability.unwrap_or_default(),
         direct,
+        drop_cache: profile.drop_cache.unwrap_or(false) && !direct,
+        io_flag,
         fsync: fsync(profile, direct).map_err(bad)?,
         reported_as_throughput: as_throughput(profile),
         delay_ns: delay(&load.spec).map_err(bad)?,
@@ -525,7 +530,9 @@ fn alignment(
     sizes: &SizeMix,
     block: u64,
 ) -> Result<u64, String> {
-    let standard = STANDARD_ALIGNMENT.min(u64::from(sizes.max()));
+    let largest = u64::from(sizes.max());
+    let is_atomic = profile.io_flag == Some(IoFlag::Atomic);
+    let standard = if is_atomic { largest } else { STANDARD_ALIGNMENT.min(largest) };
     // The alignment of a profile belongs to its own block size, which another one may replace.
     let least = if choices.block_size.is_some() { block } else { 0 };
     let alignment = profile.alignment.map_or(standard.max(block), |a| a.0.max(least));

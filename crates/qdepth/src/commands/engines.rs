@@ -62,8 +62,10 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
             target.display()
         )));
     }
+    // A mapping always uses the page cache, so it is not comparable.
+    let engines = Engine::ALL.into_iter().filter(|engine| *engine != Engine::Mmap);
     let mut answers: Vec<(Engine, EngineResult)> =
-        Engine::ALL.map(|engine| (engine, Ok(BTreeMap::new()))).into();
+        engines.map(|engine| (engine, Ok(BTreeMap::new()))).collect();
     for round in 0..ROUNDS {
         let mut turn: Vec<_> = answers.iter_mut().collect();
         if round % 2 == 1 {

@@ -359,6 +359,7 @@ fn engine(engine: Engine) -> EngineChoice {
         Engine::PassthroughPolled => linux::IoUringPassthroughPolled,
         Engine::Threads => linux::Threads,
         Engine::Synchronous => linux::Sync,
+        Engine::Mapped => linux::Mmap,
         Engine::Null => return EngineChoice::Auto,
     })
 }

@@ -12,7 +12,7 @@ use qdepth_foreign::ior::{
     IOR_HELP, Ior, IorPhase, IorRank, IorRefusal, IorRun, IorTest, Summary, ior_csv, ior_json,
     ior_outliers, ior_ranks_csv, ior_text,
 };
-use qdepth_linux::EngineChoice;
+use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::Nanos;
 use qdepth_workload::{Choices, Point};
 
@@ -38,6 +38,12 @@ pub(crate) fn as_ior(words: &[String]) -> u8 {
         words: words.to_vec(),
     };
     ior(&options).map_or_else(|error| exit_status::explain(&error), Status::number)
+}
+
+/// IOR's POSIX interface makes one blocking call at a time. On many file systems, `io_uring` would
+/// pass buffered writes to a thread of the kernel, at half the rate.
+fn blocking(chosen: EngineChoice) -> EngineChoice {
+    if chosen == EngineChoice::Auto { EngineChoice::Only(Engine::Sync) } else { chosen }
 }
 
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
@@ -142,7 +148,7 @@ impl IorSession<'_> {
             let plan = plan(&mut part, tasks)?;
             let others = part.remarks.iter();
             let request = RunRequest {
-                engine: self.options.engine,
+                engine: blocking(self.options.engine),
                 remarks: others.map(|(option, what)| remarks::finding(option, what)).collect(),
                 ..RunRequest::new(plan, self.options.logbook.logbook.clone())
             };

@@ -141,12 +141,13 @@ pub(crate) fn languages() -> impl TypedValueParser<Value = Lang> {
 }
 
 /// Names of engine choices, with their help.
-const ENGINES: [(&str, &str); 9] = [
+const ENGINES: [(&str, &str); 10] = [
     ("auto", "First of io_uring, linux-aio and threads that the kernel allows"),
     ("io_uring", "io_uring with interrupts"),
     ("linux-aio", "Linux AIO"),
     ("threads", "Synchronous I/O in threads"),
     ("sync", "Synchronous I/O in the worker; queue depth 1 only"),
+    ("mmap", "Copies from and to a mapping of the file; queue depth 1 only"),
     ("io_uring-polled", "io_uring with polled completions; needs poll queues, uses a full core"),
     ("io_uring-sqpoll", "io_uring with a kernel polling thread, which uses a second core"),
     ("io_uring-passthrough", "NVMe passthrough by io_uring; whole namespaces only"),

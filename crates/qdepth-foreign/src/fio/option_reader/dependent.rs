@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use qdepth_measure::Bytes;
-use qdepth_workload::{Durability, Operation, StridesSpec};
+use qdepth_workload::{Durability, IoFlag, Operation, StridesSpec};
 
 use super::{OptionReader, number_in};
 use crate::fio::access::Access;
@@ -11,7 +11,7 @@ use crate::fio::job_parts::{Duplicates, ExitScope, LatencyGoal, Unified};
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
-use crate::fio::values::{Engine, Sizes, Trims, number, operation, percentage};
+use crate::fio::values::{Caching, Engine, Sizes, Trims, number, operation, percentage};
 use crate::remark::Remark;
 
 /// Shortest measurement of a depth, ns: the minimum length of a point.
@@ -150,6 +150,8 @@ impl OptionReader<'_> {
             Engine::Null => Engine::Null,
             Engine::IoUring if trims == Trims::All => Engine::IoUring,
             _ if trims != Trims::None => Engine::Synchronous,
+            // A mapping always uses the page cache.
+            Engine::Mapped if self.direct() => Engine::Synchronous,
             Engine::IoUring if polled => Engine::IoUringPolled,
             Engine::IoUring if kernel => Engine::IoUringKernelPolled,
             Engine::Passthrough if polled => Engine::PassthroughPolled,
@@ -165,6 +167,25 @@ impl OptionReader<'_> {
             "dsync" => Ok(Durability::Dsync),
             _ => Err("must be none, sync or dsync".to_owned()),
         })
+    }
+
+    /// Use of the page cache. `uncached` has no effect on direct I/O.
+    pub(in crate::fio) fn caching(&self, engine: Engine) -> Result<Caching, FioRefusal> {
+        let direct = self.direct();
+        let drops = self.switch("invalidate", true) && !direct;
+        let (name, io_flag, has_flags) = if self.switch("atomic", false) {
+            let is_synchronous = self.text("ioengine") == Some("pvsync2");
+            ("atomic", IoFlag::Atomic, is_synchronous)
+        } else if self.switch("uncached", false) && !direct {
+            ("uncached", IoFlag::Dontcache, engine == Engine::Synchronous)
+        } else {
+            return Ok(Caching { drops, io_flag: IoFlag::None });
+        };
+        if !has_flags && !engine.has_priorities() {
+            let why = "refused: needs ioengine=io_uring, libaio or pvsync2";
+            return Err(self.refuse(name, why));
+        }
+        Ok(Caching { drops, io_flag })
     }
 
     /// CPU list from `cpus_allowed`, `cpumask` (bit 0 is CPU 0) or `numa_cpu_nodes`.
@@ -327,9 +348,6 @@ impl OptionReader<'_> {
 
     /// Differences in the handling of single requests.
     fn hint_notes(&self, note: &mut impl FnMut(&str, Remark)) {
-        if self.switch("uncached", false) {
-            note("uncached", Remark::PagesStayCached);
-        }
         if self.switch("bs_unaligned", false) {
             note("bs_unaligned", Remark::SizesOfWholeUnits);
         }
@@ -350,6 +368,9 @@ impl OptionReader<'_> {
             note("iodepth", Remark::OneTrimAtATime);
         } else if trims != Trims::None {
             note("rw", Remark::TrimsAtIodepth);
+        } else if engine == Engine::Mapped {
+            note("iodepth", Remark::OneRequestOutstanding);
+            note("ioengine", Remark::NoFadvise);
         } else if engine == Engine::Synchronous {
             let what = match self.text("ioengine") {
                 Some("mmap") => Remark::PageCacheNotMapped,
