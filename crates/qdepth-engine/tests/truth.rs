@@ -11,8 +11,8 @@ use qdepth_engine::{
 };
 use qdepth_measure::{Code, Instant, Nanos, PointFacts, check_laws, series_mean};
 use qdepth_workload::{
-    Arrivals, Durability, Extent, Flow, Fsync, IoFlag, Layout, Payload, Point, Samples, SizeMix,
-    Stop, Until,
+    Arrivals, CacheAdvice, Durability, Extent, Flow, Fsync, IoFlag, Layout, Payload, Point,
+    Samples, SizeMix, Stop, Until,
 };
 
 fn point(queue_depth: u32, arrivals: Arrivals, duration: Nanos) -> Point {
@@ -52,6 +52,7 @@ fn point(queue_depth: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         priorities: None,
         durability: Durability::None,
         direct: true,
+        advice: CacheAdvice::None,
         drop_cache: false,
         io_flag: IoFlag::None,
         fsync: Fsync { every_writes: 0, at_end: false, data_only: false },

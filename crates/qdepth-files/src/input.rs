@@ -38,7 +38,7 @@ pub mod limit {
     /// Configuration of Iometer.
     pub const ICF: Limit = Limit { what: "Iometer configuration", bytes: 16 * MIB };
     /// Result of another program; fio's logs have a line per request.
-    pub const RESULT: Limit = Limit { what: "result", bytes: 256 * MIB };
+    pub const RESULT: Limit = Limit { what: "result", bytes: 1024 * MIB };
     /// Device model.
     pub const DESCRIPTION: Limit = Limit { what: "file", bytes: MIB };
     /// Steps of a preparation.

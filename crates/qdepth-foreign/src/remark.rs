@@ -110,7 +110,6 @@ remarks! {
     BuffersOnOwnNode = "buffers-on-own-node";
     NoFileMapped = "no-file-mapped";
     MemoryNotLocked = "memory-not-locked";
-    NoFadvise = "no-fadvise";
     NiceUnchanged = "nice-unchanged";
     CpusOfAllJobs = "cpus-of-all-jobs";
     NoPriorityHint = "no-priority-hint";

@@ -4,11 +4,12 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, fstat, open};
 
+use crate::loop_device::LoopHolds;
 use crate::mounts::{self, Mount};
 use crate::stack::{Stack, backing_path};
-use crate::sysfs;
+use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
@@ -71,17 +72,17 @@ fn cached_devices(system: &System, names: &[String], deepest: usize) -> Option<C
 /// which is also found if the file was deleted, or else the one at its path.
 fn backing_mount<'m>(system: &System, mounts: &'m [Mount], name: &str) -> Option<&'m Mount> {
     let backing = backing_path(system, name)?;
-    if system.block_node(&backing).is_some() {
+    let stack = Stack::of_device(system, name);
+    if !stack.has_file() {
         return None;
     }
-    let stack = Stack::of_device(system, name);
     let by_number = mounts.iter().find(|mount| stack.has_file_on(mount.number));
     let found = by_number.or_else(|| mounts::holding(mounts, Path::new(&backing)))?;
     Some(mounts::storing(system, mounts, found))
 }
 
 /// The file that stores a range of a loop device or of its partition, opened for reading, and the
-/// position in it. `None` for any other device, and if the file's name is gone.
+/// position in it. `None` for any other device, and if the name is gone or that of another file.
 pub fn file_below(system: &System, name: &str, offset: u64) -> Option<(OwnedFd, u64)> {
     let sectors = |key: &str| sysfs::number_attribute(system, name, key);
     if let Some(whole) = sysfs::whole_of(system, name) {
@@ -94,7 +95,13 @@ pub fn file_below(system: &System, name: &str, offset: u64) -> Option<(OwnedFd, 
         return file_below(system, &sysfs::kernel_name(system, number)?, offset);
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Some((open(&*backing, flags, Mode::empty()).ok()?, offset))
+    let file = open(&*backing, flags, Mode::empty()).ok()?;
+    // Another file may have the name by now.
+    let found = fstat(&file).ok()?;
+    let found =
+        LoopHolds::File { device: DeviceNumber::from_raw(found.st_dev), inode: found.st_ino };
+    let held = system.loop_holds(name, sysfs::number_of(system, name));
+    (held == found).then_some((file, offset))
 }
 
 /// Limit of a control group of this process for the rate of one device.
@@ -167,7 +174,6 @@ fn legacy(system: &System, group: &str, number: &str) -> Vec<IoLimit> {
 #[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
     use super::*;
-    use crate::loop_device::LoopHolds;
     use crate::tests::machine::FakeMachine;
 
     fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {

@@ -12,6 +12,7 @@ use qdepth_linux::file_handle;
 use crate::identity::{DeviceIdentity, Identity, created, short_digest};
 use crate::refusal::{Guard, Refusal, not_ours};
 use crate::same_storage::file_system_id;
+use crate::served::is_served_kind;
 use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
@@ -334,11 +335,17 @@ pub fn tokens<'a>(system: &System, at_risk: impl Into<DataAtRisk<'a>>) -> Vec<St
 const DIGEST: usize = 8;
 
 fn file_token(system: &System, file: &Inspected) -> String {
-    let file_system = match &file.kind {
-        Kind::RegularFile { file_system, .. } => file_system_id(system, file, file_system),
-        Kind::Directory(_) | Kind::BlockDevice(_) => String::new(),
+    let (file_system, is_served) = match &file.kind {
+        Kind::RegularFile { file_system, .. } => {
+            (file_system_id(system, file, file_system), is_served_kind(&file_system.kind))
+        }
+        Kind::Directory(_) | Kind::BlockDevice(_) => (String::new(), false),
     };
-    let handle = || file_handle(file.handle()).map(|handle| format!("{handle:?}"));
+    // The handles of a server may change while it runs.
+    let handle = || {
+        let handle = file_handle(file.handle()).filter(|_| !is_served)?;
+        Some(format!("{handle:?}"))
+    };
     let digest =
         short_digest(&format!("{file_system} {:?}", created(file.handle()).or_else(handle)));
     let (path, inode) = (on_one_line(&file.path), file.inode().1);

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::{Interval, Outcome, Shard, Slot, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 use qdepth_workload::{
-    IoFlag, Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill,
+    CacheAdvice, IoFlag, Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -407,6 +407,17 @@ impl KernelTarget {
             _ => return Err(OpenError::NoPriorities(self.engine.name())),
         }
         Ok(())
+    }
+
+    /// Gives the kernel advice about a mapping; other engines use that of the file.
+    ///
+    /// # Errors
+    /// If the kernel refuses it.
+    pub fn advise(&self, advice: CacheAdvice) -> std::io::Result<()> {
+        match &*self.queue {
+            Queue::Mapped(engine) => engine.calls.advise(advice),
+            _ => Ok(()),
+        }
     }
 
     /// Sets the flag with which transfers are issued from now on. `size_max` is the size of the

@@ -9,9 +9,9 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use qdepth_workload::{Direction, Request};
-use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, seek};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use qdepth_workload::{CacheAdvice, Direction, Request};
+use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fstatfs, seek};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::param::page_size;
 
 use crate::buffers::Pieces;
@@ -19,6 +19,11 @@ use crate::discard::Discard;
 use crate::inline::Perform;
 use crate::op_flags::OpFlags;
 use crate::threads::transfer;
+
+/// Type of hugetlbfs in statfs(2): its pages cannot be replaced one by one.
+const HUGE_PAGES: rustix::fs::FsWord = 0x9584_58f6;
+/// Code of a signal about memory that nobody has accessed (`BUS_MCEERR_AO` of sigaction(2)).
+const NOT_ACCESSED: libc::c_int = 5;
 
 /// A file, mapped whole.
 pub(crate) struct Mapped {
@@ -29,8 +34,10 @@ pub(crate) struct Mapped {
     start: *mut u8,
     length: usize,
     access: ProtFlags,
-    /// True if each write waits until it is durable (`O_SYNC`, `O_DSYNC`).
-    syncs_each: bool,
+    /// The sync after each write, if it waits until it is durable (`O_SYNC`, `O_DSYNC`).
+    syncs_each: Option<OpFlags>,
+    /// True if pages could not be mapped again.
+    is_broken: Cell<bool>,
 }
 
 thread_local! {
@@ -49,8 +56,11 @@ impl Mapped {
             ));
         }
         // The flags have no effect on writes through a mapping.
-        let syncs_each = flags.intersects(OFlags::SYNC | OFlags::DSYNC);
-        let op_flags = if flags.contains(OFlags::SYNC) { OpFlags::default() } else { op_flags };
+        let is_data = !flags.contains(OFlags::SYNC);
+        let syncs_each = flags.contains(OFlags::DSYNC).then(|| OpFlags::new(is_data));
+        if fstatfs(file)?.f_type == HUGE_PAGES {
+            return Err(io::Error::other("a file of huge pages cannot be mapped by this engine"));
+        }
         let reads_only = flags & OFlags::ACCMODE == OFlags::RDONLY;
         let write = if reads_only { ProtFlags::empty() } else { ProtFlags::WRITE };
         let access = ProtFlags::READ | write;
@@ -63,8 +73,8 @@ impl Mapped {
         let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0)? };
         outlive_lost_pages();
         let discard = Discard::for_file(file)?;
-        let (file, start) = (file.as_raw_fd(), start.cast());
-        Ok(Self { file, discard, op_flags, pieces, start, length, access, syncs_each })
+        let (file, start, is_broken) = (file.as_raw_fd(), start.cast(), Cell::new(false));
+        Ok(Self { file, discard, op_flags, pieces, start, length, access, syncs_each, is_broken })
     }
 
     /// Copies the request's data, and returns the number of bytes or a negative error number.
@@ -75,6 +85,9 @@ impl Mapped {
         let is_write = direction == Direction::Write;
         if !is_inside || (is_write && !self.access.contains(ProtFlags::WRITE)) {
             return -libc::EFAULT;
+        }
+        if self.is_broken.get() {
+            return -libc::EIO;
         }
         let (piece, size) = (self.pieces.piece_ptr(slot), size as usize);
         // SAFETY: the range is within the mapping.
@@ -96,8 +109,8 @@ impl Mapped {
     }
 
     /// A call on the file; a sync includes what was written through the mapping.
-    fn call(&self, request: Request) -> i32 {
-        transfer(self.file, self.discard, self.op_flags, request, null_mut())
+    fn call(&self, request: Request, op_flags: OpFlags) -> i32 {
+        transfer(self.file, self.discard, op_flags, request, null_mut())
     }
 
     /// Maps the file again where pages were replaced, so that the next access fails like this one.
@@ -107,7 +120,7 @@ impl Mapped {
         let offset = (place.addr() - before - self.start.addr()) as u64;
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
         // SAFETY: replaces pages within this mapping by the same pages of the file.
-        unsafe {
+        let again = unsafe {
             libc::mmap(
                 place.sub(before).cast(),
                 before + size,
@@ -115,8 +128,20 @@ impl Mapped {
                 flags,
                 self.file,
                 offset as libc::off_t,
-            );
-        }
+            )
+        };
+        self.is_broken.set(again == libc::MAP_FAILED);
+    }
+
+    pub(crate) fn advise(&self, advice: CacheAdvice) -> io::Result<()> {
+        let advice = match advice {
+            CacheAdvice::None => return Ok(()),
+            CacheAdvice::Sequential => Advice::Sequential,
+            CacheAdvice::Random => Advice::Random,
+        };
+        // SAFETY: advice about reading ahead, for the whole mapping.
+        unsafe { madvise(self.start.cast(), self.length, advice)? };
+        Ok(())
     }
 }
 
@@ -124,13 +149,14 @@ impl Perform for Mapped {
     #[inline(always)]
     fn perform(&self, slot: u32, request: Request) -> i32 {
         match request.direction {
-            Direction::Write if self.syncs_each => {
+            Direction::Read => self.copy(slot, request),
+            Direction::Write => {
                 let written = self.copy(slot, request);
-                let synced = self.call(Request { direction: Direction::Sync, ..request });
+                let sync = Request { direction: Direction::Sync, ..request };
+                let synced = self.syncs_each.map_or(0, |op_flags| self.call(sync, op_flags));
                 if synced < 0 { synced } else { written }
             }
-            Direction::Read | Direction::Write => self.copy(slot, request),
-            Direction::Trim | Direction::Sync => self.call(request),
+            Direction::Trim | Direction::Sync => self.call(request, self.op_flags),
         }
     }
 }
@@ -171,10 +197,14 @@ extern "C" fn replace_page(
     info: *mut libc::siginfo_t,
     _context: *mut libc::c_void,
 ) {
-    // SAFETY: the kernel passes a valid `siginfo_t` of SIGBUS.
-    let at = unsafe { (*info).si_addr() };
+    // SAFETY: the kernel passes a valid `siginfo_t`, whose address is that of a fault.
+    let (at, code) = unsafe { ((*info).si_addr(), (*info).si_code) };
+    if code == NOT_ACCESSED {
+        return;
+    }
     let (start, length) = MAPPED.get();
-    let is_ours = length > 0 && at.addr() >= start && at.addr() - start < length;
+    // A code above 0 is that of a fault; others are from a program, without an address.
+    let is_ours = code > 0 && length > 0 && at.addr() >= start && at.addr() - start < length;
     if is_ours {
         FAULTED.set(true);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
@@ -187,7 +217,13 @@ extern "C" fn replace_page(
         }
     }
     if let Some(former) = FORMER.get() {
-        // SAFETY: the former action is valid; the access is repeated and reaches it.
-        unsafe { libc::sigaction(signal, &raw const *former, null_mut()) };
+        // SAFETY: the former action is valid. It gets the signal when the access is repeated, or,
+        // if a program sent it, as a new one.
+        unsafe {
+            libc::sigaction(signal, &raw const *former, null_mut());
+            if code <= 0 {
+                libc::raise(signal);
+            }
+        }
     }
 }

@@ -19,19 +19,25 @@ const WRITE_ATOMIC: u32 = 0x1_0000;
 #[derive(Debug, Error)]
 pub enum IoFlagError {
     /// The engine passes no flags to the kernel.
-    #[error("the engine {0} cannot pass the profile's io_flag to the kernel: use io_uring or sync")]
+    #[error("the engine {0} passes no io_flag to the kernel: use io_uring, linux-aio or sync")]
     Engine(&'static str),
     /// The kernel does not drop pages of this file after a transfer.
     #[error(
-        "io_flag = \"dontcache\": the file system does not support RWF_DONTCACHE ({0}); it needs \
-         Linux 6.14 and ext4, XFS or btrfs. Remove io_flag, or use another directory"
+        "the file system does not support RWF_DONTCACHE ({0}), which needs Linux 6.14 and ext4, \
+         XFS or btrfs. Remove io_flag from the profile (in a job of fio: uncached), or use another \
+         directory"
     )]
     Dontcache(Errno),
     /// The storage does not write blocks of this size atomically.
     #[error(
-        "io_flag = \"atomic\": the storage writes at most {most} B atomically, and the largest \
-         block has {size_max} B. Use a smaller --block-size if it is not 0, remove io_flag, or use \
-         storage with atomic writes"
+        "atomic writes: {}. Remove io_flag from the profile (in a job of fio: atomic)",
+        match most {
+            0 => "the storage reports none".to_owned(),
+            _ => format!(
+                "the storage writes at most {most} B atomically, and the largest block has \
+                 {size_max} B; use smaller blocks"
+            ),
+        }
     )]
     Atomic {
         /// Size of the largest request, bytes.

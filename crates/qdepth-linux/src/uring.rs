@@ -32,7 +32,6 @@ pub(crate) struct Uring<const TRIMS: bool> {
     discard: Discard,
     sizes: Sizes,
     flags: IoringSqeFlags,
-    /// True if syncs are `fdatasync`s.
     pub(crate) op_flags: OpFlags,
     pieces: Pieces,
     /// Boxed, because hardly any load has priorities.

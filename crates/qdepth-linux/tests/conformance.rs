@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use qdepth_engine::{Completions, Slot, conformance};
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OpenError, OpenOptions};
 use qdepth_measure::Nanos;
-use qdepth_workload::{Direction, IoFlag, Payload, Request};
+use qdepth_workload::{CacheAdvice, Direction, IoFlag, Payload, Request};
 
 fn options(engine: Engine) -> OpenOptions {
     OpenOptions {
@@ -78,6 +78,7 @@ fn lost_pages_of_a_mapping_are_errors() {
     let other = File::from(file.try_clone().expect("a descriptor"));
     let mmap = OpenOptions { slots: 1, ..options(Engine::Mmap) };
     let mut target = KernelTarget::open(file, &mmap).expect("opens");
+    target.advise(CacheAdvice::Random).expect("accepted");
     assert_eq!(result(&mut target, Direction::Write, 8192), 4096);
     other.set_len(4096).expect("cut short");
     for _ in 0..2 {

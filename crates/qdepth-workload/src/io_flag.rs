@@ -1,4 +1,4 @@
-//! Flags of transfers.
+//! Flags of transfers, and advice about them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,4 +14,17 @@ pub enum IoFlag {
     Dontcache,
     /// Direct writes that a crash of the machine leaves whole or undone (`RWF_ATOMIC`, Linux 6.11).
     Atomic,
+}
+
+/// Advice to the kernel about buffered requests (posix_fadvise(2), madvise(2)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheAdvice {
+    /// None.
+    #[default]
+    None,
+    /// Requests follow each other: the kernel reads further ahead.
+    Sequential,
+    /// Requests do not: the kernel reads nothing ahead.
+    Random,
 }

@@ -44,7 +44,7 @@ pub use comparison::{
 pub use distribution::{Distribution, Zone};
 pub use durability::Durability;
 pub use generation::{BLOCKS_MAX, Generations, KNOWN_BLOCKS_MAX};
-pub use io_flag::IoFlag;
+pub use io_flag::{CacheAdvice, IoFlag};
 pub use layout::{Extent, Layout, OwnWrites, Strides};
 pub use least_rate::{LeastRate, LeastRateSpec};
 pub use operation::Operation;

@@ -1,7 +1,7 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
 use crate::durability::Durability;
-use crate::io_flag::IoFlag;
+use crate::io_flag::{CacheAdvice, IoFlag};
 use qdepth_measure::{Limit, Nanos, ROUNDS_MAX, Requirement, Seed, Settling, SteadyRule};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -226,7 +226,10 @@ pub struct Point {
     pub durability: Durability,
     /// True if the page cache is bypassed.
     pub direct: bool,
-    /// True if the page cache holds nothing of the target when it starts.
+    /// Advice to the kernel about its requests.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub advice: CacheAdvice,
+    /// True if each pass begins with an empty page cache of its area.
     #[serde(default, skip_serializing_if = "is_default")]
     pub drop_cache: bool,
     /// Flag of its transfers.

@@ -8,7 +8,7 @@ use crate::bandwidth::BandwidthSpec;
 use crate::comparison::{ComparisonSpec, VariantSpec};
 use crate::distribution::Distribution;
 use crate::durability::Durability;
-use crate::io_flag::IoFlag;
+use crate::io_flag::{CacheAdvice, IoFlag};
 use crate::operation::Operation;
 use crate::priority::Priorities;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
@@ -214,9 +214,11 @@ pub struct Profile {
     pub writers: Option<u32>,
     /// True if the page cache is bypassed. Default: yes.
     pub direct: Option<bool>,
-    /// True if the target's pages are written back and dropped from the page cache before each
-    /// point, only with `direct = false`. Default: no.
+    /// True if the area's pages are dropped from the page cache before each point or segment and
+    /// after each pass over the area, only with `direct = false`. Default: no.
     pub drop_cache: Option<bool>,
+    /// Advice to the kernel about buffered requests. Default: `none`.
+    pub advice: Option<CacheAdvice>,
     /// Flag of transfers: `dontcache` for buffered I/O whose pages leave the page cache, or
     /// `atomic` for direct writes that a crash leaves whole or undone, at multiples of the largest
     /// block size. Default: `none`.

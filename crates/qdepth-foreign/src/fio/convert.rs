@@ -275,7 +275,13 @@ impl JobSet {
             |job: &Job| format!("{}:{}: [{}] cpus_allowed", job.file, job.line, job.name);
         let cpus = differ
             .map(|job| FioRemark { location: location(job), what: Remark::CpusOfAllJobs.into() });
-        for remark in of_jobs.chain(cpus) {
+        let is_mapped = self.engine() == Some(Engine::Mapped);
+        let not_mapped = self.jobs.iter().filter(|job| job.engine == Engine::Mapped && !is_mapped);
+        let not_mapped = not_mapped.map(|job| FioRemark {
+            location: format!("{}:{}: [{}] ioengine", job.file, job.line, job.name),
+            what: Remark::PageCacheNotMapped.into(),
+        });
+        for remark in of_jobs.chain(cpus).chain(not_mapped) {
             // An option of a global section would be reported once per job.
             if !all.iter().any(|known| same_option(known, &remark)) {
                 all.push(remark);
@@ -284,14 +290,19 @@ impl JobSet {
         all
     }
 
+    /// The engine that all jobs name, or the synchronous one if each names one of these.
     fn engine(&self) -> Option<Engine> {
         // `null` is not an engine.
-        let mut engines = self.jobs.iter().map(|job| job.engine).filter(|e| *e != Engine::Null);
-        let first = engines.next()?;
-        // Trims of a synchronous engine are issued one at a time by whatever engine has trims.
-        let trims = self.jobs.iter().any(|job| job.trims != Trims::None);
-        let is_open = first == Engine::Synchronous && trims;
-        (engines.all(|engine| engine == first) && !is_open).then_some(first)
+        let jobs = || self.jobs.iter().filter(|job| job.engine != Engine::Null);
+        let first = jobs().next()?.engine;
+        // Trims alone are issued one at a time by whatever engine has trims.
+        if first == Engine::Synchronous && jobs().all(|job| job.trims != Trims::None) {
+            return None;
+        }
+        if jobs().all(|job| job.engine == first) {
+            return Some(first);
+        }
+        jobs().all(|job| job.engine.is_synchronous()).then_some(Engine::Synchronous)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use qdepth_workload::{
-    Arrivals, Distribution, Durability, IoFlag, Plan, Point, Priorities, SizeMix,
+    Arrivals, CacheAdvice, Distribution, Durability, IoFlag, Plan, Point, Priorities, SizeMix,
 };
 
 /// Job file with the plan's loads on these targets. Comments list everything that fio cannot
@@ -147,6 +147,12 @@ fn split(mix: &SizeMix) -> String {
 fn syncs(point: &Point, option: &mut impl FnMut(&str, String)) {
     if !point.direct && !point.drop_cache {
         option("invalidate", "0".to_owned());
+    }
+    match point.advice {
+        _ if point.direct => {}
+        CacheAdvice::None => option("fadvise_hint", "0".to_owned()),
+        CacheAdvice::Sequential => option("fadvise_hint", "sequential".to_owned()),
+        CacheAdvice::Random => option("fadvise_hint", "random".to_owned()),
     }
     match point.io_flag {
         IoFlag::None => {}

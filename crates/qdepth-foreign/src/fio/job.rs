@@ -236,7 +236,7 @@ impl Job {
             fsync_every: opts.flushes()?,
             fsync_end: opts.switch("end_fsync", false) || opts.switch("fsync_on_close", false),
             durability: opts.durability(),
-            caching: opts.caching(engine)?,
+            caching: opts.caching(&access)?,
             priorities: opts.priorities(engine)?,
             compressible: opts.compressible()?,
             duplicates: opts.duplicates()?,

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use qdepth_measure::stamp::shared_number;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
-    AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FsyncSpec, IoFlag,
-    LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec, Trace, Zone,
+    AreaSpec, Arrivals, CacheAdvice, Distribution, DuplicatesSpec, Durability, FilesSpec,
+    FsyncSpec, IoFlag, LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec,
+    Trace, Zone,
 };
 
 use super::job::Job;
@@ -139,6 +140,7 @@ fn drawn(job: &Job, load: &Load) -> Profile {
             || load.of_other_run && wrote_parts(job, load))
         .then_some(true),
         durability: durability.filter(|_| read < 100.0),
+        advice: Some(job.caching.advice).filter(|advice| *advice != CacheAdvice::None),
         drop_cache: job.caching.drops.then_some(true),
         io_flag: Some(job.caching.io_flag).filter(|flag| *flag != IoFlag::None),
         alignment: Some(Bytes(job.sizes.alignment)),

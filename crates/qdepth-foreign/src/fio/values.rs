@@ -1,6 +1,6 @@
 //! Structured values of options.
 
-use qdepth_workload::{IoFlag, Operation};
+use qdepth_workload::{CacheAdvice, IoFlag, Operation};
 
 use super::number::{Base, size};
 
@@ -59,8 +59,10 @@ pub enum Trims {
 /// Use of the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caching {
-    /// True if it holds nothing of the job's files when the job starts.
+    /// True if it holds nothing of the job's files at the start of each pass.
     pub drops: bool,
+    /// Advice to the kernel.
+    pub advice: CacheAdvice,
     /// Flag of transfers.
     pub io_flag: IoFlag,
 }

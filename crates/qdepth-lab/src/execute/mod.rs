@@ -2,6 +2,7 @@
 //! passes samples to the observer. In virtual time one worker runs all of them.
 
 pub(crate) mod cpu_placement;
+mod dropping;
 pub mod emulated;
 pub(crate) mod measure_options;
 pub mod precondition;
@@ -34,6 +35,7 @@ use qdepth_workload::{Contents, Point};
 use crate::Lab;
 use crate::events::observer::Observer;
 use crate::execute::cpu_placement::worker_cpus;
+use crate::execute::dropping::Dropping;
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::storage::Storage;
 use crate::execute::written::Written;
@@ -457,6 +459,8 @@ fn work(
 ) -> Result<(Outcome, Used, Vec<RecordedIo>)> {
     let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
     let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
+    let dropped = file.as_ref().ok().filter(|_| shard.point.drop_cache);
+    let dropped = dropped.map(|(file, _)| file.try_clone()).transpose();
     let opened = open(shard, file, common.engine);
     // Every worker gets here even if its engine failed, because the others wait for it.
     if !(common.ready.wait() && common.ready.wait()) {
@@ -465,17 +469,29 @@ fn work(
     let mut target = opened?;
     let (began, before) = (qdepth_linux::now(), waited_for_cpu());
     let start = common.start.get().copied().unwrap_or_default();
+    let mut dropped = dropped.context("cannot duplicate the target's descriptor")?;
+    let drops = dropped.is_some();
     let mut ios = Vec::new();
-    let mut run = |target: &mut dyn Target| match common.records {
-        None => measure_any(target, shard, start, common.stop, see),
-        Some(most) => {
-            let shards = std::slice::from_ref(shard);
-            let mut see = |_, interval: &Interval| see(interval);
-            let mut all =
-                measure_recorded(target, shards, most, start, common.stop, &mut see).into_iter();
-            let outcome;
-            (outcome, ios) = all.next().unwrap_or_default();
-            outcome
+    let mut run = |target: &mut dyn Target| {
+        let mut dropping;
+        let target = match dropped.take() {
+            Some(file) => {
+                dropping = Dropping::new(target, file, shard);
+                &mut dropping
+            }
+            None => target,
+        };
+        match common.records {
+            None => measure_any(target, shard, start, common.stop, see),
+            Some(most) => {
+                let shards = std::slice::from_ref(shard);
+                let mut see = |_, interval: &Interval| see(interval);
+                let mut all = measure_recorded(target, shards, most, start, common.stop, &mut see)
+                    .into_iter();
+                let outcome;
+                (outcome, ios) = all.next().unwrap_or_default();
+                outcome
+            }
         }
     };
     let outcome = if let Some(writes) = writes.context("cannot get the status of the file")? {
@@ -489,7 +505,7 @@ fn work(
         let payload = shard.point.payload;
         let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
         run(&mut repeating)
-    } else if common.records.is_some() {
+    } else if common.records.is_some() || drops {
         run(target.as_target())
     } else {
         target.measure_shard(shard, start, common.stop, see)
@@ -528,6 +544,7 @@ fn open(
     if let Some(priorities) = &point.priorities {
         target.prioritise(priorities, seed)?;
     }
+    target.advise(point.advice)?;
     target.set_io_flag(point.io_flag, point.block_size.max())?;
     Ok(target)
 }

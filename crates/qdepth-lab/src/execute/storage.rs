@@ -9,12 +9,13 @@ use qdepth_host::reach::Commands;
 use qdepth_host::system::System;
 use qdepth_linux::{EngineChoice, Namespace, entry_name};
 use qdepth_measure::Nanos;
-use qdepth_workload::{Durability, Layout, Point};
+use qdepth_workload::{CacheAdvice, Durability, Layout, Point};
 use rustix::fs::{
-    Advice, AtFlags, Mode, OFlags, Statx, StatxFlags, fadvise, fcntl_getfl, fcntl_setfl, fdatasync,
-    fstat, ftruncate, statx,
+    Advice, AtFlags, Mode, OFlags, Statx, StatxFlags, fadvise, fcntl_getfl, fcntl_setfl, fstat,
+    ftruncate, statx,
 };
 
+use crate::execute::dropping::drop_pages;
 use crate::execute::measure_options::MeasureOptions;
 use crate::ranks::all_ranks::AllRanks;
 use crate::target::prepare::Real;
@@ -65,8 +66,9 @@ impl<'a> Storage<'a> {
             direct &= set_direct(file, point.direct).with_context(|| {
                 format!("cannot set up {}", real.inspected.expression.display())
             })?;
+            advise(file, point.advice);
             if point.drop_cache {
-                drop_pages(file).context("cannot drop the target's pages from the page cache")?;
+                drop_pages(file, point).context("cannot write back the target's pages")?;
             }
         }
         let moves_end = !point.operation.is_transfer() && !point.operation.is_of_entries();
@@ -195,11 +197,15 @@ fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
         .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
 }
 
-/// Drops the pages of a file from the page cache; the kernel keeps those that are not written back.
-fn drop_pages(file: &OwnedFd) -> rustix::io::Result<()> {
-    // A descriptor for reading may not be able to flush, and has nothing to flush.
-    let _ = fdatasync(file);
-    fadvise(file, 0, None, Advice::DontNeed)
+/// Advice to the kernel about the requests of a point.
+fn advise(file: &OwnedFd, advice: CacheAdvice) {
+    let advice = match advice {
+        CacheAdvice::None => return,
+        CacheAdvice::Sequential => Advice::Sequential,
+        CacheAdvice::Random => Advice::Random,
+    };
+    // Advice that the file system does not know has no effect.
+    let _ = fadvise(file, 0, None, advice);
 }
 
 /// Sets direct I/O, and returns whether it is in effect according to the kernel.

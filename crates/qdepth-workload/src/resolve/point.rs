@@ -109,6 +109,7 @@ pub(crate) fn point(
         priorities: priorities(profile).map_err(bad)?,
         durability: profile.durability.unwrap_or_default(),
         direct,
+        advice: profile.advice.filter(|_| !direct).unwrap_or_default(),
         drop_cache: profile.drop_cache.unwrap_or(false) && !direct,
         io_flag,
         fsync: fsync(profile, direct).map_err(bad)?,

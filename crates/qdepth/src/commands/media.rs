@@ -33,7 +33,7 @@ fn heading(checked: Checked) -> &'static str {
         Checked::Published => "Compared with published measurements:",
         Checked::Reproduced => "Fitted to published measurements, with none left for validation:",
         Checked::DataSheetOnly => "From data sheets; never compared with a measurement:",
-        Checked::Class => "Typical of a class of drives, not of one model:",
+        Checked::Class => "A class of drives, not one model:",
         Checked::Definition => "Exact by definition:",
         Checked::Not => "Not compared with anything:",
     }

@@ -28,7 +28,9 @@ impl RunOptions {
             must_have_no_limit(limits, &format!("plan `{}`", file.name))?;
         }
         if let Some(plan) = &plan {
-            self.consent.must_apply(plan)?;
+            let (name, words) = plan_word(&self.load);
+            let has_target = !words.is_empty();
+            self.consent.must_apply(plan, (!has_target).then_some(name))?;
         }
         Ok(self.request_for(plan))
     }
@@ -91,8 +93,9 @@ impl RunOptions {
 }
 
 impl ConsentOptions {
-    /// Refuses consent if all targets are emulated, or if it was given without its device.
-    fn must_apply(&self, plan: &PlanRequest) -> Result<(), Usage> {
+    /// Refuses consent if all targets are emulated. `alone` is the name of the plan if the command
+    /// line has no target: its only target is then the current directory, which needs no consent.
+    fn must_apply(&self, plan: &PlanRequest, alone: Option<&str>) -> Result<(), Usage> {
         let emulated = |target: &PathBuf| target.to_str().is_some_and(is_emulated);
         let file = self.consent.iter().map(|file| format!("--consent {}", file.display()));
         let serials = self.destroy.iter().map(|serial| format!("--destroy {serial}"));
@@ -105,11 +108,14 @@ impl ConsentOptions {
                 "{given}: an emulated device holds no data to destroy. Remove this option"
             )));
         }
-        if targets[..] == [PathBuf::from(".")] && plan.file.host_steps().is_empty() {
+        if let Some(name) = alone
+            && targets[..] == [PathBuf::from(".")]
+            && plan.file.host_steps().is_empty()
+        {
             return Err(Usage(format!(
                 "{given} needs the device or file that it is for, and none is named; the current \
                  directory would be measured, which needs no consent. Name the target, for \
-                 example `qdepth run quick /dev/nvme0n1 {given}`"
+                 example `qdepth run {name} /dev/nvme0n1 {given}`"
             )));
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use qdepth_measure::Bytes;
-use qdepth_workload::{Durability, IoFlag, Operation, StridesSpec};
+use qdepth_workload::{CacheAdvice, Durability, IoFlag, Operation, StridesSpec};
 
 use super::{OptionReader, number_in};
 use crate::fio::access::Access;
@@ -169,23 +169,35 @@ impl OptionReader<'_> {
         })
     }
 
-    /// Use of the page cache. `uncached` has no effect on direct I/O.
-    pub(in crate::fio) fn caching(&self, engine: Engine) -> Result<Caching, FioRefusal> {
+    /// Use of the page cache. `uncached` has no effect on direct I/O, and `atomic` none on reads.
+    pub(in crate::fio) fn caching(&self, access: &Access) -> Result<Caching, FioRefusal> {
         let direct = self.direct();
         let drops = self.switch("invalidate", true) && !direct;
+        let pattern =
+            if access.random > 0.0 { CacheAdvice::Random } else { CacheAdvice::Sequential };
+        let advice = self.value("fadvise_hint", pattern, |text| match text {
+            "0" | "none" => Ok(CacheAdvice::None),
+            "1" => Ok(pattern),
+            "sequential" => Ok(CacheAdvice::Sequential),
+            "random" => Ok(CacheAdvice::Random),
+            _ => Err("must be 0, 1, sequential or random".to_owned()),
+        });
+        let advice = if direct { CacheAdvice::None } else { advice };
+        let engine = self.value("ioengine", Engine::Synchronous, Engine::read);
         let (name, io_flag, has_flags) = if self.switch("atomic", false) {
-            let is_synchronous = self.text("ioengine") == Some("pvsync2");
-            ("atomic", IoFlag::Atomic, is_synchronous)
+            ("atomic", IoFlag::Atomic, self.text("ioengine") == Some("pvsync2"))
         } else if self.switch("uncached", false) && !direct {
             ("uncached", IoFlag::Dontcache, engine == Engine::Synchronous)
         } else {
-            return Ok(Caching { drops, io_flag: IoFlag::None });
+            return Ok(Caching { drops, advice, io_flag: IoFlag::None });
         };
         if !has_flags && !engine.has_priorities() {
             let why = "refused: needs ioengine=io_uring, libaio or pvsync2";
             return Err(self.refuse(name, why));
         }
-        Ok(Caching { drops, io_flag })
+        let writes = access.read < 100.0 && access.trims == Trims::None;
+        let is_moot = io_flag == IoFlag::Atomic && !writes;
+        Ok(Caching { drops, advice, io_flag: if is_moot { IoFlag::None } else { io_flag } })
     }
 
     /// CPU list from `cpus_allowed`, `cpumask` (bit 0 is CPU 0) or `numa_cpu_nodes`.
@@ -370,7 +382,6 @@ impl OptionReader<'_> {
             note("rw", Remark::TrimsAtIodepth);
         } else if engine == Engine::Mapped {
             note("iodepth", Remark::OneRequestOutstanding);
-            note("ioengine", Remark::NoFadvise);
         } else if engine == Engine::Synchronous {
             let what = match self.text("ioengine") {
                 Some("mmap") => Remark::PageCacheNotMapped,

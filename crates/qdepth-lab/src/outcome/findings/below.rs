@@ -18,7 +18,10 @@ const LIMITED: f64 = 0.8;
 
 pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
     let Some(real) = seen.prepared.real() else { return Vec::new() };
-    let cached = cached_below(seen.system, &real.inspected).map(|cached| {
+    // A target that does not answer I/Os would not answer questions about its file either.
+    let answers = seen.measured.outcome.abandoned == 0;
+    let cached = answers.then(|| cached_below(seen.system, &real.inspected)).flatten();
+    let cached = cached.map(|cached| {
         let (why, device) = match cached {
             Cached::Memory(name) => (label::IN_MEMORY, name),
             Cached::Loop(name) => (label::LOOP_WITHOUT_DIRECT_IO, name),

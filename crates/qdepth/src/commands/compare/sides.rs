@@ -236,7 +236,7 @@ fn no_match_error(
     );
     if fitting > 0 {
         return format!(
-            "`{asked}`: {fitting} runs match, but each of them is incomplete or retracted \
+            "`{asked}`: {fitting} runs match, but none of them is complete and not retracted \
              ({counted}); `{list_command}` shows why"
         );
     }
