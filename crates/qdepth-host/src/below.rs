@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags, fstat, open};
 
 use crate::loop_device::LoopHolds;
 use crate::mounts::{self, Mount};
-use crate::stack::{Stack, backing_path};
+use crate::stack::{Backing, Stack, Store, backing_path, loop_store};
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 use crate::target::{Inspected, Kind};
@@ -72,10 +72,12 @@ fn cached_devices(system: &System, names: &[String], deepest: usize) -> Option<C
 /// which is also found if the file was deleted, or else the one at its path.
 fn backing_mount<'m>(system: &System, mounts: &'m [Mount], name: &str) -> Option<&'m Mount> {
     let backing = backing_path(system, name)?;
-    let stack = Stack::of_device(system, name);
-    if !stack.has_file() {
+    if let Backing::Nothing | Backing::Unanswered | Backing::Store(Store::Device(_)) =
+        loop_store(system, name, &backing)
+    {
         return None;
     }
+    let stack = Stack::of_device(system, name);
     let by_number = mounts.iter().find(|mount| stack.has_file_on(mount.number));
     let found = by_number.or_else(|| mounts::holding(mounts, Path::new(&backing)))?;
     Some(mounts::storing(system, mounts, found))
