@@ -102,7 +102,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
             return Err(bad("this ID occurs twice"));
         }
         if (*used == RelationUse::Held) != why.is_empty() {
-            return Err(bad("`why` is required unless `used` is `held`, and not allowed if it is"));
+            return Err(bad("what is not held needs a `why`, and what is held has none"));
         }
         if (*used == RelationUse::Given) != holds.is_empty() {
             return Err(bad("what is given has no `holds`, and everything else has"));
