@@ -33,17 +33,11 @@ pub(crate) fn as_ior(words: &[String]) -> u8 {
     let options = IorOptions {
         logbook: LogbookOption { logbook: LOGBOOK_NAME.into() },
         report: RunReport::none(),
-        engine: EngineChoice::Auto,
+        engine: EngineChoice::Only(Engine::Sync),
         convert: false,
         words: words.to_vec(),
     };
     ior(&options).map_or_else(|error| exit_status::explain(&error), Status::number)
-}
-
-/// IOR's POSIX interface makes one blocking call at a time. On many file systems, `io_uring` would
-/// pass buffered writes to a thread of the kernel, at half the rate.
-fn blocking(chosen: EngineChoice) -> EngineChoice {
-    if chosen == EngineChoice::Auto { EngineChoice::Only(Engine::Sync) } else { chosen }
 }
 
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
@@ -148,7 +142,7 @@ impl IorSession<'_> {
             let plan = plan(&mut part, tasks)?;
             let others = part.remarks.iter();
             let request = RunRequest {
-                engine: blocking(self.options.engine),
+                engine: self.options.engine,
                 remarks: others.map(|(option, what)| remarks::finding(option, what)).collect(),
                 ..RunRequest::new(plan, self.options.logbook.logbook.clone())
             };
