@@ -68,17 +68,17 @@ fn cached_devices(system: &System, names: &[String], deepest: usize) -> Option<C
     })
 }
 
-/// The mount that stores the file behind a loop device: the one with the device of that file,
-/// which is also found if the file was deleted, or else the one at its path.
+/// The mount that stores the file behind a loop device. The driver names the device of the file
+/// system, even if the file was deleted; without its answer, the path at the setup decides.
 fn backing_mount<'m>(system: &System, mounts: &'m [Mount], name: &str) -> Option<&'m Mount> {
     let backing = backing_path(system, name)?;
-    if let Backing::Nothing | Backing::Unanswered | Backing::Store(Store::Device(_)) =
-        loop_store(system, name, &backing)
-    {
-        return None;
-    }
-    let stack = Stack::of_device(system, name);
-    let by_number = mounts.iter().find(|mount| stack.has_file_on(mount.number));
+    let by_number = match loop_store(system, name, &backing) {
+        Backing::Nothing | Backing::Unanswered | Backing::Store(Store::Device(_)) => return None,
+        Backing::Store(Store::File { device, .. }) => {
+            mounts.iter().find(|mount| mount.number == device)
+        }
+        Backing::Unknown => None,
+    };
     let found = by_number.or_else(|| mounts::holding(mounts, Path::new(&backing)))?;
     Some(mounts::storing(system, mounts, found))
 }
@@ -96,13 +96,17 @@ pub fn file_below(system: &System, name: &str, offset: u64) -> Option<(OwnedFd, 
     if let Some(number) = system.block_node(&backing) {
         return file_below(system, &sysfs::kernel_name(system, number)?, offset);
     }
+    let held = system.loop_holds(name, sysfs::number_of(system, name));
+    // The path may be on a server that does not answer.
+    if !matches!(held, LoopHolds::File { .. }) {
+        return None;
+    }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = open(&*backing, flags, Mode::empty()).ok()?;
     // Another file may have the name by now.
     let found = fstat(&file).ok()?;
     let found =
         LoopHolds::File { device: DeviceNumber::from_raw(found.st_dev), inode: found.st_ino };
-    let held = system.loop_holds(name, sysfs::number_of(system, name));
     (held == found).then_some((file, offset))
 }
 
