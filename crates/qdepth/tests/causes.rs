@@ -1,7 +1,7 @@
 //! Figures that do not come from the storage have grade C in every output, with the cause.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::common::{Workspace, codes, exclusive_turn, has_tools, points, sh};
 
@@ -81,10 +81,8 @@ fn memory_and_cached_loop_devices_are_grade_c() {
     workspace.later(format!("losetup -d {node}"));
     workspace.run(&format!("run plan.toml {node} --read-only --no-report")).expect(1);
     is_c_everywhere(&workspace, "cached-below");
-    let mounted = place("mounted");
-    sh(&format!("mkfs.ext4 -q {node} && mount {node} {}", mounted.display())).unwrap();
-    let at = mounted.display();
-    workspace.later(format!("for i in $(seq 50); do umount {at} && break; sleep 0.1; done"));
+    sh(&format!("mkfs.ext4 -q {node}")).unwrap();
+    workspace.mounted(Path::new(&node), "", "mounted");
     workspace.run("run plan.toml mounted --no-report").expect(1);
     is_c_everywhere(&workspace, "cached-below");
 }
@@ -97,11 +95,8 @@ fn buffered_btrfs_writes_and_foreign_io_are_invalid() {
     }
     let (_alone, workspace) = (exclusive_turn(), workspace());
     let node = workspace.device("image", 256 << 20);
-    let at = workspace.join("at");
-    fs::create_dir(&at).unwrap();
-    sh(&format!("mkfs.btrfs -q {0} && mount {0} {1}", node.display(), at.display())).unwrap();
-    workspace
-        .later(format!("for i in $(seq 50); do umount {} && break; sleep 0.1; done", at.display()));
+    sh(&format!("mkfs.btrfs -q {}", node.display())).unwrap();
+    let at = workspace.mounted(&node, "", "at");
     workspace.write("writes.toml", &PLAN.replace("read = 100", "read = 0"));
     let dirtied = || {
         let text = fs::read_to_string("/proc/vmstat").unwrap();
@@ -159,16 +154,8 @@ fn reflinks_and_compressed_data_are_grade_c() {
     }
     let (_alone, workspace) = (exclusive_turn(), workspace());
     let node = workspace.device("image", 256 << 20);
-    let at = workspace.join("at");
-    fs::create_dir(&at).unwrap();
-    sh(&format!(
-        "mkfs.btrfs -q {0} && mount -o compress-force=zstd {0} {1}",
-        node.display(),
-        at.display()
-    ))
-    .unwrap();
-    workspace
-        .later(format!("for i in $(seq 50); do umount {} && break; sleep 0.1; done", at.display()));
+    sh(&format!("mkfs.btrfs -q {}", node.display())).unwrap();
+    let at = workspace.mounted(&node, "-o compress-force=zstd", "at");
     // Text is stored compressed, and all copies of an extent are read from one location.
     sh(&format!("cd {} && seq 2000000 | head -c 8M >text && sync text", at.display())).unwrap();
     workspace.run("run plan.toml at/text --read-only --no-report").expect(1);
@@ -183,10 +170,9 @@ fn reflinks_and_compressed_data_are_grade_c() {
     let inner = workspace.attach(&at.join("text"));
     workspace.run(&format!("run plan.toml {} --read-only --no-report", inner.display())).expect(1);
     is_c_everywhere(&workspace, "cached-below");
-    let (packed, place) = (at.join("packed"), workspace.join("inner"));
-    let (image, shown) = (workspace.join("filled"), place.display());
+    let (packed, image) = (at.join("packed"), workspace.join("filled"));
     sh(&format!(
-        "cd {2} && mkdir {shown} source && seq 2000000 | head -c 8M >source/text && \
+        "cd {2} && mkdir source && seq 2000000 | head -c 8M >source/text && \
          truncate -s 64M {0} && mkfs.ext4 -q -d source {0} && \
          cp --reflink=never {0} {1} && sync {1}",
         image.display(),
@@ -194,9 +180,7 @@ fn reflinks_and_compressed_data_are_grade_c() {
         workspace.join("").display()
     ))
     .unwrap();
-    let node = workspace.attach(&packed);
-    sh(&format!("mount {} {shown}", node.display())).unwrap();
-    workspace.later(format!("for i in $(seq 50); do umount {shown} && break; sleep 0.1; done"));
+    workspace.mounted(&workspace.attach(&packed), "", "inner");
     workspace.run("run plan.toml inner/text --read-only --no-report").expect(1);
     is_c_everywhere(&workspace, "cached-below");
 }
@@ -208,11 +192,9 @@ fn buffered_data_journal_is_grade_c() {
         return;
     }
     let (_alone, workspace) = (exclusive_turn(), workspace());
-    let (node, at) = (workspace.device("image", 64 << 20), workspace.join("at"));
-    let (node, place) = (node.display(), at.display());
-    sh(&format!("mkfs.ext4 -q {node} && mkdir {place} && mount -o data=journal {node} {place}"))
-        .unwrap();
-    workspace.later(format!("for i in $(seq 50); do umount {place} && break; sleep 0.1; done"));
+    let node = workspace.device("image", 64 << 20);
+    sh(&format!("mkfs.ext4 -q {}", node.display())).unwrap();
+    workspace.mounted(&node, "-o data=journal", "at");
     workspace.run("run plan.toml at --no-report").expect(1);
     is_c_everywhere(&workspace, "not-direct");
 }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 /// Writes back the pages of a point's area, and drops them from the page cache.
 ///
 /// # Errors
-/// That of the write-back.
+/// If the write-back fails.
 pub(super) fn drop_pages(file: &OwnedFd, point: &Point) -> rustix::io::Result<()> {
     match fdatasync(file) {
         Ok(()) | Err(Errno::ROFS | Errno::INVAL) => drop_clean(file, area(point)),

@@ -197,10 +197,11 @@ fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
         .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
 }
 
-/// Advice to the kernel about the requests of a point.
+/// Advice to the kernel about the requests of a point. It replaces that of the point before, which
+/// stays with the open file.
 fn advise(file: &OwnedFd, advice: CacheAdvice) {
     let advice = match advice {
-        CacheAdvice::None => return,
+        CacheAdvice::None => Advice::Normal,
         CacheAdvice::Sequential => Advice::Sequential,
         CacheAdvice::Random => Advice::Random,
     };

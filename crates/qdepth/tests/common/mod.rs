@@ -252,6 +252,16 @@ impl Workspace {
         self.start(words).wait()
     }
 
+    /// Mounts a device with these options on a new directory, until the end of the test.
+    pub(crate) fn mounted(&self, node: &Path, options: &str, name: &str) -> PathBuf {
+        let at = self.join(name);
+        fs::create_dir(&at).unwrap();
+        let place = at.display();
+        sh(&format!("mount {options} {} {place}", node.display())).unwrap();
+        self.later(format!("for i in $(seq 50); do umount {place} && break; sleep 0.1; done"));
+        at
+    }
+
     /// A loop device on a new image of zeros.
     pub(crate) fn device(&self, name: &str, size: u64) -> PathBuf {
         let image = self.join(name);
