@@ -94,6 +94,7 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
     if percent > 0.0 {
         option("buffer_compress_percentage", format!("{percent:.0}"));
     }
+    caching(point, &mut option);
     syncs(point, &mut option);
     arrivals(point, &mut option);
     flow(point, &mut option);
@@ -144,21 +145,24 @@ fn split(mix: &SizeMix) -> String {
     parts.join(":")
 }
 
-fn syncs(point: &Point, option: &mut impl FnMut(&str, String)) {
-    if !point.direct && !point.drop_cache {
-        option("invalidate", "0".to_owned());
-    }
-    match point.advice {
-        _ if point.direct => {}
-        CacheAdvice::None => option("fadvise_hint", "0".to_owned()),
-        CacheAdvice::Sequential => option("fadvise_hint", "sequential".to_owned()),
-        CacheAdvice::Random => option("fadvise_hint", "random".to_owned()),
+fn caching(point: &Point, option: &mut impl FnMut(&str, String)) {
+    if !point.direct {
+        let hint = match point.advice {
+            CacheAdvice::None => "0",
+            CacheAdvice::Sequential => "sequential",
+            CacheAdvice::Random => "random",
+        };
+        option("fadvise_hint", hint.to_owned());
+        option("invalidate", u8::from(point.drop_cache).to_string());
     }
     match point.io_flag {
         IoFlag::None => {}
         IoFlag::Dontcache => option("uncached", "1".to_owned()),
         IoFlag::Atomic => option("atomic", "1".to_owned()),
     }
+}
+
+fn syncs(point: &Point, option: &mut impl FnMut(&str, String)) {
     let sync = match point.durability {
         Durability::Sync => Some(("sync", "sync")),
         Durability::Dsync => Some(("sync", "dsync")),

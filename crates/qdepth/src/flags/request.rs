@@ -29,8 +29,7 @@ impl RunOptions {
         }
         if let Some(plan) = &plan {
             let (name, words) = plan_word(&self.load);
-            let has_target = !words.is_empty();
-            self.consent.must_apply(plan, (!has_target).then_some(name))?;
+            self.consent.must_apply(plan, words.is_empty().then_some(name))?;
         }
         Ok(self.request_for(plan))
     }
