@@ -253,7 +253,7 @@ pub(crate) fn missing(
         Guard::G9Consent,
         found,
         format!(
-            "{}{and_signatures}. Without a terminal, add --consent FILE with a file that \
+            "{}{and_signatures}. Without a terminal, also add --consent FILE with a file that \
              contains\n{}",
             remedy(system, device.into()),
             template(system, device, now)
@@ -276,7 +276,7 @@ pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp
         not_ours(&file.expression).found,
         format!(
             "Use a directory, a new or empty file, or a plan that only reads. {}. Without a \
-             terminal, add --consent FILE with a file that contains\n{}",
+             terminal, also add --consent FILE with a file that contains\n{}",
             remedy(system, file.into()),
             template(system, file, now)
         ),

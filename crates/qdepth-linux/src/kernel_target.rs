@@ -138,6 +138,23 @@ impl EngineChoice {
             Self::Auto => Engine::LinuxAio,
         }
     }
+
+    /// The choice for all points of a run. If each makes one buffered I/O at a time, they are
+    /// blocking calls, as applications make them: `io_uring` hands a buffered write on ext4 to a
+    /// kernel thread, which takes ten times as long as the write itself.
+    #[must_use]
+    pub fn for_points(self, points: &[Point]) -> Self {
+        let blocks = |point: &Point| {
+            let one_each = point.queue_depth == 1 && point.streams == point.workers;
+            !point.direct && one_each && point.priorities.is_none() && !point.trims()
+        };
+        match self {
+            Self::Auto if !points.is_empty() && points.iter().all(blocks) => {
+                Self::Only(Engine::Sync)
+            }
+            _ => self,
+        }
+    }
 }
 
 impl From<EngineChoice> for &str {

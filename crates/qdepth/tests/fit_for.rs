@@ -48,6 +48,24 @@ fn emulated_device_is_inconclusive_for_sync_requirements() {
     assert!(ended.out.contains("INCONCLUSIVE. etcd write-ahead log: "), "{}", ended.out);
 }
 
+/// Applications block in a buffered write; `io_uring` hands it to a kernel thread on ext4.
+#[test]
+fn buffered_single_requests_are_blocking_calls() {
+    let workspace = Workspace::new();
+    for (buffering, depths, engines) in [
+        ("direct = false", "1", &["sync"][..]),
+        ("direct = false", "1, 2", &["io_uring", "linux-aio", "threads"]),
+        ("direct = true", "1", &["io_uring", "linux-aio", "threads"]),
+    ] {
+        let own = plan("at_least = 0.1").replace("random = 0", &format!("random = 0\n{buffering}"));
+        workspace.write("own.toml", &own.replace("[1]", &format!("[{depths}]")));
+        workspace.run("run own.toml . --no-report --duration 200ms");
+        let document = workspace.run("export latest").expect(0).json();
+        let engine = document["targets"][0]["engine"].as_str().unwrap().to_owned();
+        assert!(engines.contains(&&*engine), "{buffering}, {depths}: {engine}");
+    }
+}
+
 #[test]
 fn plan_without_requirements_suggests_plans_with_requirements() {
     let workspace = Workspace::new();

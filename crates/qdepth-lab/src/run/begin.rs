@@ -141,8 +141,9 @@ fn start_new(
     follower::distribute(lab, &id, stamp(&plan, &id), &plan, targets, provision.bytes())?;
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
+    let engine = engine.for_points(&plan.points);
     let ceilings = ceilings(&plan, &prepared, engine);
-    let mut run = record(&id, &plan, &prepared, &ceilings, lab)?;
+    let mut run = record(&id, &plan, &prepared, &ceilings, engine, lab)?;
     run.environment.extend(command(lab.request, plan.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
     run.environment.extend(certified(&logbook, &run)?);
@@ -248,6 +249,7 @@ fn resume(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Prepare
     remarks.extend(far_drives(lab, &plan, &prepared));
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
+    let engine = engine.for_points(&plan.points);
     let ceilings = ceilings(&plan, &prepared, engine);
     let written = written(lab, &plan);
     Ok(PreparedRun { plan, targets: prepared, ceilings, engine, run, done, written, remarks })

@@ -46,9 +46,10 @@ pub(crate) fn record(
     plan: &Plan,
     prepared: &[Prepared],
     ceilings: &BTreeMap<u32, f64>,
+    engine: EngineChoice,
     lab: Lab<'_>,
 ) -> Result<RunRecord> {
-    let (system, engine) = (lab.system, lab.request.engine);
+    let system = lab.system;
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
         expression: target.expression.display().to_string(),
@@ -82,9 +83,9 @@ pub(crate) fn record(
         seed: plan.seed,
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
-        engine_choice: engine.name().to_owned(),
+        engine_choice: lab.request.engine.name().to_owned(),
         comparison: plan.comparison.as_ref().map(comparison).transpose()?,
-        environment: surroundings(lab, plan, prepared),
+        environment: surroundings(lab, plan, prepared, engine),
         targets: prepared.iter().enumerate().map(target).collect(),
         expected: Vec::new(),
         findings: of_run(plan, prepared)
@@ -100,9 +101,13 @@ pub(crate) fn comparison(comparison: &Comparison) -> Result<ComparisonRecord> {
 }
 
 /// Facts about the machine, and the cost of the generator unless all targets are emulated.
-fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
-    let (system, engine) = (lab.system, lab.request.engine);
-    let mut facts = environment::observe(system);
+fn surroundings(
+    lab: Lab<'_>,
+    plan: &Plan,
+    prepared: &[Prepared],
+    engine: EngineChoice,
+) -> Vec<Observation> {
+    let mut facts = environment::observe(lab.system);
     facts.extend(cpu_placement::facts(lab, plan, prepared));
     // A run that is not stored needs no calibration for other loads.
     if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
