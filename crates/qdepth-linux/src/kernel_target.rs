@@ -99,6 +99,19 @@ impl Engine {
         matches!(self, Self::IoUring | Self::IoUringSqPoll | Self::Threads | Self::Sync)
     }
 
+    /// True if a worker makes one request at a time.
+    pub const fn blocks(self) -> bool {
+        matches!(self, Self::Sync | Self::Mmap)
+    }
+
+    /// True if the kernel gets the flags of a transfer.
+    pub const fn passes_flags(self) -> bool {
+        matches!(
+            self,
+            Self::IoUring | Self::IoUringPolled | Self::IoUringSqPoll | Self::LinuxAio | Self::Sync
+        )
+    }
+
     /// True if requests are NVMe commands, which bypass the block layer and its counters.
     pub const fn sends_commands(self) -> bool {
         matches!(self, Self::IoUringPassthrough | Self::IoUringPassthroughPolled)

@@ -551,4 +551,10 @@ fn flags_of_fio_transfers_reach_the_kernel() {
     assert!(refused.err.contains("the storage reports none"), "{}", refused.err);
     let refused = workspace.run("run quick at --engine mmap --no-report").expect(2);
     assert!(refused.err.contains("Add `direct = false`"), "{}", refused.err);
+    let refused = workspace.run("run quick at --engine sync --no-report").expect(2);
+    assert!(refused.err.contains("512 I/Os in flight per worker"), "{}", refused.err);
+    let uncached = "--name=w --directory=at --rw=randread --bs=4k --size=4m --uncached=1";
+    let refused = workspace.run(&format!("fio {uncached} --ioengine=mmap --no-report")).expect(2);
+    assert!(refused.err.contains("passes no io_flag"), "{}", refused.err);
+    assert!(!workspace.has("at/w.0.0"), "nothing is created before a refusal");
 }

@@ -6,13 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_linux::keep_freed;
+use qdepth_measure::Nanos;
 use qdepth_media::fit::{FitError, alarm_threshold, predict};
 use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_record::ExpectedRecord;
 use qdepth_workload::{Plan, Point};
 
-use crate::execute::emulated::{WARM_UP, on_all_processors, window_bytes};
+use crate::execute::emulated::{on_all_processors, window_bytes};
 use crate::failure::Usage;
+
+/// Longest virtual time before a window. After 300 ms, a sequential stream over 1 GiB had not yet
+/// reached the rhythm that the window of the run shows.
+const WARM_UP: Nanos = Nanos::from_secs(1);
 
 /// Refuses an emulated device that cannot run the points of a plan.
 ///

@@ -6,7 +6,7 @@ use qdepth_host::reach::{Commands, Unreachable, discard_max_bytes, poll_queues};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_workload::{Plan, Point};
+use qdepth_workload::{IoFlag, Plan, Point};
 
 use crate::failure::{Missing, Usage};
 use crate::target::memory;
@@ -85,6 +85,7 @@ fn check_target<'p>(
                 .to_owned()
         ));
     }
+    takes_load(engine, points.clone())?;
     if engine.sends_commands() {
         let commands = Commands::find(system, target).map_err(no)?;
         let most = commands.max_transfer_bytes.unwrap_or(u64::MAX);
@@ -105,6 +106,30 @@ fn check_target<'p>(
                 engine.name()
             )));
         }
+    }
+    Ok(())
+}
+
+/// Checks that the engine can hold the requests in flight, and pass on their flags.
+fn takes_load<'p>(engine: Engine, points: impl Iterator<Item = &'p Point> + Clone) -> Result<()> {
+    let in_flight = |point: &Point| {
+        point.streams.div_ceil(point.workers.max(1)).saturating_mul(point.queue_depth)
+    };
+    let most = points.clone().map(in_flight).max().unwrap_or(0);
+    if engine.blocks() && most > 1 {
+        bail!(Usage(format!(
+            "--engine {}: a worker makes one I/O at a time, but the plan has points with {most} \
+             I/Os in flight per worker (nothing was changed). Add --queue-depth 1, or use --engine \
+             threads, which makes blocking calls at any queue depth",
+            engine.name()
+        )));
+    }
+    if !engine.passes_flags() && points.clone().any(|point| point.io_flag != IoFlag::None) {
+        bail!(Usage(format!(
+            "--engine {}: this engine passes no io_flag to the kernel (nothing was changed). Use \
+             --engine io_uring, linux-aio or sync",
+            engine.name()
+        )));
     }
     Ok(())
 }
