@@ -16,29 +16,12 @@ use crate::outcome::findings;
 use crate::request::Pinning;
 use crate::target::prepare::{Prepared, Real};
 
-/// Placement of workers.
-#[derive(Clone, Copy)]
-pub(crate) enum CpuPlacement<'a> {
-    /// By the scheduler.
-    Anywhere,
-    /// One worker per CPU, those near the device first, if there are several workers.
-    Near,
-    /// One worker per CPU, round-robin over these CPUs.
-    InTurn(&'a [u32]),
-    /// Each worker on any of these CPUs.
-    Among(&'a [u32]),
-}
-
-impl<'a> CpuPlacement<'a> {
-    /// Placement requested by the user. Ranks of one machine do not know each other's workers, so
-    /// they cannot place theirs near the device.
-    pub(crate) fn from_lab(lab: Lab<'a>) -> Self {
-        match &lab.request.pinning {
-            Pinning::Among(cpus) => Self::Among(cpus),
-            Pinning::InTurn(cpus) => Self::InTurn(cpus),
-            Pinning::Near if lab.all_ranks.is_none() => Self::Near,
-            Pinning::Near | Pinning::Scheduler => Self::Anywhere,
-        }
+/// Placement requested by the user. Ranks of one machine do not know each other's workers, so they
+/// cannot place theirs near the device.
+pub(crate) fn placement(lab: Lab<'_>) -> &Pinning {
+    match &lab.request.pinning {
+        Pinning::Near if lab.all_ranks.is_some() => &Pinning::Scheduler,
+        wanted => wanted,
     }
 }
 
@@ -58,16 +41,14 @@ pub(crate) fn worker_cpus(
     system: &System,
     devices: &[Option<String>],
     workers: u32,
-    placement: CpuPlacement<'_>,
+    placement: &Pinning,
 ) -> Vec<Vec<u32>> {
     let each = |cpu: &u32| vec![*cpu];
     match placement {
-        CpuPlacement::Anywhere => Vec::new(),
-        CpuPlacement::Near => near(system, devices, workers).iter().map(each).collect(),
-        CpuPlacement::InTurn(cpus) => {
-            cpus.iter().cycle().take(workers as usize).map(each).collect()
-        }
-        CpuPlacement::Among(cpus) => vec![cpus.to_vec(); workers as usize],
+        Pinning::Scheduler => Vec::new(),
+        Pinning::Near => near(system, devices, workers).iter().map(each).collect(),
+        Pinning::InTurn(cpus) => cpus.iter().cycle().take(workers as usize).map(each).collect(),
+        Pinning::Among(cpus) => vec![cpus.to_vec(); workers as usize],
     }
 }
 
@@ -98,8 +79,7 @@ fn largest<'a>(
         return None;
     }
     let devices = group.iter().map(|point| real(point).and_then(Real::device)).collect::<Vec<_>>();
-    let placement = CpuPlacement::from_lab(lab);
-    Some((group, worker_cpus(lab.system, &devices, workers(&group), placement)))
+    Some((group, worker_cpus(lab.system, &devices, workers(&group), placement(lab))))
 }
 
 /// Facts about the placement of the plan's workers.
@@ -174,9 +154,9 @@ mod tests {
     #[test]
     fn workers_alternate_between_or_share_chosen_cpus() {
         let system = System::real();
-        let places = |placement| worker_cpus(&system, &[None], 3, placement);
-        assert_eq!(places(CpuPlacement::InTurn(&[6, 2])), [vec![6], vec![2], vec![6]]);
-        assert_eq!(places(CpuPlacement::Among(&[6, 2])), vec![vec![6, 2]; 3]);
-        assert!(places(CpuPlacement::Anywhere).is_empty());
+        let places = |placement: &Pinning| worker_cpus(&system, &[None], 3, placement);
+        assert_eq!(places(&Pinning::InTurn(vec![6, 2])), [vec![6], vec![2], vec![6]]);
+        assert_eq!(places(&Pinning::Among(vec![6, 2])), vec![vec![6, 2]; 3]);
+        assert!(places(&Pinning::Scheduler).is_empty());
     }
 }

@@ -3,8 +3,8 @@
 use qdepth_linux::EngineChoice;
 
 use crate::Lab;
-use crate::execute::cpu_placement::CpuPlacement;
 use crate::execute::written::Written;
+use crate::request::Pinning;
 
 /// Options for measuring a group.
 #[derive(Clone, Copy)]
@@ -17,5 +17,5 @@ pub(crate) struct MeasureOptions<'a> {
     /// Register of those writes, by position.
     pub(crate) written: &'a Written,
     /// Placement of workers.
-    pub(crate) placement: CpuPlacement<'a>,
+    pub(crate) placement: &'a Pinning,
 }

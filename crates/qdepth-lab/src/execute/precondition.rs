@@ -11,13 +11,13 @@ use qdepth_workload::{Plan, Point, Wear};
 
 use crate::Lab;
 use crate::events::observer::Progress;
-use crate::execute::cpu_placement::CpuPlacement;
 use crate::execute::execute;
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::preconditioned::{Done, fact, is_there};
 use crate::execute::until_steady::{rounds, rounds_text};
 use crate::execute::written::Written;
 use crate::outcome::measured::Measured;
+use crate::request::Pinning;
 use crate::target::prepare::{Prepared, PreparedStorage};
 
 /// Executes the plan's preconditioning, and returns the facts and findings about it.
@@ -44,7 +44,7 @@ pub(crate) fn precondition(
         engine,
         stamp: 0,
         written: &unread,
-        placement: CpuPlacement::Anywhere,
+        placement: &Pinning::Scheduler,
     };
     // All targets are real or all are emulated.
     let put = !done.facts.is_empty();

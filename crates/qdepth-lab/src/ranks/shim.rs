@@ -59,7 +59,7 @@ pub fn created_path() -> Result<PathBuf> {
 pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     let path = match std::env::var_os(NAMED) {
         Some(path) => PathBuf::from(path),
-        None => in_cache()?,
+        None => folder()?.join(FILE),
     };
     let none = |why: &str| {
         Usage(format!(
@@ -85,11 +85,6 @@ fn strangers(ranks: u32, size: u32) -> Usage {
          --mpi=pmix` (Open MPI) or `srun --mpi=pmi2` (MPICH and derivatives); `srun --mpi=list` \
          shows what is available"
     ))
-}
-
-fn in_cache() -> Result<PathBuf> {
-    let folder = folder()?;
-    Ok(folder.join(FILE))
 }
 
 /// Error message of the loader, with the path that the user knows.

@@ -16,7 +16,7 @@ use qdepth_record::{CertificateRecord, Observation, ProofOutcome, RunRecord, Tar
 use qdepth_workload::{Plan, STANDARD_AREA, WrittenTargets, needs_writing};
 
 use crate::Lab;
-use crate::execute::cpu_placement::{CpuPlacement, can_be_used, far_drives};
+use crate::execute::cpu_placement::{can_be_used, far_drives, placement};
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::precondition::precondition;
 use crate::execute::preconditioned::Done;
@@ -54,8 +54,7 @@ impl PreparedRun {
     /// id, so that it is the same after a resumption.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
         let (stamp, written) = (stamp(&self.plan, &self.run.id), &self.written);
-        let placement = CpuPlacement::from_lab(lab);
-        MeasureOptions { lab, engine: self.engine, stamp, written, placement }
+        MeasureOptions { lab, engine: self.engine, stamp, written, placement: placement(lab) }
     }
 }
 

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Lab;
-use crate::execute::cpu_placement::CpuPlacement;
 use crate::execute::execute;
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::written::Written;
 use crate::failure::{RemoteError, Usage, exit_status};
 use crate::monitor::progress::hostname;
 use crate::ranks::all_ranks::AllRanks;
+use crate::request::Pinning;
 use crate::request::provision::Provision;
 use crate::target::prepare::{PrepareOptions, ResolvedTarget, prepare};
 
@@ -230,7 +230,7 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     let engine = EngineChoice::from_name(&task.engine).with_context(|| {
         format!("rank 0 uses the engine `{}`, which this rank does not support", task.engine)
     })?;
-    let (placement, stamp) = (CpuPlacement::Anywhere, task.stamp);
+    let (placement, stamp) = (&Pinning::Scheduler, task.stamp);
     let written = Written::from_plan(&plan);
     let engine = engine.for_points(&plan.points);
     let options = MeasureOptions { lab, engine, stamp, written: &written, placement };
