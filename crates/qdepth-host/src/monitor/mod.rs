@@ -14,7 +14,7 @@ use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 
 pub use clocks::{Clocks, Disagreement};
-pub use disk::{DiskActivity, DiskCounters, disks_of};
+pub use disk::disks_of;
 pub use power::Power;
 pub use processes::Processes;
 pub use sample::{Interference, Sample, between, dirtied_bytes, interference, series};

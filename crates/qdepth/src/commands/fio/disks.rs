@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use qdepth_foreign::fio::{FioDisk, FioIo};
-use qdepth_host::monitor::{DiskActivity, DiskCounters, disks_of};
+use qdepth_host::monitor::{Clocks, KernelStat, disks_of};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
 use qdepth_lab::events::observer::{Observer, RecordedIo};
@@ -15,13 +15,21 @@ use qdepth_workload::{Direction, Point};
 
 use crate::screen::Screen;
 
+/// Kernel counters of a disk, like those of `iostat`, and the time of their reading.
+struct DiskReading {
+    name: String,
+    stat: KernelStat,
+    /// Time by the monotonic clock.
+    at_ns: u64,
+}
+
 /// Observer that forwards events to the screen and samples the disk counters.
 pub(super) struct Watcher<'a> {
     screen: &'a Screen,
     system: System,
     disks: Vec<String>,
-    first: RefCell<Vec<DiskCounters>>,
-    last: RefCell<Vec<DiskCounters>>,
+    first: RefCell<Vec<DiskReading>>,
+    last: RefCell<Vec<DiskReading>>,
     /// True if single I/Os are logged.
     logs_ios: bool,
     /// I/Os of each point, with offsets from the start of its area.
@@ -39,9 +47,13 @@ impl<'a> Watcher<'a> {
         Self { screen, system, disks, first, last, logs_ios, ios }
     }
 
-    fn read(&self) -> Vec<DiskCounters> {
+    fn read(&self) -> Vec<DiskReading> {
         // A disk that is no longer readable is omitted.
-        self.disks.iter().filter_map(|disk| DiskCounters::read(&self.system, disk).ok()).collect()
+        let reading = |name: &String| {
+            let stat = KernelStat::read(&self.system, name).ok()?;
+            Some(DiskReading { name: name.clone(), stat, at_ns: Clocks::read().monotonic })
+        };
+        self.disks.iter().filter_map(reading).collect()
     }
 
     /// Calls `export` with the I/Os of a point, in the order of completion.
@@ -55,29 +67,30 @@ impl<'a> Watcher<'a> {
     /// Difference between the last and the first counters of each disk.
     pub(super) fn counters(&self) -> Vec<FioDisk> {
         let (first, last) = (self.first.borrow(), self.last.borrow());
-        let pairs =
-            last.iter().filter_map(|last| Some((last, first.iter().find(|f| f.is_of_disk(last))?)));
-        pairs.map(|(last, first)| as_fio(last.since(first))).collect()
+        let of_disk = |last: &DiskReading| {
+            Some(activity(first.iter().find(|first| first.name == last.name)?, last))
+        };
+        last.iter().filter_map(of_disk).collect()
     }
 }
 
-fn as_fio(disk: DiskActivity) -> FioDisk {
-    let [read_ios, write_ios] = disk.completed;
-    let [read_sectors, write_sectors] = disk.sectors;
-    let [read_merges, write_merges] = disk.merged;
-    let [read_ticks, write_ticks] = disk.in_flight_ms;
+/// Activity of a disk between two readings. A counter that decreased counts as zero.
+fn activity(then: &DiskReading, now: &DiskReading) -> FioDisk {
+    let risen =
+        |counter: fn(&KernelStat) -> u64| counter(&now.stat).saturating_sub(counter(&then.stat));
+    let over_ms = now.at_ns.saturating_sub(then.at_ns).max(1) as f64 / 1e6;
     FioDisk {
-        name: disk.name,
-        read_ios,
-        write_ios,
-        read_sectors,
-        write_sectors,
-        read_merges,
-        write_merges,
-        read_ticks,
-        write_ticks,
-        in_queue: disk.waited_ms,
-        util: disk.busy_percent,
+        name: now.name.clone(),
+        read_ios: risen(|stat| stat.reads),
+        write_ios: risen(|stat| stat.writes),
+        read_sectors: risen(|stat| stat.read_sectors),
+        write_sectors: risen(|stat| stat.written_sectors),
+        read_merges: risen(|stat| stat.merged[0]),
+        write_merges: risen(|stat| stat.merged[1]),
+        read_ticks: risen(|stat| stat.in_flight_ms[0]),
+        write_ticks: risen(|stat| stat.in_flight_ms[1]),
+        in_queue: risen(|stat| stat.waited_ms),
+        util: (risen(|stat| stat.busy_ms) as f64 / over_ms * 100.0).min(100.0),
     }
 }
 
@@ -122,5 +135,27 @@ impl Observer for Watcher<'_> {
         let mut all = self.ios.borrow_mut();
         let all = all.entry(point.index).or_default();
         all.extend(ios.iter().map(|io| as_logged(io, first)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disk_counters_are_subtracted_without_negative_results() {
+        let read = |fields: [u64; 11], at_ms: u64| DiskReading {
+            name: "sda".to_owned(),
+            stat: KernelStat::parse(&fields.map(|field| field.to_string()).join(" ")).unwrap(),
+            at_ns: at_ms * 1_000_000,
+        };
+        let earlier = read([100, 5, 800, 40, 10, 1, 80, 9, 0, 60, 70], 1_000);
+        let later = read([350, 6, 2800, 90, 7, 4, 280, 19, 3, 560, 130], 2_000);
+        let disk = activity(&earlier, &later);
+        assert_eq!([disk.read_ios, disk.write_ios], [250, 0]);
+        assert_eq!([disk.read_merges, disk.write_merges], [1, 3]);
+        assert_eq!([disk.read_sectors, disk.write_sectors], [2000, 200]);
+        assert_eq!([disk.read_ticks, disk.write_ticks], [50, 10]);
+        assert_eq!((disk.in_queue, disk.util), (60, 50.0));
     }
 }
