@@ -74,27 +74,36 @@ fn nvme(system: &System, device: &str) -> Option<Health> {
     let output = system.run("nvme", &["smart-log", device, "-o", "json"]).ok()?;
     let log = json(&output).filter(|log| log["percent_used"].is_number())?;
     let figure = |key: &str| number(&log[key]);
-    let units = |key: &str| figure(key).map(|n| n * DATA_UNIT_BYTES);
     let both = |first: &str, second: &str| Some(figure(first)? + figure(second)?);
     let found = [
-        ("critical_warning", figure("critical_warning")),
         ("temperature_celsius", figure("temperature").map(|kelvin| kelvin - ZERO_CELSIUS)),
-        ("available_spare_percent", figure("avail_spare")),
-        ("percentage_used", figure("percent_used")),
-        ("read_bytes", units("data_units_read")),
-        ("written_bytes", units("data_units_written")),
         ("power_cycles", figure("power_cycles")),
         ("power_on_hours", figure("power_on_hours")),
+        ("thermal_transitions", both("thm_temp1_trans_count", "thm_temp2_trans_count")),
+        ("thermal_throttled_seconds", both("thm_temp1_total_time", "thm_temp2_total_time")),
+    ];
+    let figures = known(found).chain(of_log(&log)).collect();
+    let source = format!("nvme smart-log {device}");
+    Some(Health { source, figures, ..Health::default() })
+}
+
+/// Figures of NVMe's SMART / Health Information log that nvme and smartctl report with the same
+/// unit.
+fn of_log(log: &Value) -> impl Iterator<Item = (&'static str, f64)> {
+    let figure = |key: &str| number(&log[key]);
+    let units = |key: &str| figure(key).map(|n| n * DATA_UNIT_BYTES);
+    known([
+        ("critical_warning", figure("critical_warning")),
+        ("available_spare_percent", figure("avail_spare").or(figure("available_spare"))),
+        ("percentage_used", figure("percent_used").or(figure("percentage_used"))),
+        ("read_bytes", units("data_units_read")),
+        ("written_bytes", units("data_units_written")),
         ("unsafe_shutdowns", figure("unsafe_shutdowns")),
         ("media_errors", figure("media_errors")),
         ("error_log_entries", figure("num_err_log_entries")),
         ("warning_temperature_minutes", figure("warning_temp_time")),
         ("critical_temperature_minutes", figure("critical_comp_time")),
-        ("thermal_transitions", both("thm_temp1_trans_count", "thm_temp2_trans_count")),
-        ("thermal_throttled_seconds", both("thm_temp1_total_time", "thm_temp2_total_time")),
-    ];
-    let source = format!("nvme smart-log {device}");
-    Some(Health { source, figures: known(found).collect(), ..Health::default() })
+    ])
 }
 
 /// The figures that were reported, with their names.
@@ -133,7 +142,7 @@ fn smartctl(system: &System, device: &str) -> Result<Health, Reason> {
     if let Some(passed) = all["smart_status"]["passed"].as_bool() {
         health.texts.insert("smart_passed", if passed { "yes" } else { "no" }.to_owned());
     }
-    for (key, value) in common(&all).into_iter().chain(attributes(&all)) {
+    for (key, value) in common(&all).chain(attributes(&all)) {
         health.figures.entry(key).or_insert(value);
     }
     if health.figures.is_empty() && health.texts.is_empty() {
@@ -148,9 +157,7 @@ fn smartctl(system: &System, device: &str) -> Result<Health, Reason> {
 }
 
 /// Values that smartctl reports for all kinds of drives, and for NVMe.
-fn common(all: &Value) -> Vec<(&'static str, f64)> {
-    let log = &all["nvme_smart_health_information_log"];
-    let units = |key: &str| number(&log[key]).map(|n| n * DATA_UNIT_BYTES);
+fn common(all: &Value) -> impl Iterator<Item = (&'static str, f64)> {
     let gigabytes = &all["scsi_error_counter_log"]["write"]["gigabytes_processed"];
     let found = [
         ("rotation_rpm", number(&all["rotation_rate"])),
@@ -158,21 +165,11 @@ fn common(all: &Value) -> Vec<(&'static str, f64)> {
         ("trip_celsius", number(&all["temperature"]["drive_trip"])),
         ("power_on_hours", number(&all["power_on_time"]["hours"])),
         ("power_cycles", number(&all["power_cycle_count"])),
-        ("critical_warning", number(&log["critical_warning"])),
-        ("available_spare_percent", number(&log["available_spare"])),
-        ("percentage_used", number(&log["percentage_used"])),
         ("percentage_used", number(&all["scsi_percentage_used_endurance_indicator"])),
-        ("read_bytes", units("data_units_read")),
-        ("written_bytes", units("data_units_written")),
         ("written_bytes", number(gigabytes).map(|gigabytes| gigabytes * 1e9)),
-        ("unsafe_shutdowns", number(&log["unsafe_shutdowns"])),
-        ("media_errors", number(&log["media_errors"])),
-        ("error_log_entries", number(&log["num_err_log_entries"])),
-        ("warning_temperature_minutes", number(&log["warning_temp_time"])),
-        ("critical_temperature_minutes", number(&log["critical_comp_time"])),
         ("reallocated_sectors", number(&all["scsi_grown_defect_list"])),
     ];
-    known(found).collect()
+    of_log(&all["nvme_smart_health_information_log"]).chain(known(found))
 }
 
 /// ATA attributes whose meaning is the same for all makers.
