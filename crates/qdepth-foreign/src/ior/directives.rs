@@ -1,6 +1,6 @@
 //! Settings by name: from `-O name=value,name=value` and from scripts.
 
-use super::options::{SWITCHES, hog, packet, size, whole};
+use super::options::{COUNTS, SWITCHES, hog, packet, size, whole};
 use super::{Hog, Ior, IorRefusal, Summary};
 use crate::remark::Remark;
 
@@ -43,6 +43,7 @@ impl Ior {
         match known.as_str() {
             "blocksize" => self.block = size(value).ok_or_else(bad)?,
             "transfersize" => self.transfer = size(value).ok_or_else(bad)?,
+            "intertestdelay" => self.delay_s = count()?,
             "numtasks" => self.tasks = Some(count()?).filter(|tasks| *tasks > 0),
             "refnum" => self.reference = number()?,
             "reordertasksrandomseed" => self.reorder_seed = number()?,
@@ -96,20 +97,8 @@ impl Ior {
     }
 
     fn count(&mut self, known: &str) -> Option<&mut u32> {
-        Some(match known {
-            "reordertasks" | "reordertasksconstant" => &mut self.reorder,
-            "reordertasksrandom" => &mut self.reorder_random,
-            "randomoffset" => &mut self.random,
-            "taskpernodeoffset" => &mut self.task_offset,
-            "verbose" => &mut self.verbose,
-            "segmentcount" => &mut self.segments,
-            "repetitions" => &mut self.repetitions,
-            "intertestdelay" => &mut self.delay_s,
-            "maxtimeduration" => &mut self.most_minutes,
-            "deadlineforstonewalling" => &mut self.deadline_s,
-            "outlierthreshold" => &mut self.outlier_s,
-            _ => return None,
-        })
+        let found = COUNTS.iter().find(|(_, names, _)| names.contains(&known));
+        found.map(|(.., field)| field(self))
     }
 
     /// Unsupported settings, accepted only with a value that disables them.

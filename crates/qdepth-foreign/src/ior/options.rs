@@ -34,6 +34,22 @@ pub(super) const SWITCHES: [Switch; 16] = [
     (None, "stoneWallingWearOut", |ior| &mut ior.wear_out),
 ];
 
+/// Count: letter, names in settings, field.
+type Count = (char, &'static [&'static str], fn(&mut Ior) -> &mut u32);
+
+pub(super) const COUNTS: [Count; 10] = [
+    ('C', &["reordertasks", "reordertasksconstant"], |ior| &mut ior.reorder),
+    ('Z', &["reordertasksrandom"], |ior| &mut ior.reorder_random),
+    ('z', &["randomoffset"], |ior| &mut ior.random),
+    ('v', &["verbose"], |ior| &mut ior.verbose),
+    ('Q', &["taskpernodeoffset"], |ior| &mut ior.task_offset),
+    ('s', &["segmentcount"], |ior| &mut ior.segments),
+    ('i', &["repetitions"], |ior| &mut ior.repetitions),
+    ('T', &["maxtimeduration"], |ior| &mut ior.most_minutes),
+    ('D', &["deadlineforstonewalling"], |ior| &mut ior.deadline_s),
+    ('j', &["outlierthreshold"], |ior| &mut ior.outlier_s),
+];
+
 impl Ior {
     /// Parses the words of a command line, without the program's name.
     ///
@@ -133,19 +149,16 @@ impl Ior {
 
     /// Counts a flag, or sets it to `to`.
     fn flag(&mut self, letter: char, to: Option<u32>) -> Result<(), IorRefusal> {
-        let count = |was: u32| to.unwrap_or(was + 1);
         let on = to != Some(0);
         if let Some((_, _, field)) = SWITCHES.iter().find(|(known, ..)| *known == Some(letter)) {
             *field(self) = on;
             return Ok(());
         }
-        match letter {
-            'C' => self.reorder = count(self.reorder),
-            'Z' => self.reorder_random = count(self.reorder_random),
-            'z' => self.random = count(self.random),
-            'v' => self.verbose = count(self.verbose),
-            _ if !on => {}
-            _ => return Err(IorRefusal::Unsupported(format!("-{letter}"), why_not(letter))),
+        if let Some(field) = counted(letter) {
+            let count = field(self);
+            *count = to.unwrap_or(*count + 1);
+        } else if on {
+            return Err(IorRefusal::Unsupported(format!("-{letter}"), why_not(letter)));
         }
         Ok(())
     }
@@ -153,17 +166,15 @@ impl Ior {
     fn value(&mut self, option: &str, letter: char, value: &str) -> Result<(), IorRefusal> {
         let bad = || IorRefusal::Value(option.to_owned(), value.to_owned());
         let count = || whole(value).and_then(|number| u32::try_from(number).ok()).ok_or_else(bad);
+        if let Some(field) = counted(letter) {
+            *field(self) = count()?;
+            return Ok(());
+        }
         match letter {
             'a' => self.api(option, value)?,
             't' => self.transfer = size(value).ok_or_else(bad)?,
             'b' => self.block = size(value).ok_or_else(bad)?,
-            's' => self.segments = count()?,
-            'i' => self.repetitions = count()?,
             'N' => self.tasks = Some(count()?),
-            'Q' => self.task_offset = count()?,
-            'D' => self.deadline_s = count()?,
-            'T' => self.most_minutes = count()?,
-            'j' => self.outlier_s = count()?,
             'd' => {
                 self.delay_s = count()?;
                 if value.contains('.') {
@@ -250,6 +261,11 @@ impl Ior {
         }
         Ok(())
     }
+}
+
+/// Field of a count, by its letter.
+fn counted(letter: char) -> Option<fn(&mut Ior) -> &mut u32> {
+    COUNTS.iter().find(|(known, ..)| *known == letter).map(|(.., field)| *field)
 }
 
 /// Reason and alternative for an unsupported option.
