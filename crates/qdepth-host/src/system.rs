@@ -139,8 +139,13 @@ impl System {
 
     /// Stages outputs of a command, by its whole command line, in sequence. After the last one it
     /// answers as if none had been staged.
+    #[cfg(test)]
     #[must_use]
-    pub fn with_outputs(self, line: &str, outputs: impl IntoIterator<Item = Output>) -> Self {
+    pub(crate) fn with_outputs(
+        self,
+        line: &str,
+        outputs: impl IntoIterator<Item = Output>,
+    ) -> Self {
         if let Some(staged) = &self.staged {
             let mut all = staged.sequences.lock().unwrap_or_else(PoisonError::into_inner);
             all.insert(line.to_owned(), outputs.into_iter().collect());
@@ -149,8 +154,9 @@ impl System {
     }
 
     /// Stages a block device node, because an ordinary user cannot create one.
+    #[cfg(test)]
     #[must_use]
-    pub fn with_node(mut self, path: &str, number: DeviceNumber) -> Self {
+    pub(crate) fn with_node(mut self, path: &str, number: DeviceNumber) -> Self {
         if let Some(staged) = &mut self.staged {
             staged.nodes.insert(PathBuf::from(path), number);
         }

@@ -89,27 +89,16 @@ pub enum Step {
 pub enum Level {
     /// Striped.
     #[serde(rename = "0")]
-    Raid0,
+    Raid0 = 0,
     /// Mirrored.
     #[serde(rename = "1")]
-    Raid1,
+    Raid1 = 1,
     /// Striped with parity.
     #[serde(rename = "5")]
-    Raid5,
+    Raid5 = 5,
     /// Striped over mirrors.
     #[serde(rename = "10")]
-    Raid10,
-}
-
-impl Level {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Raid0 => "0",
-            Self::Raid1 => "1",
-            Self::Raid5 => "5",
-            Self::Raid10 => "10",
-        }
-    }
+    Raid10 = 10,
 }
 
 /// A file system to create.
@@ -276,7 +265,7 @@ impl Step {
             Self::Array { level, members, .. } => {
                 let least = if *level == Level::Raid5 { 3 } else { 2 };
                 if members.len() < least {
-                    let level = level.word();
+                    let level = *level as u8;
                     return Err(format!("level {level} needs at least {least} members"));
                 }
                 Ok(())
@@ -331,7 +320,7 @@ impl Step {
             Self::Purge { device, .. } => format!("purge {}", device.as_str()),
             Self::Partition { device } => format!("one partition on {}", device.as_str()),
             Self::Array { device, level, members, .. } => {
-                format!("{}: RAID {} of {}", device.as_str(), level.word(), list(members))
+                format!("{}: RAID {} of {}", device.as_str(), *level as u8, list(members))
             }
             Self::Volume { group, name, devices, .. } => {
                 format!(
@@ -366,7 +355,7 @@ impl Step {
             }
             Self::Array { device, level, members, .. } => PhaseStep::new(phase_step::ARRAY)
                 .label("device", device.as_str())
-                .label("level", level.word())
+                .label("level", (*level as u8).to_string())
                 .label("members", list(members)),
             Self::Volume { group, name, devices, .. } => PhaseStep::new(phase_step::VOLUME)
                 .label("volume", format!("{}/{}", group.as_str(), name.as_str()))
@@ -489,7 +478,7 @@ fn array(
 ) -> Vec<Action> {
     let count = Text::number("--raid-devices=", members.len() as u64);
     let members = || members.iter().map(Word::from);
-    let level_option = Text::ours("--level=").followed_by(level.word());
+    let level_option = Text::number("--level=", level as u8);
     let mut create = vec!["--create".into(), device.into(), "--run".into(), level_option.into()];
     create.push(count.clone().into());
     create.extend(chunk.map(|bytes| Word::Text(Text::number("--chunk=", bytes / 1024))));
