@@ -233,18 +233,14 @@ pub(crate) fn explain(error: &anyhow::Error) -> u8 {
         None => format!("{error:#}"),
     };
     print_line(&format!("qdepth: {}", without_error_numbers(&text)));
-    if let Some(next) = file_error(error).and_then(|e| e.next_command(std::env::args_os())) {
-        print_line(&format!("for example: {next}"));
-    }
-    if let Some(next) = with_consent(error, std::env::args_os()) {
-        print_line(&format!("for example: {next}"));
-    }
     let status = exit_status(error);
-    if status == 2
-        && let Some(next) = remedy::of_text(&format!("{error:#}"), &command_line())
-    {
-        print_line(&format!("for example: {next}"));
-    }
+    let corrected = || remedy::of_text(&format!("{error:#}"), &command_line());
+    let next = [
+        file_error(error).and_then(|error| error.next_command(std::env::args_os())),
+        with_consent(error, std::env::args_os()),
+        (status == 2).then(corrected).flatten(),
+    ];
+    next.iter().flatten().for_each(|next| print_line(&format!("for example: {next}")));
     status
 }
 
