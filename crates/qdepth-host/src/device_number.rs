@@ -3,11 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// Major and minor number, which identify a device whatever its name is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceNumber {
     /// Driver number.
     pub major: u32,
@@ -45,15 +42,4 @@ impl FromStr for DeviceNumber {
     }
 }
 
-impl From<DeviceNumber> for String {
-    fn from(number: DeviceNumber) -> Self {
-        number.to_string()
-    }
-}
-
-impl TryFrom<String> for DeviceNumber {
-    type Error = ParseDeviceNumberError;
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
+qdepth_measure::text_form!(DeviceNumber);

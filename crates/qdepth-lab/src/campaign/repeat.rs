@@ -3,14 +3,12 @@
 use std::str::FromStr;
 
 use qdepth_measure::Tolerance;
-use serde::{Deserialize, Serialize};
 
 /// Largest number of repetitions: more are a typing error.
 const TIMES_MAX: u32 = 1000;
 
 /// Number of repetitions of a plan, as in `--repeat`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Repeat {
     /// This number of times.
     Times(u32),
@@ -39,18 +37,7 @@ impl FromStr for Repeat {
     }
 }
 
-impl TryFrom<String> for Repeat {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Repeat> for String {
-    fn from(repeat: Repeat) -> Self {
-        repeat.to_string()
-    }
-}
+qdepth_measure::text_form!(Repeat);
 
 impl std::fmt::Display for Repeat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
