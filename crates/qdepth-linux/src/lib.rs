@@ -51,7 +51,7 @@ pub use loop_device::LoopBacking;
 pub use memory::{Memory, explain_aborts, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
-pub use op_flags::IoFlagError;
+pub use op_flags::{IoFlagError, O_DSYNC};
 pub use open_files::{OpenElsewhere, open_elsewhere, share_descriptors};
 pub use operations::entry_name;
 pub use passthrough::Namespace;

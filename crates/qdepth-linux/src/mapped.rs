@@ -17,7 +17,7 @@ use rustix::param::page_size;
 use crate::buffers::Pieces;
 use crate::discard::Discard;
 use crate::inline::Perform;
-use crate::op_flags::OpFlags;
+use crate::op_flags::{O_DSYNC, OpFlags};
 use crate::threads::transfer;
 
 /// Type of hugetlbfs in statfs(2): its pages cannot be replaced one by one.
@@ -57,7 +57,7 @@ impl Mapped {
         }
         // The flags have no effect on writes through a mapping.
         let is_data = !flags.contains(OFlags::SYNC);
-        let syncs_each = flags.contains(OFlags::DSYNC).then(|| OpFlags::new(is_data));
+        let syncs_each = flags.contains(O_DSYNC).then(|| OpFlags::new(is_data));
         if fstatfs(file)?.f_type == HUGE_PAGES {
             return Err(io::Error::other("a file of huge pages cannot be mapped by this engine"));
         }

@@ -3,9 +3,14 @@
 use std::os::fd::BorrowedFd;
 
 use qdepth_workload::{Direction, IoFlag};
-use rustix::fs::{AtFlags, Statx, StatxFlags, statx};
+use rustix::fs::{AtFlags, OFlags, Statx, StatxFlags, statx};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
 use thiserror::Error;
+
+/// Writes wait until their data is on stable storage. `OFlags::DSYNC` of rustix 1.1 is `O_SYNC`,
+/// which also waits for the metadata.
+#[expect(clippy::cast_sign_loss, reason = "a positive flag")]
+pub const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
 /// `IORING_FSYNC_DATASYNC` of <linux/io_uring.h>.
 const DATA_SYNC: u32 = 1;

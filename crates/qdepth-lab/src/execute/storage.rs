@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use qdepth_host::own_files::OwnFiles;
 use qdepth_host::reach::Commands;
 use qdepth_host::system::System;
-use qdepth_linux::{EngineChoice, Namespace, entry_name};
+use qdepth_linux::{EngineChoice, Namespace, O_DSYNC, entry_name};
 use qdepth_measure::Nanos;
 use qdepth_workload::{CacheAdvice, Durability, Layout, Point};
 use rustix::fs::{
@@ -189,7 +189,7 @@ fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
     let flag = match durability {
         Durability::None | Durability::Fsync | Durability::Fdatasync => return Ok(file),
         Durability::Sync => OFlags::SYNC,
-        Durability::Dsync => OFlags::DSYNC,
+        Durability::Dsync => O_DSYNC,
     };
     let flags = OFlags::RDWR | OFlags::CLOEXEC | flag;
     let again = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -226,4 +226,21 @@ fn ignores_direct(file: &OwnedFd) -> bool {
     let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
     let is_told = |found: &Statx| found.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
     found.is_ok_and(|found| is_told(&found) && found.stx_dio_mem_align == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_syncs_do_not_wait_for_metadata() {
+        let open = |durability| {
+            let file = tempfile::tempfile().expect("a file");
+            let file = durable(file.into(), durability).expect("opened again");
+            fcntl_getfl(file).expect("flags")
+        };
+        let [data, all] = [Durability::Dsync, Durability::Sync].map(open);
+        assert!(data.contains(O_DSYNC) && !data.contains(OFlags::SYNC), "{data:?}");
+        assert!(all.contains(OFlags::SYNC), "{all:?}");
+    }
 }
