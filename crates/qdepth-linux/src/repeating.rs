@@ -1,4 +1,4 @@
-//! A target whose writes repeat contents, for storage that deduplicates.
+//! A target whose writes repeat contents, or never do, for storage that deduplicates.
 
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
@@ -7,8 +7,8 @@ use qdepth_workload::{Contents, Direction, Payload, Request, fill, stamp_content
 use crate::verify::WithBuffers;
 
 /// Draws the content of every write before it is submitted. This is a target of its own, so that
-/// other loads pay nothing for it. A write costs 16 bytes more per 4 KiB, between completion and
-/// next request.
+/// loads that only read pay nothing for it. A write costs 16 bytes more per 4 KiB, between
+/// completion and next request.
 #[derive(Debug)]
 pub struct Repeating<'a, T> {
     inner: &'a mut T,
@@ -16,6 +16,11 @@ pub struct Repeating<'a, T> {
 }
 
 impl<'a, T: WithBuffers> Repeating<'a, T> {
+    /// Wraps a target whose writes all differ. Their buffers are filled already.
+    pub fn never(inner: &'a mut T, contents: Contents) -> Self {
+        Self { inner, contents }
+    }
+
     /// Wraps a target with this many slots, and fills all buffers alike.
     pub fn new(inner: &'a mut T, slots: u32, payload: Payload, contents: Contents) -> Self {
         for slot in 0..slots {

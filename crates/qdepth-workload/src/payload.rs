@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Payload {
     /// Share of each 4 KiB that is zero and so compresses away, 0..=1.
     pub compressible_share: f64,
-    /// Writes that repeat the data of others; `None` if the buffers of requests are filled once.
+    /// Writes that repeat the data of others; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<Duplicates>,
 }
@@ -26,6 +26,11 @@ pub struct Duplicates {
     pub contents: u32,
     /// True if the contents are shared by all loads with this setting.
     pub common: bool,
+}
+
+impl Duplicates {
+    /// No write repeats the data of another one.
+    pub const NONE: Self = Self { share: 0.0, contents: 1, common: false };
 }
 
 /// Size of a piece of a write, bytes; each piece ends with the content.

@@ -212,3 +212,20 @@ fn hostile_file_names_add_no_consent_lines() {
         assert_eq!(keys, ["destroy", "size_bytes", "expires"], "{said}");
     }
 }
+
+/// Storage that deduplicates would store equal writes once.
+#[test]
+fn every_written_block_differs_from_all_others() {
+    let workspace = Workspace::new();
+    workspace.write(
+        "own.toml",
+        "name = \"own\"\nqueue_depth = [1, 4]\nwarm_up = \"0s\"\nduration = \"300ms\"\n\
+         file_size = \"1MiB\"\n[[profile]]\nname = \"w\"\nrandom = 0\nread = 0\n\
+         block_size = \"16KiB\"\n",
+    );
+    workspace.run("run own.toml . --keep --no-report");
+    let written = std::fs::read(workspace.join("qdepth-measurement-file")).unwrap();
+    let blocks: Vec<&[u8]> = written[..1 << 20].chunks(4096).collect();
+    let different: std::collections::BTreeSet<&[u8]> = blocks.iter().copied().collect();
+    assert_eq!(different.len(), blocks.len());
+}

@@ -30,7 +30,7 @@ use qdepth_linux::{
     take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Finding, Instant, Nanos, label};
-use qdepth_workload::{Contents, Point};
+use qdepth_workload::{Contents, Duplicates, Point};
 
 use crate::Lab;
 use crate::events::observer::Observer;
@@ -500,10 +500,14 @@ fn work(
         let unwritten = if point.verify_unwritten { verifying } else { verifying.only_written() };
         let mut verifying = if point.verify_laid_out { unwritten.or_laid_out() } else { unwritten };
         run(&mut verifying)
-    } else if let Some(duplicates) = shard.point.payload.duplicates {
-        let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
+    } else if shard.point.write_share() > 0.0 && shard.point.operation.is_transfer() {
         let payload = shard.point.payload;
-        let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
+        let duplicates = payload.duplicates.unwrap_or(Duplicates::NONE);
+        let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
+        let mut repeating = match payload.duplicates {
+            Some(_) => Repeating::new(&mut target, shard.slots(), payload, contents),
+            None => Repeating::never(&mut target, contents),
+        };
         run(&mut repeating)
     } else if common.records.is_some() || drops {
         run(target.as_target())
