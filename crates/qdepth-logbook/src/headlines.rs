@@ -47,11 +47,11 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
         };
         best.grades[grade] = best.grades[grade].saturating_add(1);
         let per_s = |count: u64| {
-            let ns = u128::from(ns.max(1));
+            let ns = u128::from(ns);
             let whole = (u128::from(count) * 1_000_000_000 + ns / 2) / ns;
             u64::try_from(whole).unwrap_or(u64::MAX)
         };
-        if grade < 2 && completed > 0 {
+        if grade < 2 && completed > 0 && ns > 0 {
             best.io_per_s = best.io_per_s.max(Some(per_s(completed)));
             best.bytes_per_s = best.bytes_per_s.max(Some(per_s(bytes)));
         }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::import_laws::contradiction;
 use crate::imported::{self, Imported, rfc3339, target_index};
 use crate::remark::Remark;
+use qdepth_measure::{Code, Finding};
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Maximum number of documents per file, and of jobs per document.
@@ -109,6 +110,11 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
     };
     let mut completion = false;
     for job in jobs(document) {
+        let mut sides = ["read", "write", "trim", "mixed"].iter().filter_map(|side| job.get(*side));
+        if let Some(name) = sides.find_map(negative) {
+            let job = text(job, "jobname");
+            return Err(format!("the job `{job}` has a negative {name}, so the file is damaged"));
+        }
         let unit = unit(&run.version, job)?;
         completion |= [job.get("read"), job.get("write")].into_iter().flatten().any(by_completion);
         let options = Options { globals, own: job.get("job options").and_then(Value::as_object) };
@@ -241,7 +247,8 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
         contradiction(job.get(name)?.as_object()?, direction, in_flight_max)
     };
     let sides = [("read", &reads), ("write", &writes), ("trim", &trims)];
-    let findings = sides.into_iter().find_map(contradiction).into_iter().collect();
+    let findings = sides.into_iter().find_map(contradiction);
+    let findings = findings.into_iter().chain(failures(sides.map(|(_, side)| side))).collect();
     let point = imported::point(text(job, "jobname"), [reads, writes, trims]);
     PointRecord {
         findings,
@@ -258,6 +265,30 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
         cpu_system_ns: cpu("sys_cpu"),
         ..point
     }
+}
+
+/// Findings about failed and short I/Os, as of a run of our own.
+fn failures(sides: [&DirectionRecord; 3]) -> impl Iterator<Item = Finding> {
+    let sum = |count: fn(&DirectionRecord) -> u64| {
+        sides.iter().fold(0_u64, |sum, side| sum.saturating_add(count(side)))
+    };
+    let failed = sum(|side| side.errors.iter().map(|error| error.count).sum());
+    let short = sum(|side| side.short);
+    let errors =
+        (failed > 0).then(|| Finding::invalid(Code::IoErrors).value("failed", failed as f64));
+    let shortened =
+        (short > 0).then(|| Finding::remark(Code::ShortTransfers).value("short", short as f64));
+    errors.into_iter().chain(shortened)
+}
+
+/// Name of the first negative figure, which no version of fio writes.
+fn negative(value: &Value) -> Option<&str> {
+    let entries = value.as_object()?.iter();
+    let mut names = entries.filter_map(|(name, inner)| match inner.as_f64() {
+        Some(figure) => (figure < 0.0).then_some(name.as_str()),
+        None => negative(inner),
+    });
+    names.next()
 }
 
 fn direction(value: Option<&Value>, unit: u64) -> DirectionRecord {
@@ -334,6 +365,24 @@ fn text(object: &Map<String, Value>, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failed_short_and_negative_figures_are_not_hidden() {
+        let read = |side: &str, job: &str| {
+            let text = format!(
+                r#"{{"fio version":"fio-3.33","jobs":[{{"jobname":"j","elapsed":1,{job}
+                "read":{{"total_ios":9,"io_bytes":36864,"runtime":1000{side}}}}}]}}"#
+            );
+            let runs = super::read("f.json", &text)?;
+            Ok::<_, String>(runs[0].points[0].findings.iter().map(|f| f.code).collect::<Vec<_>>())
+        };
+        assert_eq!(read("", ""), Ok(vec![]));
+        assert_eq!(read("", r#""error":5,"total_err":1500,"#), Ok(vec![Code::IoErrors]));
+        assert_eq!(read(r#","short_ios":200"#, ""), Ok(vec![Code::ShortTransfers]));
+        for wrong in [r#","iops":-5"#, r#","lat_ns":{"mean":-1.0}"#] {
+            assert!(read(wrong, "").unwrap_err().contains("negative"), "{wrong}");
+        }
+    }
 
     #[test]
     fn only_each_document_is_limited_in_size() {
