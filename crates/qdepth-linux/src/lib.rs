@@ -58,5 +58,5 @@ pub use passthrough::Namespace;
 pub use pin::{allowed_cpus, pin};
 pub use pulse::{Pause, Pulse, waited_for_cpu};
 pub use repeating::Repeating;
-pub use supervisor::{Limit, can_be_left, limit, supervised};
+pub use supervisor::{Limit, can_be_left, ignores, limit, supervised};
 pub use verify::{NOT_AS_WRITTEN, Verifying, WithBuffers};

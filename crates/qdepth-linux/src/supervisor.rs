@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -135,7 +135,7 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: set and time are live, and the information is written to a local.
         let signal = unsafe { libc::sigtimedwait(signals, &raw mut info, &raw const every) };
-        if matches!(signal, libc::SIGINT | libc::SIGTERM) {
+        if matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP) {
             requests.push(signal);
         }
         // The child has received signals of the terminal itself.
@@ -144,6 +144,15 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
             unsafe { libc::kill(child, signal) };
         }
     }
+}
+
+/// True if this process ignores a signal, for example SIGHUP under `nohup`.
+pub fn ignores(signal: i32) -> bool {
+    // SAFETY: a sigaction may be all zeros.
+    let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: the call only reads the present action, into a local.
+    let known = unsafe { libc::sigaction(signal, null(), &raw mut now) } == 0;
+    known && now.sa_sigaction == libc::SIG_IGN
 }
 
 /// Ends this process by the signal that ended the child.

@@ -135,6 +135,21 @@ fn run_with_lost_target_resumes_at_same_point() {
     loses_its_target("4, 8", 4);
 }
 
+/// A closed terminal or connection sends SIGHUP.
+#[test]
+fn run_stopped_by_hangup_leaves_no_file() {
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    workspace.write("plan.toml", &plan("1, 2", "2s"));
+    let mut run = workspace.start("run plan.toml . --no-report");
+    run.wait_for_err("plan resume");
+    pause(300);
+    run.signal("HUP");
+    run.wait().expect(129);
+    assert!(!workspace.has("qdepth-measurement-file"));
+    assert!(workspace.run("list").expect(0).out.contains("interrupted"));
+    workspace.run("run --resume --no-report").expect_finished();
+}
+
 /// Logbook whose only run was stopped in its first point.
 #[cfg(test)]
 fn stopped(workspace: &Workspace) -> Vec<u8> {

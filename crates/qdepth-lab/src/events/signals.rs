@@ -18,16 +18,18 @@ pub fn outlive_limits() -> Result<()> {
 pub struct Signals {
     stop: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
+    hung_up: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Installs the handlers: SIGINT and SIGTERM ask to stop, and the second one ends the program
-    /// at once.
+    /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask to stop, and the second one ends the
+    /// program at once. A SIGHUP that `nohup` ignores stays ignored.
     pub fn watch() -> Result<Self> {
-        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         use signal_hook::flag::{register, register_conditional_shutdown};
         let signals = Self::default();
-        for signal in [SIGINT, SIGTERM] {
+        let hangs_up = !qdepth_linux::ignores(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hangs_up.then_some(SIGHUP)) {
             // The order matters: the conditional shutdown must check the flag before the flag is
             // set.
             register_conditional_shutdown(signal, 128 + signal, signals.stop.clone())
@@ -35,6 +37,9 @@ impl Signals {
                 .context("cannot watch for signals")?;
         }
         register(SIGTERM, signals.terminated.clone()).context("cannot watch for signals")?;
+        if hangs_up {
+            register(SIGHUP, signals.hung_up.clone()).context("cannot watch for signals")?;
+        }
         Ok(signals)
     }
 
@@ -46,7 +51,12 @@ impl Signals {
     /// Number of the signal that arrived; `None` if none did.
     pub fn caught(&self) -> Option<i32> {
         let stopped = self.stop.load(Ordering::Relaxed);
-        let terminated = self.terminated.load(Ordering::Relaxed);
-        stopped.then_some(if terminated { 15 } else { 2 })
+        let [terminated, hung_up] =
+            [&self.terminated, &self.hung_up].map(|flag| flag.load(Ordering::Relaxed));
+        stopped.then_some(match (terminated, hung_up) {
+            (true, _) => 15,
+            (false, true) => 1,
+            (false, false) => 2,
+        })
     }
 }
