@@ -319,7 +319,7 @@ impl Drop for Writer {
 }
 
 #[cfg(test)]
-const WRITERS: [(&str, &str); 5] = [
+const WRITERS: [(&str, &str); 6] = [
     ("descriptor", "f = os.open(path, os.O_RDWR); ready()"),
     (
         "thread whose process's first thread has ended",
@@ -340,6 +340,14 @@ const WRITERS: [(&str, &str); 5] = [
         "mapping",
         "f = os.open(path, os.O_RDWR)\nlibc.mmap.restype = ctypes.c_void_p\n\
          libc.mmap(None, 4096, 3, 1, f, 0); os.close(f); ready()",
+    ),
+    // `io_uring_setup`, and `io_uring_register` of the file.
+    (
+        "mapped ring without a descriptor",
+        "f = os.open(path, os.O_RDWR)\nring = libc.syscall(425, 8, ctypes.create_string_buffer(120))\n\
+         libc.syscall(427, ring, 2, ctypes.byref(ctypes.c_int(f)), 1)\n\
+         libc.mmap.restype = ctypes.c_void_p\nlibc.mmap(None, 4096, 3, 1, ring, 0)\n\
+         os.close(f); os.close(ring); ready()",
     ),
 ];
 

@@ -46,6 +46,8 @@ enum Access {
     /// In a socket: which descriptors are in transit is unknown.
     InSocket,
     Registered,
+    /// Mapped ring without a descriptor: which files are registered with it is unknown.
+    HiddenRing,
     Mapped,
 }
 
@@ -55,6 +57,10 @@ impl Access {
             Self::Open => "open for writing",
             Self::InSocket => "possibly among the descriptors in transit in a socket",
             Self::Registered => "registered with an io_uring",
+            Self::HiddenRing => {
+                "possibly registered with an io_uring whose descriptor is closed, which shows no \
+                 files,"
+            }
             Self::Mapped => "mapped for writing",
         }
     }
@@ -170,12 +176,18 @@ impl Writers<'_> {
         // Threads may have their own descriptors, and the first thread may have ended.
         let tasks = process.join("task");
         let threads = numbered(&tasks).map(|thread| tasks.join(thread)).collect();
-        for table in own_tables(&process, threads) {
-            if let Some(access) = self.by_descriptor(&table) {
+        let tables = own_tables(&process, threads);
+        for table in &tables {
+            if let Some(access) = self.by_descriptor(table) {
                 return Some(access);
             }
         }
-        self.by_mapping(&process).then_some(Access::Mapped)
+        let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
+        if self.by_mapping(&process, &maps) {
+            return Some(Access::Mapped);
+        }
+        let hides = self.stack.devices().next().is_some() && hides_ring(&tables, &maps);
+        hides.then_some(Access::HiddenRing)
     }
 
     /// Reads the mounts of a process's namespace, unless it is that of the process before.
@@ -214,8 +226,7 @@ impl Writers<'_> {
 
     /// True for a shared mapping, which can write as long as it exists, even after its descriptor
     /// is closed.
-    fn by_mapping(&mut self, process: &Path) -> bool {
-        let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
+    fn by_mapping(&mut self, process: &Path, maps: &str) -> bool {
         let shared = maps.lines().filter_map(|line| {
             let (range, rest) = line.split_once(' ')?;
             let is_shared = rest.split(' ').next()?.ends_with('s');
@@ -254,6 +265,18 @@ impl Writers<'_> {
                 .is_some_and(|name| Stack::of_device(system, &name).meets(stack))
         })
     }
+}
+
+/// True if a process has mapped more rings than it has descriptors for. A ring lives as long as its
+/// mapping, and only its descriptor lists the files that are registered with it.
+fn hides_ring(tables: &[PathBuf], maps: &str) -> bool {
+    const RING: &str = "anon_inode:[io_uring]";
+    // Offset 0 is `IORING_OFF_SQ_RING`, which each ring has once.
+    let starts = |line: &&str| line.ends_with(RING) && line.split(' ').nth(2) == Some("00000000");
+    let mapped = maps.lines().filter(starts).count();
+    let is_ring = |file: &PathBuf| std::fs::read_link(file).is_ok_and(|to| to == Path::new(RING));
+    let open = |table: &PathBuf| entries(&table.join("fd")).filter(is_ring).count();
+    mapped > 0 && mapped > tables.iter().map(open).sum()
 }
 
 /// Threads of a process with distinct descriptor tables.
