@@ -554,7 +554,8 @@ fn flags_of_fio_transfers_reach_the_kernel() {
     let refused = workspace.run("run quick at --engine sync --no-report").expect(2);
     assert!(refused.err.contains("512 I/Os in flight per worker"), "{}", refused.err);
     let uncached = "--name=w --directory=at --rw=randread --bs=4k --size=4m --uncached=1";
-    let refused = workspace.run(&format!("fio {uncached} --ioengine=mmap --no-report")).expect(2);
+    let engine = "--ioengine=pvsync2 --engine threads";
+    let refused = workspace.run(&format!("fio {uncached} {engine} --no-report")).expect(2);
     assert!(refused.err.contains("passes no io_flag"), "{}", refused.err);
     assert!(!workspace.has("at/w.0.0"), "nothing is created before a refusal");
 }
