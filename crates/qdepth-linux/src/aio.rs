@@ -59,6 +59,10 @@ pub(crate) struct Aio {
     queue: Vec<*mut Iocb>,
     events: Vec<IoEvent>,
     pieces: Pieces,
+    /// Requests handed over at once: all if they are direct. Buffered ones wait in the submission
+    /// itself, and the kernel holds back the I/O of more than two (`AIO_PLUG_THRESHOLD`) until a
+    /// kernel thread has CPU time.
+    at_once: usize,
     in_kernel: u32,
     priorities: Option<Box<PriorityDraw>>,
 }
@@ -76,7 +80,11 @@ impl Aio {
         if answer != 0 {
             return Err(io::Error::last_os_error());
         }
+        // SAFETY: the call only reads the flags of a descriptor.
+        let flags = unsafe { libc::fcntl(file, libc::F_GETFL) };
+        let is_direct = flags >= 0 && flags & libc::O_DIRECT != 0;
         Ok(Self {
+            at_once: if is_direct { usize::MAX } else { 1 },
             context,
             file,
             op_flags,
@@ -101,7 +109,8 @@ impl Aio {
         let mut first = 0;
         while first < self.queue.len() {
             let rest = &mut self.queue[first..];
-            let (many, blocks) = (rest.len(), rest.as_mut_ptr().expose_provenance());
+            let (many, blocks) =
+                (rest.len().min(self.at_once), rest.as_mut_ptr().expose_provenance());
             let arguments = [self.context as usize, many, blocks, 0, 0, 0];
             // SAFETY: every pointer is to a block of `self.blocks`, which never moves, and whose
             // buffer belongs to its slot until the completion is handed back.
