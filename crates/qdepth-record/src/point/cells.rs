@@ -40,7 +40,7 @@ rows!(cells);
 
 /// The target of a point; `None` if its run has no such target.
 fn target_of<'a>(shown: &Shown<'a>) -> Option<&'a TargetRecord> {
-    shown.run.targets.iter().find(|target| target.index == shown.point.target)
+    shown.run.target(shown.point.target)
 }
 
 impl IntoCell for Option<[f64; 2]> {}

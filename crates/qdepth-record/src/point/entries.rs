@@ -79,10 +79,8 @@ pub struct FindingEntry {
 
 /// Name of a point's target, or its index if the run does not describe it.
 pub(super) fn target_name(run: &RunRecord, point: &PointRecord) -> String {
-    run.targets
-        .iter()
-        .find(|target| target.index == point.target)
-        .map_or_else(|| point.target.to_string(), |target| target.name.clone())
+    let target = run.target(point.target);
+    target.map_or_else(|| point.target.to_string(), |target| target.name.clone())
 }
 
 impl CpuPerIo {

@@ -147,6 +147,11 @@ impl RunRecord {
         Observation::value_in(&self.environment, ("host", "name"))
     }
 
+    /// The target with this index.
+    pub fn target(&self, index: u32) -> Option<&TargetRecord> {
+        self.targets.iter().find(|target| target.index == index)
+    }
+
     /// Expected results of the point with this index.
     pub fn expected_at(&self, point: u32) -> Option<&ExpectedRecord> {
         self.expected.iter().find(|expected| expected.point == point)
