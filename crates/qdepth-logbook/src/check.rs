@@ -1,5 +1,6 @@
 //! Integrity checks of a logbook, applied to every record that is read.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use qdepth_files::is_stored_command;
@@ -10,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::certificate;
 use crate::digest::{Chain, Parts, Purpose, is_unreadable};
 use crate::read::{self, Attempt};
-use qdepth_record::RunRecord;
+use qdepth_record::{PointRecord, RunRecord};
 
 /// Damaged record: its contents do not match its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,17 +132,10 @@ pub(crate) struct Points {
 
 impl Points {
     /// Last attempt at each point, in the order of the plan.
-    pub(crate) fn last(self) -> Vec<Attempt> {
-        let mut all = self.attempts;
-        all.sort_by_key(|attempt| (attempt.point.index, attempt.attempt));
-        let mut last: Vec<Attempt> = Vec::new();
-        for attempt in all {
-            match last.last_mut().filter(|before| before.point.index == attempt.point.index) {
-                Some(before) => *before = attempt,
-                None => last.push(attempt),
-            }
-        }
-        last
+    pub(crate) fn last(mut self) -> Vec<PointRecord> {
+        self.attempts.sort_by_key(|attempt| attempt.attempt);
+        let all = self.attempts.into_iter().map(|attempt| (attempt.point.index, attempt.point));
+        all.collect::<BTreeMap<_, _>>().into_values().collect()
     }
 }
 

@@ -49,8 +49,7 @@ impl Logbook {
     /// # Errors
     /// Like [`run`](Self::run), or if the file cannot be written.
     pub fn note(&mut self, asked: &str, text: &str, at: &str) -> Result<String> {
-        let source = format!("qdepth note, {at}");
-        self.remark(asked, Observation::new(RunRecord::NOTE, Ok(text.to_owned()), source))
+        self.remark(asked, RunRecord::NOTE, text, format!("qdepth note, {at}"))
     }
 
     /// Retracts a run, with a reason. Returns the run's ID. The run is kept and marked, and
@@ -59,18 +58,19 @@ impl Logbook {
     /// # Errors
     /// Like [`note`](Self::note).
     pub fn retract(&mut self, asked: &str, why: &str, at: &str) -> Result<String> {
-        let source = format!("qdepth retract, {at}");
-        self.remark(asked, Observation::new(RunRecord::RETRACTED, Ok(why.to_owned()), source))
+        self.remark(asked, RunRecord::RETRACTED, why, format!("qdepth retract, {at}"))
     }
 
     /// Stores a user's remark as an environment fact of a run.
-    fn remark(&mut self, asked: &str, remark: Observation) -> Result<String> {
-        let what = "finding the run";
-        let (number, id) = {
-            let _snapshot = self.snapshot(what)?;
-            self.resolve(asked)?
-        };
-        self.keep_remarks(number, &[remark])?;
+    fn remark(
+        &mut self,
+        asked: &str,
+        name: (&str, &str),
+        text: &str,
+        source: String,
+    ) -> Result<String> {
+        let (number, id) = self.reading("finding the run", |_| Ok(self.resolve(asked)?))?;
+        self.keep_remarks(number, &[Observation::new(name, Ok(text.to_owned()), source)])?;
         Ok(id)
     }
 
@@ -265,12 +265,7 @@ impl Logbook {
             .map(|id| self.resolve(id).map(|(number, _)| number))
             .collect::<Result<_>>()?;
         if !self.lists_all_runs()? {
-            return Err(LogbookError::Altered {
-                path: self.path.clone(),
-                what: "the list of runs".to_owned(),
-                not_done: "nothing was removed",
-                instead: "qdepth show RUN",
-            });
+            return Err(self.altered("the list of runs", "nothing was removed", "qdepth show RUN"));
         }
         self.write("removing runs", |transaction, _| {
             numbers.iter().try_for_each(|number| remove(transaction, *number))?;

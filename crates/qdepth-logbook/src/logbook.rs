@@ -10,14 +10,13 @@ use qdepth_measure::Finding;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::alive::{EventFile, RunMarker};
-use crate::check::{self, Checked, Damage, Points};
+use crate::check::{self, Checked, Damage};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
 use crate::failure::Failure;
 use crate::headlines::{self, Listed};
 use crate::live::LiveEvents;
 use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory};
-use crate::read::Attempt;
 use crate::rescue::Rescued;
 use crate::reserve::Reserve;
 use crate::{read, write};
@@ -152,11 +151,11 @@ impl Logbook {
     pub fn add_point(&mut self, run_id: &str, point: &PointRecord) -> Result<()> {
         let begun = self.begun.take();
         let own = begun.as_deref().filter(|begun| begun.id == run_id);
-        let stored = self.write_or_begin(own, "storing a point", |transaction, path| {
+        let stored = self.write_or_begin(own, "storing a point", &|transaction, path| {
             let run = running(transaction, path, run_id)?;
             if is_measured(transaction, run, point.index)? {
                 let (run, index) = (run_id.to_owned(), point.index);
-                return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
+                return Err(LogbookError::AlreadyMeasured { run, index }.into());
             }
             let attempt = read::attempt_max(transaction, run, point.index)?.saturating_add(1);
             write::point(transaction, run, attempt, point)?;
@@ -218,7 +217,7 @@ impl Logbook {
         self.write("reopening the run", |transaction, path| {
             let (run, state) = state_of(transaction, path, run_id)?;
             if state == RunState::Complete {
-                return Err(Failure::Rule(LogbookError::Complete { run: run_id.to_owned() }));
+                return Err(LogbookError::Complete { run: run_id.to_owned() }.into());
             }
             changed(transaction, run, |_| {
                 let update =
@@ -237,11 +236,9 @@ impl Logbook {
     /// [`LogbookError::NoSuchRun`], [`LogbookError::AmbiguousRun`], [`LogbookError::Altered`] if
     /// the latest is requested and runs may be missing, or if the file is damaged.
     pub fn run(&self, asked: &str) -> Result<RunRecord> {
-        let what = "reading the run";
-        let snapshot = self.snapshot(what)?;
-        let number = self.resolve(asked)?.0;
-        let found = check::run(&snapshot, number);
-        found.map(|(run, _)| run).map_err(doing(&self.path, what))
+        self.reading("reading the run", |snapshot| {
+            Ok(check::run(snapshot, self.resolve(asked)?.0)?.0)
+        })
     }
 
     /// Run with the last attempt at each point, in the order of the plan. Damaged records are
@@ -250,20 +247,16 @@ impl Logbook {
     /// # Errors
     /// Like [`run`](Self::run).
     pub fn measured(&self, asked: &str) -> Result<(RunRecord, Vec<PointRecord>)> {
-        let what = "reading the run";
-        let snapshot = self.snapshot(what)?;
-        let (number, id) = self.resolve(asked)?;
-        let read = || {
-            let (mut run, _) = check::run(&snapshot, number)?;
-            let points = check::points(&snapshot, number, &id)?;
+        self.reading("reading the run", |snapshot| {
+            let (number, id) = self.resolve(asked)?;
+            let (mut run, _) = check::run(snapshot, number)?;
+            let points = check::points(snapshot, number, &id)?;
             run.findings.extend(points.damaged.iter().map(Damage::finding));
-            let last = points.last().into_iter().map(|attempt| attempt.point);
+            let mut points = points.last();
             // Lost targets are reported above; their points have no meaning without them.
-            let known = |point: &PointRecord| (point.target as usize) < run.targets.len();
-            let points = last.filter(known).collect();
+            points.retain(|point| (point.target as usize) < run.targets.len());
             Ok((run, points))
-        };
-        read().map_err(doing(&self.path, what))
+        })
     }
 
     /// All runs, the oldest first, each read completely.
@@ -301,26 +294,27 @@ impl Logbook {
         whole: usize,
         wanted: impl Fn(&RunHeadline) -> bool,
     ) -> Result<Vec<RunHeadline>> {
-        let what = "reading the list of runs";
-        let (snapshot, alive) = (self.snapshot(what)?, self.alive());
-        let mut runs: Vec<RunHeadline> = Vec::new();
-        let take = |Listed { run, line, was_verified }: Listed| {
-            let is_alive = alive.contains(&line.id);
-            let line = line.with_alive(is_alive);
-            if wanted(&line) {
+        self.reading("reading the list of runs", |snapshot| {
+            let (alive, mut runs) = (self.alive(), Vec::new());
+            let take = |Listed { run, line, was_verified }: Listed| {
+                let is_alive = alive.contains(&line.id);
+                let line = line.with_alive(is_alive);
+                if !wanted(&line) {
+                    return Ok(ControlFlow::Continue(()));
+                }
                 let mut found = line.clone();
                 if runs.len() < whole && !was_verified {
-                    found = headlines::checked(&snapshot, run, &line.id)?.with_alive(is_alive);
+                    found = headlines::checked(snapshot, run, &line.id)?.with_alive(is_alive);
                 }
                 runs.extend((found == line || wanted(&found)).then_some(found));
+                let more = runs.len() < most;
+                Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            };
+            if most > 0 {
+                headlines::lines(snapshot, take)?;
             }
-            let more = runs.len() < most;
-            Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        };
-        if most > 0 {
-            headlines::lines(&snapshot, take).map_err(doing(&self.path, what))?;
-        }
-        Ok(runs)
+            Ok(runs)
+        })
     }
 
     /// Headlines of these runs from their complete records, without runs that no longer exist.
@@ -328,16 +322,16 @@ impl Logbook {
     /// # Errors
     /// If the file is damaged.
     pub fn read_each(&self, runs: &[&RunHeadline]) -> Result<Vec<RunHeadline>> {
-        let what = "reading the list of runs";
-        let snapshot = self.snapshot(what)?;
-        let read_line = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
-            let Some(run) = read::number(&snapshot, &line.id)? else { return Ok(None) };
-            let found = headlines::checked(&snapshot, run, &line.id)?;
-            Ok(Some(found.with_alive(line.alive)))
-        };
-        let found: rusqlite::Result<Vec<RunHeadline>> =
-            runs.iter().filter_map(|line| read_line(line).transpose()).collect();
-        found.map_err(doing(&self.path, what))
+        self.reading("reading the list of runs", |snapshot| {
+            let mut found = Vec::new();
+            for line in runs {
+                if let Some(run) = read::number(snapshot, &line.id)? {
+                    let line_read = headlines::checked(snapshot, run, &line.id)?;
+                    found.push(line_read.with_alive(line.alive));
+                }
+            }
+            Ok(found)
+        })
     }
 
     /// Number of runs, including damaged ones.
@@ -364,7 +358,10 @@ impl Logbook {
     /// # Errors
     /// Like [`run`](Self::run).
     pub fn points(&self, run_id: &str) -> Result<Vec<PointRecord>> {
-        Ok(self.last_attempts(run_id)?.into_iter().map(|attempt| attempt.point).collect())
+        self.reading("reading the points", |snapshot| {
+            let (number, id) = self.resolve(run_id)?;
+            Ok(check::points(snapshot, number, &id)?.last())
+        })
     }
 
     /// Indices of the completely measured points, which a resumed run skips. Points that were
@@ -374,16 +371,8 @@ impl Logbook {
     /// # Errors
     /// Like [`run`](Self::run).
     pub fn points_done(&self, run_id: &str) -> Result<BTreeSet<u32>> {
-        let all = self.last_attempts(run_id)?.into_iter();
-        Ok(all.filter(|last| !last.point.is_cut_short()).map(|last| last.point.index).collect())
-    }
-
-    fn last_attempts(&self, run_id: &str) -> Result<Vec<Attempt>> {
-        let what = "reading the points";
-        let snapshot = self.snapshot(what)?;
-        let (number, id) = self.resolve(run_id)?;
-        let found = check::points(&snapshot, number, &id);
-        found.map(Points::last).map_err(doing(&self.path, what))
+        let all = self.points(run_id)?.into_iter();
+        Ok(all.filter(|point| !point.is_cut_short()).map(|point| point.index).collect())
     }
 
     /// The run started last that is not complete, not retracted and not in progress, held as by
@@ -411,19 +400,12 @@ impl Logbook {
 
     /// Run with undamaged plan, targets and environment.
     fn unaltered(&self, id: &str) -> Result<RunRecord> {
-        let what = "finding an unfinished run";
-        let snapshot = self.snapshot(what)?;
-        let number = self.resolve(id)?.0;
-        let found = check::run(&snapshot, number);
-        match found.map_err(doing(&self.path, what))? {
-            (run, None) => Ok(run),
-            (_, Some(damage)) => Err(LogbookError::Altered {
-                path: self.path.clone(),
-                what: format!("the record of run {id} ({})", damage.parts.join(", ")),
-                not_done: "it cannot be resumed",
-                instead: "start a new run",
-            }),
-        }
+        self.reading("finding an unfinished run", |snapshot| {
+            let (run, damage) = check::run(snapshot, self.resolve(id)?.0)?;
+            let Some(damage) = damage else { return Ok(run) };
+            let what = format!("the record of run {id} ({})", damage.parts.join(", "));
+            Err(self.altered(what, "it cannot be resumed", "start a new run").into())
+        })
     }
 
     /// Checks the whole file: SQLite's `integrity_check`, and every record against its digest.
@@ -431,21 +413,33 @@ impl Logbook {
     /// # Errors
     /// If the file cannot be read at all. Damage is part of the result.
     pub fn check(&self) -> Result<Checked> {
-        let what = "checking the file";
-        let snapshot = self.snapshot(what)?;
-        let read = || {
-            let file = integrity(&snapshot)?;
-            let mut checked = check::all(&snapshot)?;
-            checked.damaged.extend(headlines::damaged(&snapshot)?);
+        self.reading("checking the file", |snapshot| {
+            let file = integrity(snapshot)?;
+            let mut checked = check::all(snapshot)?;
+            checked.damaged.extend(headlines::damaged(snapshot)?);
             Ok(Checked { file, ..checked })
-        };
-        read().map_err(doing(&self.path, what))
+        })
     }
 
-    /// Consistent snapshot for several queries while another process may be writing.
-    pub(crate) fn snapshot(&self, what: &'static str) -> Result<Transaction<'_>> {
-        Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
-            .map_err(doing(&self.path, what))
+    /// Runs several queries on one consistent snapshot while another process may be writing.
+    pub(crate) fn reading<T>(
+        &self,
+        what: &'static str,
+        read: impl FnOnce(&Connection) -> std::result::Result<T, Failure>,
+    ) -> Result<T> {
+        let snapshot = Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
+            .map_err(doing(&self.path, what))?;
+        read(&snapshot).map_err(|failure| failure.during(&self.path, what))
+    }
+
+    /// Error of a list or record that does not match its checksum.
+    pub(crate) fn altered(
+        &self,
+        what: impl Into<String>,
+        not_done: &'static str,
+        instead: &'static str,
+    ) -> LogbookError {
+        LogbookError::Altered { path: self.path.clone(), what: what.into(), not_done, instead }
     }
 
     /// Number and ID of a run.
@@ -455,12 +449,8 @@ impl Logbook {
         let before =
             asked.strip_prefix("latest").filter(|rest| rest.is_empty() || rest.starts_with('~'));
         if before.is_some() && !self.lists_all_runs()? {
-            return Err(LogbookError::Altered {
-                path: self.path.clone(),
-                what: "the list of runs".to_owned(),
-                not_done: "the latest run is unknown",
-                instead: "use the ID of the run",
-            });
+            let not_done = "the latest run is unknown";
+            return Err(self.altered("the list of runs", not_done, "use the ID of the run"));
         }
         if let Some(before) = before.and_then(|rest| rest.strip_prefix('~')) {
             return self.before_the_latest(asked, before);
@@ -542,7 +532,7 @@ fn state_of(
     run_id: &str,
 ) -> std::result::Result<(i64, RunState), Failure> {
     read::state(connection, run_id)?.ok_or_else(|| {
-        Failure::Rule(LogbookError::NoSuchRun { path: path.to_owned(), asked: run_id.to_owned() })
+        LogbookError::NoSuchRun { path: path.to_owned(), asked: run_id.to_owned() }.into()
     })
 }
 
@@ -555,10 +545,10 @@ fn running(
     let id = run_id.to_owned();
     match state {
         RunState::Running => Ok(run),
-        RunState::Complete => Err(Failure::Rule(LogbookError::Complete { run: id })),
+        RunState::Complete => Err(LogbookError::Complete { run: id }.into()),
         state => {
             let state = state.as_str();
-            Err(Failure::Rule(LogbookError::NotRunning { run: id, state }))
+            Err(LogbookError::NotRunning { run: id, state }.into())
         }
     }
 }

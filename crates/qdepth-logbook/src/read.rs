@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::digest::{Parts, Rows, is_damage};
 use qdepth_record::{
-    DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, MonitorRecord, Observation,
-    PointRecord, Reason, Record, RunRecord, RunState, Stored, Stores, TargetRecord,
+    DirectionRecord, ErrorCount, Observation, PointRecord, Reason, Record, RunRecord, RunState,
+    Stored, Stores, TargetRecord,
 };
 
 pub(crate) fn unreadable(
@@ -92,18 +92,19 @@ pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
     let mut run: RunRecord = rows.into_iter().next().ok_or_else(unreadable_row)?;
     run.environment = parts.read("environment", |rows| observations(rows, sequence, None))?;
     run.targets = parts.read("targets", |rows| targets(rows, sequence))?;
-    run.expected = parts.read("expected", |rows| expected(rows, sequence))?;
+    run.expected = parts.read("expected", |rows| records(rows, "run", sequence))?;
     run.findings = parts.read("findings", |rows| findings(rows, sequence, None))?;
     Ok(run)
 }
 
-fn expected(rows: &mut Rows<'_>, run: i64) -> Result<Vec<ExpectedRecord>> {
-    rows.query("SELECT * FROM expected WHERE run = ?1 ORDER BY place", [run], record)
+/// The records of a run or point, whichever this column names.
+fn records<R: Record>(rows: &mut Rows<'_>, column: &str, value: i64) -> Result<Vec<R>> {
+    let query = format!("SELECT * FROM {} WHERE {column} = ?1 ORDER BY place", R::TABLE);
+    rows.query(&query, [value], record)
 }
 
 fn targets(rows: &mut Rows<'_>, run: i64) -> Result<Vec<TargetRecord>> {
-    let query = "SELECT * FROM target WHERE run = ?1 ORDER BY place";
-    let mut targets: Vec<TargetRecord> = rows.query(query, [run], record)?;
+    let mut targets: Vec<TargetRecord> = records(rows, "run", run)?;
     let ceiling = "SELECT * FROM ceiling WHERE run = ?1 AND target = ?2 ORDER BY place";
     for target in &mut targets {
         target.ceiling = rows.query(ceiling, params![run, target.index], |row| {
@@ -248,8 +249,8 @@ pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     ] {
         *side = parts.read(part, |rows| direction(rows, id, name))?;
     }
-    point.intervals = parts.read("series", |rows| intervals(rows, id))?;
-    point.monitors = parts.read("monitors", |rows| monitors(rows, id))?;
+    point.intervals = parts.read("series", |rows| records(rows, "point", id))?;
+    point.monitors = parts.read("monitors", |rows| records(rows, "point", id))?;
     point.findings = parts.read("findings", |rows| findings(rows, run, Some(id)))?;
     Ok(Some(attempt))
 }
@@ -294,14 +295,4 @@ fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRec
         Ok(ErrorCount { errno: row.get("errno")?, count })
     })?;
     Ok(side)
-}
-
-fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
-    let query = "SELECT * FROM sample WHERE point = ?1 ORDER BY place";
-    rows.query(query, [point], record)
-}
-
-fn monitors(rows: &mut Rows<'_>, point: i64) -> Result<Vec<MonitorRecord>> {
-    let query = "SELECT * FROM monitor WHERE point = ?1 ORDER BY place";
-    rows.query(query, [point], record)
 }

@@ -12,6 +12,8 @@ use crate::open::{BUSY, OPEN, bring_into_file, connect, doing};
 use crate::rescue;
 
 type Result<T> = std::result::Result<T, LogbookError>;
+/// Work of a transaction, given the path for its errors.
+type Work<'w> = dyn Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure> + 'w;
 
 /// True if the storage of the logbook failed, or was made read-only because it did.
 fn is_unwritable(result: &Result<()>) -> bool {
@@ -39,7 +41,7 @@ impl Logbook {
         what: &'static str,
         work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
     ) -> Result<()> {
-        self.write_or_begin(None, what, work)
+        self.write_or_begin(None, what, &work)
     }
 
     /// Like [`write`](Self::write); if the file cannot be copied, begins a new logbook with the run
@@ -48,9 +50,9 @@ impl Logbook {
         &mut self,
         begun: Option<&RunRecord>,
         what: &'static str,
-        work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+        work: &Work<'_>,
     ) -> Result<()> {
-        let mut result = self.write_with_room(what, &work);
+        let mut result = self.write_with_room(what, work);
         if result.is_ok() {
             bring_into_file(&self.connection);
         }
@@ -78,7 +80,7 @@ impl Logbook {
             if has_it {
                 result = Ok(());
             } else if is_stored || is_unwritable(&result) {
-                result = self.write_once(what, &work);
+                result = self.write_once(what, work);
             }
         }
         match (&self.rescued, result) {
@@ -119,11 +121,7 @@ impl Logbook {
 
     /// Runs a transaction. On a full disk, releases the reserve, copies the log into the file, and
     /// tries once more; the error reports the full disk in either case.
-    fn write_with_room(
-        &mut self,
-        what: &'static str,
-        work: &impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
-    ) -> Result<()> {
+    fn write_with_room(&mut self, what: &'static str, work: &Work<'_>) -> Result<()> {
         let full = match self.write_once(what, work) {
             Err(error @ (LogbookError::Full { .. } | LogbookError::Limited { .. })) => error,
             other => return other,
@@ -137,17 +135,12 @@ impl Logbook {
         Err(full.no_room(kept))
     }
 
-    fn write_once(
-        &mut self,
-        what: &'static str,
-        work: &impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
-    ) -> Result<()> {
+    fn write_once(&mut self, what: &'static str, work: &Work<'_>) -> Result<()> {
         let path = self.path.clone();
         let transaction = self.connection.transaction().map_err(doing(&path, what))?;
         match work(&transaction, &path) {
             Ok(()) => transaction.commit().map_err(doing(&path, what)),
-            Err(Failure::Rule(error)) => Err(error),
-            Err(Failure::Sqlite(error)) => Err(LogbookError::sqlite(&path, what, error)),
+            Err(failure) => Err(failure.during(&path, what)),
         }
     }
 }
