@@ -357,6 +357,25 @@ pub enum Mark {
     Shade(u8),
 }
 
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::plain(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::plain(text)
+    }
+}
+
+impl From<Option<String>> for Cell {
+    /// A dash if the text is unknown.
+    fn from(text: Option<String>) -> Self {
+        Self::or_dash(text)
+    }
+}
+
 impl Cell {
     /// Cell without emphasis.
     pub fn plain(text: impl Into<String>) -> Self {

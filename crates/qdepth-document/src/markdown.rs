@@ -73,11 +73,18 @@ impl Writer<'_> {
         match block {
             Block::Paragraph(text) => self.line(&plain(text)),
             Block::Reference { text, link } => self.line(&format!("{} <{link}>", plain(text))),
-            Block::Drawing(drawing) => self.drawing(drawing),
+            Block::Drawing(Drawing { id, title, description, svg, .. }) => {
+                self.picture(id, title, description, svg.clone());
+            }
             Block::Heading(text) => self.line(&format!("### {}", plain(text))),
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
-            Block::Pictures(pictures) => pictures.iter().for_each(|p| self.picture(p)),
+            Block::Pictures(pictures) => {
+                for picture in pictures {
+                    let Picture { id, title, description, .. } = picture;
+                    self.picture(id, title, description, picture.svg());
+                }
+            }
             Block::SumUp { title, sentences } => {
                 let texts: Vec<String> = sentences.iter().map(|text| plain(text)).collect();
                 self.line(&format!("> **{}** {}", plain(title), texts.join("\n>\n> ")));
@@ -131,22 +138,12 @@ impl Writer<'_> {
         }
     }
 
-    fn picture(&mut self, picture: &Picture) {
-        let name = format!("{}.svg", picture.id);
-        let svg = picture.svg();
+    fn picture(&mut self, id: &str, title: &str, description: &str, svg: String) {
+        let name = format!("{id}.svg");
         self.pictures.insert(name.clone(), svg.into_bytes());
         let number = self.number(1);
-        self.line(&format!("**{}**", self.about(&number, &picture.title)));
-        let folder = self.folder;
-        self.line(&format!("![{}](<{folder}/{name}>)", plain(&picture.description)));
-    }
-
-    fn drawing(&mut self, drawing: &Drawing) {
-        let name = format!("{}.svg", drawing.id);
-        self.pictures.insert(name.clone(), drawing.svg.clone().into_bytes());
-        let number = self.number(1);
-        self.line(&format!("**{}**", self.about(&number, &drawing.title)));
-        self.line(&format!("![{}](<{}/{name}>)", plain(&drawing.description), self.folder));
+        self.line(&format!("**{}**", self.about(&number, title)));
+        self.line(&format!("![{}](<{}/{name}>)", plain(description), self.folder));
     }
 
     fn finding(&mut self, group: &FindingGroup) {

@@ -1,5 +1,7 @@
 //! Formatting of numbers: thousands separators, one unit for each column.
 
+use qdepth_words::grouped_digits;
+
 /// Bytes of a mebibyte, the unit of all throughputs (docs/method/checklist.md, item 8).
 pub const MIB: f64 = 1_048_576.0;
 /// Unit of all measured throughputs; editions of published papers keep the papers' units.
@@ -79,18 +81,9 @@ pub fn thousands(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));
-    let mut out = String::from(if value < 0.0 && !is_zero { "−" } else { "" });
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
+    let sign = if value < 0.0 && !is_zero { "−" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", grouped_digits(whole))
 }
 
 /// Formats an integer with a comma between thousands.

@@ -1,6 +1,7 @@
 //! Tables built column by column, so that each heading is next to its cells.
 
-use crate::document::{Cell, Column, Row, Table};
+use crate::document::{Cell, Column, Row, Table, number_in, text};
+use crate::number::TimeUnit;
 
 /// Table with one row per item.
 pub struct Rows<T> {
@@ -17,25 +18,45 @@ impl<T> Rows<T> {
     }
 
     /// Adds a column with a cell for each item; nothing for `None`.
-    pub fn column(
+    pub fn column<C: Into<Cell>>(
         mut self,
         column: impl Into<Option<Column>>,
-        cell: impl FnMut(&T) -> Cell,
+        cell: impl FnMut(&T) -> C,
     ) -> Self {
         if let Some(column) = column.into() {
             self.table.columns.push(column);
-            let cells = self.items.iter().map(cell);
-            self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
+            let cells = self.items.iter().map(cell).zip(&mut self.table.rows);
+            cells.for_each(|(cell, row)| row.cells.push(cell.into()));
         }
         self
     }
 
+    /// Adds a column of text.
+    pub fn text<C: Into<Cell>>(self, heading: &str, cell: impl FnMut(&T) -> C) -> Self {
+        self.column(text(heading), cell)
+    }
+
+    /// Adds a column of numbers in this unit.
+    pub fn number<C: Into<Cell>>(
+        self,
+        heading: &str,
+        unit: &str,
+        cell: impl FnMut(&T) -> C,
+    ) -> Self {
+        self.column(number_in(heading, unit), cell)
+    }
+
+    /// Adds a column of times, given in nanoseconds; a dash where the time is unknown.
+    pub fn time(self, heading: &str, unit: TimeUnit, ns: impl Fn(&T) -> Option<f64>) -> Self {
+        self.column(number_in(heading, unit.symbol()), |item| Cell::time(unit, ns(item)))
+    }
+
     /// Adds a column for each key.
-    pub fn each<K>(
+    pub fn each<K, C: Into<Cell>>(
         self,
         keys: impl IntoIterator<Item = K>,
         column: impl Fn(&K) -> Column,
-        cell: impl Fn(&T, &K) -> Cell,
+        cell: impl Fn(&T, &K) -> C,
     ) -> Self {
         keys.into_iter().fold(self, |rows, key| rows.column(column(&key), |item| cell(item, &key)))
     }

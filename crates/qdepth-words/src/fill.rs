@@ -67,12 +67,11 @@ pub type PluralForms = [&'static str; 2];
 /// Chooses singular or plural, and inserts the number.
 pub fn counted([single, other]: PluralForms, n: usize) -> String {
     let form = if n == 1 { single } else { other };
-    fill_in(form, &[("n", thousands(n))])
+    fill_in(form, &[("n", grouped_digits(&n.to_string()))])
 }
 
-/// Formats an integer with a comma between thousands.
-fn thousands(n: usize) -> String {
-    let digits = n.to_string();
+/// Digits of a whole number in groups of three.
+pub fn grouped_digits(digits: &str) -> String {
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

@@ -8,7 +8,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-pub use fill::{PluralForms, counted, fill, fill_in, in_brackets, with_subject};
+pub use fill::{PluralForms, counted, fill, fill_in, grouped_digits, in_brackets, with_subject};
 pub use names::{fact_name, fact_source, fact_subject, fact_value, step_title};
 
 /// Texts by name, sorted, for names that are not known at compile time.
