@@ -2,19 +2,54 @@
 
 use qdepth_measure::Spread;
 use qdepth_record::{Document, PointEntry, document, shown_step};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use crate::document::{Cell, text};
+use crate::grouped::entry;
 use crate::presentation::Measured;
+use crate::rows::Rows;
+use crate::words::{Lang, load_in_words, words};
 
 /// CPU time per I/O, user and system, in nanoseconds; lower is better.
 pub(super) const CPU_PER_IO: &str = "cpu_ns_per_io";
 
+/// Load at a queue depth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RowLoad {
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Name of the step; empty if the plan has no steps.
+    pub step: String,
+    /// Queue depth of each stream.
+    pub queue_depth: u32,
+}
+
+impl RowLoad {
+    pub(super) fn in_words(&self, lang: Lang) -> String {
+        load_in_words(lang, &self.profile, &self.profile_title, &self.step)
+    }
+}
+
+/// Adds the columns of the load, and of the target if there are several.
+pub(super) fn with_loads<T>(
+    rows: Rows<T>,
+    lang: Lang,
+    several: bool,
+    load: impl Fn(&T) -> (&RowLoad, u32),
+) -> Rows<T> {
+    let words = words(lang).compare;
+    rows.text(words.profile, |row| Cell::head(load(row).0.in_words(lang)))
+        .column(several.then(|| text(words.target)), |row| (load(row).1 + 1).to_string())
+        .number(words.queue_depth, "", |row| load(row).0.queue_depth.to_string())
+}
+
 /// Identity of a load, independent of its run, and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    pub(super) profile: String,
-    pub(super) title: String,
-    pub(super) step: String,
-    pub(super) queue_depth: u32,
+    pub(super) load: RowLoad,
     pub(super) streams: u32,
     pub(super) target: u32,
     block_size: String,
@@ -30,11 +65,13 @@ impl Key {
     fn new(run: &Document, point: &PointEntry, before: &[Self]) -> Self {
         let millionths = |share: f64| (share * 1e6).round() as u32;
         let mut key = Self {
-            profile: point.profile.clone(),
-            title: point.profile_title.clone(),
-            // Documents of earlier versions have the step in the plan's spelling.
-            step: shown_step(&point.step),
-            queue_depth: point.queue_depth,
+            load: RowLoad {
+                profile: point.profile.clone(),
+                profile_title: point.profile_title.clone(),
+                // Documents of earlier versions have the step in the plan's spelling.
+                step: shown_step(&point.step),
+                queue_depth: point.queue_depth,
+            },
             streams: point.streams,
             // A point whose run does not describe the target has its number instead of its name.
             target: run
@@ -144,12 +181,9 @@ pub(super) fn figures<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<(
         for point in &run.points {
             let key = Key::new(run, point, &before);
             before.push(key.clone());
-            let index = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                all.push((key, Figures::default()));
-                all.len() - 1
-            });
+            let of_key = entry(&mut all, key);
             if point.grade != "C" {
-                all[index].1.0.push((run, point));
+                of_key.0.push((run, point));
             }
         }
     }

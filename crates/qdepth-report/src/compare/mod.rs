@@ -25,7 +25,7 @@ use crate::grouped::unique;
 use matched::{Figures, Key, figures, history};
 
 pub use alike::{TrendRequest, trend_of};
-pub use matched::documents;
+pub use matched::{RowLoad, documents};
 pub use page::compose_versus;
 pub use repeated::{
     Repeated, RepeatedRow, Rounds, RoundsOf, by_variant, repeated, repeated_json, repeated_table,
@@ -107,14 +107,9 @@ pub struct VersusSide {
 /// A figure that both sides have.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersusRow {
-    /// Name of the load profile.
-    pub profile: String,
-    /// Title of the load profile.
-    pub profile_title: String,
-    /// Name of the step; empty if the plan has no steps.
-    pub step: String,
-    /// Queue depth of each stream.
-    pub queue_depth: u32,
+    /// Load of the row.
+    #[serde(flatten)]
+    pub load: RowLoad,
     /// Streams.
     pub streams: u32,
     /// Index of the target in its run, from 0.
@@ -147,14 +142,9 @@ pub struct VersusRow {
 pub struct VersusUnmatched {
     /// `a` or `b`.
     pub side: &'static str,
-    /// Name of the load profile.
-    pub profile: String,
-    /// Title of the load profile.
-    pub profile_title: String,
-    /// Name of the step; empty if the plan has no steps.
-    pub step: String,
-    /// Queue depth of each stream.
-    pub queue_depth: u32,
+    /// Load of the row.
+    #[serde(flatten)]
+    pub load: RowLoad,
     /// Streams.
     pub streams: u32,
     /// Index of the target in its run, from 0.
@@ -229,10 +219,7 @@ pub fn versus(
             side.iter().find(|(other, _)| other == key).and_then(|(_, all)| all.within(name))
         });
         VersusRow {
-            profile: key.profile.clone(),
-            profile_title: key.title.clone(),
-            step: key.step.clone(),
-            queue_depth: key.queue_depth,
+            load: key.load.clone(),
             streams: key.streams,
             target: key.target,
             figure: name,
@@ -305,10 +292,7 @@ fn alone(
         .filter(|(key, figures)| !figures.is_empty() && other(key).is_none_or(Figures::is_empty));
     let unmatched = |(key, _): &(Key, Figures<'_>)| VersusUnmatched {
         side,
-        profile: key.profile.clone(),
-        profile_title: key.title.clone(),
-        step: key.step.clone(),
-        queue_depth: key.queue_depth,
+        load: key.load.clone(),
         streams: key.streams,
         target: key.target,
         invalid_elsewhere: other(key).is_some(),

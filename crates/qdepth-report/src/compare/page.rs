@@ -2,11 +2,11 @@
 //! details.
 
 use crate::compare::tables::{
-    answer, called, causes, decisive, farthest, figure, load, short, table_of, unmatched,
+    answer, called, causes, decisive, farthest, figure, marked, short, table_of, unmatched,
 };
 use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched};
 use crate::document::{
-    Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
+    Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, text,
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::grouped::{grouped, unique};
@@ -40,12 +40,10 @@ impl Page<'_> {
         let counts = [("na", a.runs.len().to_string()), ("nb", b.runs.len().to_string())];
         let spelled = [("a", short(&a.name)), ("b", short(&b.name))];
         let all: Vec<_> = spelled.into_iter().chain(counts).collect();
-        let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
-        let title = match mark {
-            "" => fill_in(words.question, &names),
-            mark => fill_in(words.question, &names) + &in_brackets(self.lang, mark),
-        };
-        let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
+        let mut title = fill_in(words.question, &names);
+        if versus.emulated {
+            title += &in_brackets(self.lang, words::words(self.lang).emulated[0]);
+        }
         let loads = self.loads();
         let mut pictures: Vec<Picture> =
             loads.iter().enumerate().map(|(index, rows)| self.picture(index, rows)).collect();
@@ -59,23 +57,19 @@ impl Page<'_> {
         let answered = [Some(Block::Table(self.by_load(&loads)))];
         let drawn = first.map(|picture| Block::Pictures(vec![picture]));
         Document {
-            lang: self.lang,
-            cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
             title,
             subtitle: fill_in(words.subtitle, &all),
-            mark: mark.to_owned(),
-            banners: versus.emulated.then(banner).into_iter().collect(),
             summary: answer(versus, self.lang),
             answer: answered.into_iter().chain([drawn]).flatten().collect(),
             sections: self.sections(pictures),
-            footer: words::words(self.lang).footer.to_owned(),
-            ..Document::default()
+            ..empty_page(self.lang, versus.emulated)
         }
     }
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
         let rows = self.versus.rows.iter();
-        let loads = rows.map(|row| ((&row.profile, &row.step, row.target, row.streams), row));
+        let loads =
+            rows.map(|row| ((&row.load.profile, &row.load.step, row.target, row.streams), row));
         grouped(loads).into_iter().map(|(_, rows)| rows).collect()
     }
 
@@ -96,9 +90,10 @@ impl Page<'_> {
     fn title_of(&self, rows: &OfLoad<'_>) -> String {
         let Some(first) = rows.first() else { return String::new() };
         if self.versus.rows.iter().all(|row| row.target == 0) {
-            return load(self.lang, first);
+            return first.load.in_words(self.lang);
         }
-        let values = [("load", load(self.lang, first)), ("n", (first.target + 1).to_string())];
+        let values =
+            [("load", first.load.in_words(self.lang)), ("n", (first.target + 1).to_string())];
         fill_in(self.words.of_target, &values)
     }
 
@@ -111,16 +106,16 @@ impl Page<'_> {
         };
         let number = |n: usize| Cell::plain(n.to_string());
         Rows::from_items(loads)
-            .column(text(words.profile), |rows| Cell::head(self.title_of(rows)))
-            .column(number_in(all, ""), |rows| number(rows.len()))
-            .column(number_in(faster, ""), |rows| number(count(rows, "faster")))
-            .column(number_in(slower, ""), |rows| match count(rows, "slower") {
+            .text(words.profile, |rows| Cell::head(self.title_of(rows)))
+            .number(all, "", |rows| number(rows.len()))
+            .number(faster, "", |rows| number(count(rows, "faster")))
+            .number(slower, "", |rows| match count(rows, "slower") {
                 0 => number(0),
                 n => Cell::alarm(n.to_string()),
             })
-            .column(number_in(equal, ""), |rows| number(count(rows, "equal")))
-            .column(number_in(open, ""), |rows| number(count(rows, "inconclusive")))
-            .column(text(most), |rows| {
+            .number(equal, "", |rows| number(count(rows, "equal")))
+            .number(open, "", |rows| number(count(rows, "inconclusive")))
+            .text(most, |rows| {
                 let most = farthest(rows.iter().copied());
                 let most = most.and_then(|row| Some((row.ratio?, row.confidence_interval?)));
                 let text = |(ratio, [low, high]): (f64, [f64; 2])| {
@@ -133,13 +128,13 @@ impl Page<'_> {
     }
 
     fn marked(&self, text: String) -> String {
-        if self.versus.emulated { text + &in_brackets(self.lang, "EMULATED") } else { text }
+        marked(self.lang, self.versus.emulated, text)
     }
 
     /// Ratios of one load over queue depth, a line for each figure.
     fn picture(&self, index: usize, rows: &OfLoad<'_>) -> Picture {
         let words = self.words;
-        let mut at: Vec<u32> = rows.iter().map(|row| row.queue_depth).collect();
+        let mut at: Vec<u32> = rows.iter().map(|row| row.load.queue_depth).collect();
         at.sort_unstable();
         at.dedup();
         let names = unique(rows.iter().map(|row| row.figure));
@@ -224,6 +219,21 @@ impl Page<'_> {
     }
 }
 
+/// Page without contents, marked if its runs are emulated.
+pub(super) fn empty_page(lang: Lang, emulated: bool) -> Document {
+    let (all, words) = (words::words(lang), words(lang).compare);
+    let mark = if emulated { all.emulated[0] } else { "" };
+    let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
+    Document {
+        lang,
+        cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
+        mark: mark.to_owned(),
+        banners: emulated.then(banner).into_iter().collect(),
+        footer: all.footer.to_owned(),
+        ..Document::default()
+    }
+}
+
 /// Sections with ids and titles; empty ones are left out.
 pub(super) fn titled<const N: usize>(
     all: [(&str, Vec<Block>); N],
@@ -236,7 +246,7 @@ pub(super) fn titled<const N: usize>(
 
 /// Ratio of a figure at one queue depth.
 fn quotient(rows: &OfLoad<'_>, name: &str, at: u32) -> Mark {
-    let row = rows.iter().find(|row| row.figure == name && row.queue_depth == at);
+    let row = rows.iter().find(|row| row.figure == name && row.load.queue_depth == at);
     let value = row.and_then(|row| {
         let interval = row.confidence_interval.map(|[low, high]| (low, high));
         row.ratio.map(|ratio| MarkValue::Known(ratio, interval))

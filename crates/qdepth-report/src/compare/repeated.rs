@@ -5,17 +5,17 @@ use qdepth_record::{PointRecord, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::matched::{documents, figures};
+use crate::compare::matched::{RowLoad, documents, figures, with_loads};
 use crate::compare::steady::SniaWindow;
-use crate::compare::tables::{figure, shown};
+use crate::compare::tables::{figure, marked, shown};
 use crate::compare::trend::picture;
 use crate::compare::{Side, VersusSchema, VersusSide, is_rate, next_seed, side};
 use crate::compared::Compared;
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::Table;
 use crate::number::percent;
 use crate::presentation::Measured;
 use crate::rows::Rows;
-use crate::words::{Lang, fill_in, in_brackets, load_in_words, span, words};
+use crate::words::{Lang, fill_in, span, words};
 
 /// Version of the JSON form of [`Repeated`].
 const VERSION: u32 = 1;
@@ -76,7 +76,7 @@ impl Rounds {
         let all = figures(&watched).into_iter().filter_map(|(key, of_load)| {
             let rates = of_load.get("io_per_s")?;
             let window = Window::from_rounds(&rates).map(SniaWindow::from);
-            let (profile_title, queue_depth) = (key.title, key.queue_depth);
+            let RowLoad { profile_title, queue_depth, .. } = key.load;
             // A load that is missing in a round has no consecutive rounds.
             (rates.len() == runs.len()).then_some(RoundsOf {
                 profile_title,
@@ -116,14 +116,9 @@ pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
 /// A figure over several runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RepeatedRow {
-    /// Name of the load profile.
-    pub profile: String,
-    /// Title of the load profile.
-    pub profile_title: String,
-    /// Name of the step; empty if the plan has no steps.
-    pub step: String,
-    /// Queue depth of each stream.
-    pub queue_depth: u32,
+    /// Load of the row.
+    #[serde(flatten)]
+    pub load: RowLoad,
     /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
@@ -180,10 +175,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
             let known = mean_over_runs(&values);
             let geometric = super::geometric(&values);
             rows.push(RepeatedRow {
-                profile: key.profile.clone(),
-                profile_title: key.title.clone(),
-                step: key.step.clone(),
-                queue_depth: key.queue_depth,
+                load: key.load.clone(),
                 target: key.target,
                 figure,
                 runs: values.len() as u32,
@@ -205,26 +197,18 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
 /// Table with one row per figure.
 pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let words = words(lang).compare;
-    let mark = if repeated.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
     let several = repeated.rows.iter().any(|row| row.target > 0);
-    Rows::from_items(&repeated.rows)
-        .column(text(words.profile), |row| {
-            Cell::head(load_in_words(lang, &row.profile, &row.profile_title, &row.step))
-        })
-        .column(several.then(|| text(words.target)), |row| {
-            Cell::plain((row.target + 1).to_string())
-        })
-        .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
-        .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
-        .column(number_in(words.runs, ""), |row| Cell::plain(row.runs.to_string()))
-        .column(number_in(words.mean, ""), |row| Cell::plain(shown(row.figure, row.mean)))
-        .column(text(words.interval), |row| {
+    with_loads(Rows::from_items(&repeated.rows), lang, several, |row| (&row.load, row.target))
+        .text(words.figure, |row| figure(words, row.figure))
+        .number(words.runs, "", |row| row.runs.to_string())
+        .number(words.mean, "", |row| shown(row.figure, row.mean))
+        .text(words.interval, |row| {
             let ends = row.confidence_interval.map(|ends| ends.map(|end| shown(row.figure, end)));
-            Cell::or_dash(ends.map(|ends| span(lang, ends)))
+            ends.map(|ends| span(lang, ends))
         })
-        .column(number_in(words.spread, ""), |row| Cell::or_dash(row.spread.map(percent)))
-        .table(format!("{}{mark}", fill_in(words.repeated, &values)))
+        .number(words.spread, "", |row| row.spread.map(percent))
+        .table(marked(lang, repeated.emulated, fill_in(words.repeated, &values)))
         .with_note(words.note[0])
 }
 

@@ -9,12 +9,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::compare::VersusSchema;
-use crate::compare::tables::shown;
+use crate::compare::tables::{marked, shown};
 use crate::compare::trend::picture;
 use crate::document::{Cell, Table, number_in, text};
 use crate::number::percent;
 use crate::rows::Rows;
-use crate::words::{CompareWords, Lang, fill_in, in_brackets, load_in_words, words};
+use crate::words::{CompareWords, Lang, fill_in, load_in_words, words};
 
 /// Version of the JSON form of [`SteadyReport`].
 const VERSION: u32 = 1;
@@ -210,7 +210,6 @@ impl SteadyReport {
 /// Table with one row per point: its rounds as a sparkline, and both rules.
 pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     let words = words(lang).compare;
-    let mark = if report.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
     let values =
         [("run", report.run.chars().take(13).collect()), ("round", seconds(report.round_ns))];
@@ -231,23 +230,27 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     let has_rounds = report.points.iter().any(|point| point.snia.is_some());
     let window = fill_in(words.window, &[("n", WINDOW_ROUNDS.to_string())]);
     Rows::from_items(&report.points)
-        .column(text(words.profile), |point| {
+        .text(words.profile, |point| {
             Cell::head(load_in_words(lang, &point.profile, &point.profile_title, ""))
         })
-        .column(number_in(words.queue_depth, ""), |p| Cell::plain(p.queue_depth.to_string()))
+        .number(words.queue_depth, "", |p| p.queue_depth.to_string())
         .column(has_rounds.then(|| text(words.rounds)), |point| {
             let rates: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
             Cell::plain(picture(&rates))
         })
         .column(has_rounds.then(|| number_in(&window, "")), |point| {
-            Cell::or_dash(point.snia.map(|window| shown("io_per_s", window.mean)))
+            point.snia.map(|window| shown("io_per_s", window.mean))
         })
         .column(has_rounds.then(|| text(words.by_snia)), |point| {
-            Cell::or_dash(point.snia.map(|window| window.verdict(words)))
+            point.snia.map(|window| window.verdict(words))
         })
-        .column(number_in(words.level, ""), |p| Cell::plain(shown("io_per_s", p.level)))
-        .column(text(words.own_rule), |point| Cell::plain(state(point)))
-        .table(format!("{}{mark}", fill_in(words.steady[usize::from(has_rounds)], &values)))
+        .number(words.level, "", |p| shown("io_per_s", p.level))
+        .text(words.own_rule, |point| state(point))
+        .table(marked(
+            lang,
+            report.emulated,
+            fill_in(words.steady[usize::from(has_rounds)], &values),
+        ))
 }
 
 /// The number of points with each result, and a note to the table.

@@ -1,13 +1,11 @@
 //! The comparison as a table and sentences.
 
-use crate::compare::matched::CPU_PER_IO;
+use crate::compare::matched::{CPU_PER_IO, with_loads};
 use crate::compare::{Versus, VersusDifference, VersusRow, VersusSide, VersusUnmatched, is_rate};
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table};
 use crate::number::{percent, thousands};
 use crate::rows::Rows;
-use crate::words::{
-    CompareWords, Lang, counted, fact_value, fill_in, in_brackets, load_in_words, span, words,
-};
+use crate::words::{CompareWords, Lang, counted, fact_value, fill_in, in_brackets, span, words};
 
 /// Largest number of differences and unmatched loads that are printed; the JSON has all.
 const LISTED_MAX: usize = 8;
@@ -103,8 +101,8 @@ fn headline(lang: Lang, row: &VersusRow) -> String {
 /// Values of a sentence on a row: load, queue depth, figure, and the ends of an interval.
 fn values_of(lang: Lang, row: &VersusRow, [low, high]: [f64; 2]) -> Vec<(&'static str, String)> {
     vec![
-        ("load", load(lang, row)),
-        ("queue_depth", row.queue_depth.to_string()),
+        ("load", row.load.in_words(lang)),
+        ("queue_depth", row.load.queue_depth.to_string()),
         ("figure", figure(words(lang).compare, row.figure).to_owned()),
         ("low", format!("{low:.3}")),
         ("high", format!("{high:.3}")),
@@ -115,32 +113,31 @@ fn values_of(lang: Lang, row: &VersusRow, [low, high]: [f64; 2]) -> Vec<(&'stati
 pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let [a, b] = called(versus, lang);
-    let mark = if versus.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let caption = fill_in(words.caption, &[("a", a), ("b", b)]);
     let several = listed.iter().any(|row| row.target > 0);
-    Rows::from_items(listed)
-        .column(text(words.profile), |row| Cell::head(load(lang, row)))
-        .column(several.then(|| text(words.target)), |row| {
-            Cell::plain((row.target + 1).to_string())
-        })
-        .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
-        .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
-        .column(number_in("A", ""), |row| Cell::plain(shown(row.figure, row.means[0])))
-        .column(number_in("B", ""), |row| Cell::plain(shown(row.figure, row.means[1])))
-        .column(number_in(words.quotient, ""), |row| {
+    with_loads(Rows::from_items(listed), lang, several, |row| (&row.load, row.target))
+        .text(words.figure, |row| figure(words, row.figure))
+        .number("A", "", |row| shown(row.figure, row.means[0]))
+        .number("B", "", |row| shown(row.figure, row.means[1]))
+        .number(words.quotient, "", |row| {
             let of_means = row.means[1] / row.means[0];
-            Cell::plain(format!("{:.3}", row.ratio.unwrap_or(of_means)))
+            format!("{:.3}", row.ratio.unwrap_or(of_means))
         })
-        .column(text(words.interval), |row| {
+        .text(words.interval, |row| {
             let ends = row.confidence_interval.map(|ends| ends.map(|end| format!("{end:.3}")));
-            Cell::or_dash(ends.map(|ends| span(lang, ends)))
+            ends.map(|ends| span(lang, ends))
         })
-        .column(text(words.verdict), |row| {
+        .text(words.verdict, |row| {
             let verdict = judged(words, versus, row);
             if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }
         })
-        .table(format!("{caption}{mark}"))
+        .table(marked(lang, versus.emulated, caption))
         .with_note(note(words, listed, lang))
+}
+
+/// A title, with the mark of an emulation.
+pub(super) fn marked(lang: Lang, emulated: bool, title: String) -> String {
+    if emulated { title + &in_brackets(lang, "EMULATED") } else { title }
 }
 
 fn note(compare: &CompareWords, listed: &[&VersusRow], lang: Lang) -> String {
@@ -250,10 +247,10 @@ pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
 
 /// A load that only one side has.
 pub(super) fn unmatched(lang: Lang, alone: &VersusUnmatched) -> String {
-    let load = load_in_words(lang, &alone.profile, &alone.profile_title, &alone.step);
     let index = [("index", (alone.target + 1).to_string())];
     let target = fill_in(words(lang).tables.target_fallback, &index);
-    format!("{load} × {}{}", alone.queue_depth, in_brackets(lang, &target))
+    let load = alone.load.in_words(lang);
+    format!("{load} × {}{}", alone.load.queue_depth, in_brackets(lang, &target))
 }
 
 /// Verdict over all figures, and its index among the words.
@@ -338,11 +335,6 @@ fn ids(side: &VersusSide) -> Option<String> {
     let all_fit = side.runs.len() <= NAMED_MAX && side.runs.iter().all(|id| is_id(id));
     let short = || side.runs.iter().map(|id| short(id)).collect::<Vec<_>>().join(",");
     (!is_elsewhere && all_fit).then(short)
-}
-
-/// The load of a row as text.
-pub(super) fn load(lang: Lang, row: &VersusRow) -> String {
-    load_in_words(lang, &row.profile, &row.profile_title, &row.step)
 }
 
 /// Answer, with notes on its reliability.

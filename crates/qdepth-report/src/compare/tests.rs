@@ -174,7 +174,9 @@ fn unmatched_points_and_other_differences_are_shown() {
     }
     let comparison = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert!(!comparison.unmatched.is_empty());
-    assert!(comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.queue_depth == 16));
+    assert!(
+        comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.load.queue_depth == 16)
+    );
     for (lang, target) in [(Lang::En, "× 16 (target 1)"), (Lang::Ja, "× 16（測定対象 1）")]
     {
         let sentences = versus_sentences(&comparison, lang).join("\n");
@@ -249,7 +251,8 @@ fn cpu_cost_comparison_needs_all_runs() {
     let single = costs(&versus(("a", &a[..1]), ("b", &b[..1]), &[], 0.02, 1));
     let load = |row: &VersusRow| {
         let same = |p: &&qdepth_record::PointRecord| {
-            (&p.profile, p.queue_depth, p.target) == (&row.profile, row.queue_depth, row.target)
+            (&p.profile, p.queue_depth, p.target)
+                == (&row.load.profile, row.load.queue_depth, row.target)
         };
         points.iter().find(same).unwrap()
     };
@@ -418,8 +421,8 @@ fn trend_reads_only_the_newest_requested_runs() {
         for (run, value) in all.runs.iter().zip(&row.values) {
             let whole = documents(std::slice::from_ref(found(&run.id).unwrap()));
             let of_run = figures(&whole).into_iter().find(|(key, _)| {
-                (&key.profile, &key.step, key.queue_depth, key.target)
-                    == (&row.profile, &row.step, row.queue_depth, row.target)
+                (&key.load.profile, &key.load.step, key.load.queue_depth, key.target)
+                    == (&row.load.profile, &row.load.step, row.load.queue_depth, row.target)
             });
             let known = of_run.and_then(|(_, all)| Some(all.get(row.figure)?[0]));
             assert_eq!(*value, known, "{} of {}", row.figure, run.id);

@@ -4,14 +4,15 @@ use qdepth_measure::{FIGURES_MAX, changes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::matched::Key;
+use crate::compare::matched::{RowLoad, with_loads};
 use crate::compare::run_figures::{RunFigures, TrendRun};
-use crate::compare::tables::{figure, shown};
+use crate::compare::tables::{figure, marked, shown};
 use crate::compare::{VersusSchema, is_rate};
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table};
+use crate::grouped::entry_or;
 use crate::number::percent;
 use crate::rows::Rows;
-use crate::words::{CompareWords, Lang, counted, fill_in, in_brackets, load_in_words, words};
+use crate::words::{CompareWords, Lang, counted, fill_in, words};
 
 /// Version of the JSON form of [`Trend`].
 const VERSION: u32 = 1;
@@ -53,14 +54,9 @@ pub struct Trend {
 /// A figure over time.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TrendRow {
-    /// Name of the load profile.
-    pub profile: String,
-    /// Title of the load profile.
-    pub profile_title: String,
-    /// Name of the step; empty if the plan has no steps.
-    pub step: String,
-    /// Queue depth of each stream.
-    pub queue_depth: u32,
+    /// Load of the row.
+    #[serde(flatten)]
+    pub load: RowLoad,
     /// Index of the target in its run, from 0.
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
@@ -106,28 +102,21 @@ impl Trend {
 /// applies to all figures together (Bonferroni).
 pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
     let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
-    let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
+    let mut found = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         for (key, name, value) in &run.figures {
-            let known = found.iter().position(|(other, n, _)| other == key && n == name);
-            let known = known.unwrap_or_else(|| {
-                found.push((key.clone(), *name, vec![None; runs.len()]));
-                found.len() - 1
-            });
-            found[known].2[index] = Some(*value);
+            let known = entry_or(&mut found, (key.clone(), *name), || vec![None; runs.len()]);
+            known[index] = Some(*value);
         }
     }
     let level = LEVEL / found.len().max(1) as f64;
-    let row = |(key, name, values): (Key, &'static str, Vec<Option<f64>>)| TrendRow {
-        changes: changes_of(runs, name, &values, level, threshold),
-        profile: key.profile,
-        profile_title: key.title,
-        step: key.step,
-        queue_depth: key.queue_depth,
+    let rows = found.into_iter().map(|((key, figure), values)| TrendRow {
+        changes: changes_of(runs, figure, &values, level, threshold),
+        load: key.load,
         target: key.target,
-        figure: name,
+        figure,
         values,
-    };
+    });
     let last = runs.last();
     Trend {
         schema: VersusSchema { name: "qdepth-trend", version: VERSION },
@@ -139,7 +128,7 @@ pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
         different: 0,
         threshold,
         false_alarms: LEVEL,
-        rows: found.into_iter().map(row).collect(),
+        rows: rows.collect(),
     }
 }
 
@@ -171,39 +160,28 @@ fn changes_of(
     listed.collect()
 }
 
-/// The load of a row as text.
-pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
-    load_in_words(lang, &row.profile, &row.profile_title, &row.step)
-}
-
 /// Table of these rows.
 pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let several = rows.iter().any(|row| row.target > 0);
-    let mark = if trend.emulated { in_brackets(lang, "EMULATED") } else { String::new() };
     let values = [
         ("plan", trend.plan.clone()),
         ("target", trend.target.clone()),
         ("n", trend.runs.len().to_string()),
     ];
-    Rows::from_items(rows)
-        .column(text(words.profile), |row| Cell::head(load(lang, row)))
-        .column(several.then(|| text(words.target)), |row| {
-            Cell::plain((row.target + 1).to_string())
-        })
-        .column(number_in(words.queue_depth, ""), |row| Cell::plain(row.queue_depth.to_string()))
-        .column(text(words.figure), |row| Cell::plain(figure(words, row.figure)))
-        .column(text(words.over_time), |row| Cell::plain(picture(&row.values)))
-        .column(number_in(words.last, ""), |row| {
+    with_loads(Rows::from_items(rows), lang, several, |row| (&row.load, row.target))
+        .text(words.figure, |row| figure(words, row.figure))
+        .text(words.over_time, |row| picture(&row.values))
+        .number(words.last, "", |row| {
             let last = row.values.iter().rev().find_map(|value| *value);
-            Cell::or_dash(last.map(|value| shown(row.figure, value)))
+            last.map(|value| shown(row.figure, value))
         })
-        .column(text(words.changes), |row| {
+        .text(words.changes, |row| {
             let statement = sentence(words, trend, row);
             let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
             if slower { Cell::alarm(statement) } else { Cell::plain(statement) }
         })
-        .table(format!("{}{mark}", fill_in(words.trend, &values)))
+        .table(marked(lang, trend.emulated, fill_in(words.trend, &values)))
 }
 
 /// A time for people, to the minute.

@@ -2,18 +2,14 @@
 //! run to run.
 
 use crate::compare::geometric;
-use crate::compare::page::titled;
-use crate::compare::tables::{figure, shown};
-use crate::compare::trend::{
-    Trend, TrendRow, load, minute, sentence, table_of_rows, trend_sentences,
-};
-use crate::document::{
-    Banner, Block, Cell, Cover, Document, Origin, Picture, Section, Table, number_in, text,
-};
+use crate::compare::page::{empty_page, titled};
+use crate::compare::tables::{figure, marked, shown};
+use crate::compare::trend::{Trend, TrendRow, minute, sentence, table_of_rows, trend_sentences};
+use crate::document::{Block, Cell, Document, Origin, Picture, Section, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::grouped::grouped;
 use crate::rows::Rows;
-use crate::words::{self, CompareWords, Lang, counted, fill_in, in_brackets, words};
+use crate::words::{CompareWords, Lang, counted, fill_in, words};
 
 /// A trend for the terminal: a table of the figures with a permanent change (of all with `all`),
 /// and the answer in sentences.
@@ -45,27 +41,20 @@ impl Page<'_> {
     fn document(&self) -> Document {
         let (trend, words) = (self.trend, self.words);
         let named = [("plan", trend.plan.clone()), ("target", trend.target.clone())];
-        let mark = if trend.emulated { words::words(self.lang).emulated[0] } else { "" };
         let count = [("n", trend.runs.len().to_string())];
-        let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let subtitle: Vec<_> = named.iter().cloned().chain(count).collect();
         Document {
-            lang: self.lang,
-            cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
             title: self.marked(fill_in(words.trend_question, &named)),
             subtitle: fill_in(words.trend, &subtitle),
-            mark: mark.to_owned(),
-            banners: trend.emulated.then(banner).into_iter().collect(),
             summary: self.summary(),
             answer: self.answer(),
             sections: self.sections(),
-            footer: words::words(self.lang).footer.to_owned(),
-            ..Document::default()
+            ..empty_page(self.lang, trend.emulated)
         }
     }
 
     fn marked(&self, text: String) -> String {
-        if self.trend.emulated { text + &in_brackets(self.lang, "EMULATED") } else { text }
+        marked(self.lang, self.trend.emulated, text)
     }
 
     /// Figures with a persistent change: those whose last change was for the worse, and all others.
@@ -87,8 +76,8 @@ impl Page<'_> {
         };
         let most = self.decisive().map(|row| {
             let values = [
-                ("load", load(self.lang, row)),
-                ("queue_depth", row.queue_depth.to_string()),
+                ("load", row.load.in_words(self.lang)),
+                ("queue_depth", row.load.queue_depth.to_string()),
                 ("figure", figure(words, row.figure).to_owned()),
                 ("told", sentence(words, trend, row)),
             ];
@@ -136,10 +125,10 @@ impl Page<'_> {
     }
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
-        let key = |row: &TrendRow| (load(self.lang, row), row.target, row.figure);
+        let key = |row: &TrendRow| (row.load.in_words(self.lang), row.target, row.figure);
         let loads = grouped(self.trend.rows.iter().map(|row| (key(row), row))).into_iter();
         let mut all: Vec<OfLoad<'_>> = loads.map(|(_, rows)| rows).collect();
-        all.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.queue_depth));
+        all.iter_mut().for_each(|rows| rows.sort_by_key(|row| row.load.queue_depth));
         all
     }
 
@@ -152,7 +141,7 @@ impl Page<'_> {
         };
         let runs = 0..self.trend.runs.len() as u32;
         let levels = runs.map(|run| Mark::at(f64::from(run) + 1.0, known(row.figure, level(run))));
-        let name = format!("{}: {}", words.queue_depth, row.queue_depth);
+        let name = format!("{}: {}", words.queue_depth, row.load.queue_depth);
         let values = marks(&row.values, |value| known(row.figure, value));
         let series = vec![
             Series::new(name, 0, values).drawn(Stroke::None, Markers::Plain),
@@ -170,7 +159,7 @@ impl Page<'_> {
             let value = |value: Option<f64>| {
                 MarkValue::from(value.filter(|_| mean > 0.0).map(|value| value / mean))
             };
-            let name = format!("{}: {}", self.words.queue_depth, row.queue_depth);
+            let name = format!("{}: {}", self.words.queue_depth, row.load.queue_depth);
             Series::new(name, colour, marks(&row.values, value))
         };
         let series = rows.iter().enumerate().map(line).collect();
@@ -188,7 +177,7 @@ impl Page<'_> {
         let first = rows.first();
         let name = first.map_or("", |row| figure(words, row.figure));
         let (load, target) =
-            first.map_or_else(Default::default, |row| (load(self.lang, row), row.target));
+            first.map_or_else(Default::default, |row| (row.load.in_words(self.lang), row.target));
         let load = if trend.rows.iter().all(|row| row.target == 0) {
             load
         } else {
@@ -227,7 +216,7 @@ impl Page<'_> {
         self.run_rows()
             .each(
                 rows,
-                |row| number_in(&row.queue_depth.to_string(), ""),
+                |row| number_in(&row.load.queue_depth.to_string(), ""),
                 |(index, _), row| {
                     let value = row.values.get(*index).copied().flatten();
                     Cell::or_dash(value.map(|value| shown(row.figure, value)))
@@ -239,14 +228,14 @@ impl Page<'_> {
     /// Rows with number and begin of each run.
     fn run_rows(&self) -> Rows<(usize, &super::TrendRun)> {
         Rows::from_items(self.trend.runs.iter().enumerate())
-            .column(text(self.words.trend_run), |(index, _)| Cell::head((index + 1).to_string()))
-            .column(text(self.words.trend_began), |(_, run)| Cell::plain(minute(&run.started_at)))
+            .text(self.words.trend_run, |(index, _)| Cell::head((index + 1).to_string()))
+            .text(self.words.trend_began, |(_, run)| minute(&run.started_at))
     }
 
     /// Table of the runs, with their numbers.
     fn runs(&self) -> Table {
         self.run_rows()
-            .column(text(self.words.trend_id), |(_, run)| Cell::plain(run.id.clone()))
+            .text(self.words.trend_id, |(_, run)| run.id.clone())
             .table(self.marked(self.words.trend_sections[2].to_owned()))
     }
 }
