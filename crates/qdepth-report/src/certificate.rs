@@ -7,7 +7,7 @@ use crate::document::{Block, Cell, Cover, Document, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
 use crate::rows::Rows;
 use crate::section::date;
-use crate::words::{self, CertificateWords, Lang, entry, fill_in, reason_text, words};
+use crate::words::{self, Lang, entry, fill_in, reason_text, words};
 
 /// Table of the proofs, one row each.
 pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
@@ -16,7 +16,7 @@ pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
     let proofs = certificate.proofs.iter().map(|proof| (proof, proof_cells(lang, proof)));
     Rows::from_items(proofs)
         .column(outcome_head, |(proof, _)| {
-            let outcome = outcome(words, proof.outcome);
+            let outcome = words.outcomes[proof.outcome as usize];
             match proof.outcome {
                 ProofOutcome::Failed => Cell::alarm(outcome),
                 _ => Cell::plain(outcome),
@@ -26,14 +26,6 @@ pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
         .column(result, |(_, [_, result, _])| Cell::plain(&**result))
         .column(threshold, |(_, [.., threshold])| Cell::plain(&**threshold))
         .table(words.caption)
-}
-
-fn outcome(words: &CertificateWords, outcome: ProofOutcome) -> &'static str {
-    words.outcomes[match outcome {
-        ProofOutcome::Passed => 0,
-        ProofOutcome::NotTried => 1,
-        ProofOutcome::Failed => 2,
-    }]
 }
 
 /// Test, result and threshold.
@@ -116,11 +108,7 @@ pub fn compose_certificate(certificate: &CertificateRecord, lang: Lang) -> Docum
     let facts = words.facts.iter().zip(values).filter(|(_, value)| !value.is_empty());
     let facts = facts.map(|(name, value)| fact(name, value.as_str()));
     let id = literal(words.facts[4], certificate.id.as_str());
-    let section = Section {
-        id: "proofs".to_owned(),
-        title: words.section.to_owned(),
-        blocks: vec![Block::Paragraph(words.means.to_owned())],
-    };
+    let means = vec![Block::Paragraph(words.means.to_owned())];
     Document {
         lang,
         cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
@@ -129,7 +117,7 @@ pub fn compose_certificate(certificate: &CertificateRecord, lang: Lang) -> Docum
         summary: vec![certificate_sentence(certificate, lang)],
         answer: vec![Block::Table(certificate_table(certificate, lang))],
         facts: facts.chain([id]).collect(),
-        sections: vec![section],
+        sections: vec![Section::new("proofs", words.section, means)],
         footer: words::words(lang).footer.to_owned(),
         ..Document::default()
     }

@@ -79,7 +79,7 @@ impl<'a> Compared<'a> {
         Some(match (variant.name.as_str(), &*variant.role) {
             ("", "single") => own.single.to_owned(),
             ("", "together") => fill_in(own.together, &[("n", number())]),
-            ("", _) => run.targets.iter().find(|t| t.index == variant.target)?.name.clone(),
+            ("", _) => run.target(variant.target)?.name.clone(),
             (name, _) if self.record.of == "processes" && name == number() => {
                 counted(own.processes, variant.parts as usize)
             }

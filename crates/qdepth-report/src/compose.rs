@@ -118,14 +118,8 @@ fn missing(view: &View<'_>) -> usize {
 }
 
 pub(crate) fn state_words(view: &View<'_>) -> [&'static str; 2] {
-    let [running, complete, interrupted, failed, killed] = view.words.states;
-    match view.run.state {
-        RunState::Running if !view.killed => running,
-        RunState::Running | RunState::Killed => killed,
-        RunState::Complete => complete,
-        RunState::Interrupted => interrupted,
-        RunState::Failed => failed,
-    }
+    let state = if view.killed { RunState::Killed } else { view.run.state };
+    view.words.states[state as usize]
 }
 
 pub(crate) fn fact(name: &str, value: impl Into<String>) -> Fact {

@@ -193,7 +193,7 @@ impl Shares {
 
 /// Throughput as a share of the capacity of the target's link, if that is known.
 fn link(view: &View<'_>, point: &Point<'_>) -> Option<String> {
-    let target = view.run.targets.iter().find(|target| target.index == point.record.target)?;
+    let target = view.run.target(point.record.target)?;
     let fact = target.facts.iter().find(|fact| fact.key == "link_limit_bytes_per_s")?;
     let carries: f64 = fact.value.as_ref().ok()?.parse().ok()?;
     let share = point.summary.mib_per_s * f64::from(1 << 20) / carries;

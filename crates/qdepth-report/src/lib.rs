@@ -33,7 +33,7 @@ pub use certificate::{
     certificate_head, certificate_sentence, certificate_table, compose_certificate,
 };
 pub use compare::{
-    EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, Side, SniaWindow,
+    EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RowLoad, RunFigures, Side, SniaWindow,
     SteadyPoint, SteadyReport, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
     VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, by_variant,
     compose_trend, compose_versus, documents, repeated, repeated_json, repeated_table,

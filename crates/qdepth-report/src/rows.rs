@@ -30,9 +30,7 @@ impl<T> RunColumns<T> for Rows<T> {
             Some(_) => view.words.comparison.variant,
             None => view.words.columns.target,
         };
-        self.column(view.compares().then(|| text(heading)), |item| {
-            Cell::plain(view.target_name(target(item)))
-        })
+        self.column(view.compares().then(|| text(heading)), |item| view.target_name(target(item)))
     }
 
     fn traced(self, view: &View<'_>, points: impl Fn(&T) -> Vec<u32>) -> Self {

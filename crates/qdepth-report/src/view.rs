@@ -232,15 +232,11 @@ impl<'a> View<'a> {
 
     /// Name of a target, also of one that the run does not describe.
     pub(crate) fn target_name(&self, index: u32) -> String {
-        let of_target =
-            || self.run.targets.iter().find(|t| t.index == index).map(|t| self.shown(&t.name));
         let known = match self.compared {
-            Some(compared) => {
-                compared.name(self.run, self.words, index).map(|name| self.shown(&name))
-            }
-            None => of_target(),
+            Some(compared) => compared.name(self.run, self.words, index),
+            None => self.run.target(index).map(|target| target.name.clone()),
         };
-        known.unwrap_or_else(|| {
+        known.map(|name| self.shown(&name)).unwrap_or_else(|| {
             fill_in(self.words.tables.target_fallback, &[("index", (index + 1).to_string())])
         })
     }

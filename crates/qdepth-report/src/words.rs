@@ -11,9 +11,9 @@ use crate::number;
 
 pub use qdepth_words::Lang;
 pub(crate) use qdepth_words::{
-    CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords, Words,
-    counted, entry, fact_name, fact_source, fact_subject, fill, fill_in, in_brackets, step_title,
-    with_subject, words,
+    CampaignWords, CompareWords, ComparisonWords, HostWords, PtsWords, Words, counted, entry,
+    fact_name, fact_source, fact_subject, fill, fill_in, in_brackets, step_title, with_subject,
+    words,
 };
 
 /// Title of a load profile; for a shipped one, the title in the language of the words.

@@ -101,7 +101,7 @@ fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>])
         .column(subject, |(subject, nth, ..)| {
             Cell::head(first(*nth, fact_subject(view.lang, subject)))
         })
-        .column(name, |(_, nth, seen, _)| Cell::plain(first(*nth, observed_name(view, seen))))
+        .column(name, |(_, nth, seen, _)| first(*nth, observed_name(view, seen)))
         .column(value, |(_, _, seen, _)| observed_cell(view, seen))
         .column(runs, |(.., indices)| {
             let numbers = indices.iter().map(|index| (index + 1).to_string());

@@ -13,7 +13,7 @@ use crate::compared::Compared;
 use crate::compose::{
     self, all_points, banners, compose, fact, literal, method, results, results_hash,
 };
-use crate::document::{Banner, Block, Cell, Document, Fact, Section, Table, number_in, text};
+use crate::document::{Banner, Block, Cell, Document, Fact, Section, Table};
 use crate::grouped::{grouped, unique};
 use crate::number;
 use crate::presentation::{Measured, Presentation};
@@ -235,22 +235,16 @@ impl<'a> Campaign<'_, 'a> {
         let Some(first) = self.views.first() else { return Table::default() };
         let (facts, words) = (first.words.facts, self.words);
         Rows::from_items(self.views.iter().enumerate())
-            .column(text(facts.run), |(index, _)| Cell::head(number::count(*index as u64 + 1)))
-            .column(text(facts.plan), |(_, view)| Cell::plain(&*view.run.plan_name))
-            .column(text(facts.target), |(_, view)| Cell::plain(naming::targets(view)))
-            .column(text(facts.started), |(_, view)| {
-                Cell::plain(date::moment(&view.run.started_at, view.words))
+            .text(facts.run, |(index, _)| Cell::head(number::count(*index as u64 + 1)))
+            .text(facts.plan, |(_, view)| Cell::plain(&*view.run.plan_name))
+            .text(facts.target, |(_, view)| naming::targets(view))
+            .text(facts.started, |(_, view)| date::moment(&view.run.started_at, view.words))
+            .number(first.words.sections.points, "", |(_, view)| {
+                number::count(view.points().count() as u64)
             })
-            .column(number_in(first.words.sections.points, ""), |(_, view)| {
-                Cell::plain(number::count(view.points().count() as u64))
-            })
-            .column(text(words.grades), |(_, view)| {
-                Cell::plain(grades(view).map(|n| n.to_string()).join(" / "))
-            })
-            .column(text(words.id), |(_, view)| {
-                Cell::plain(view.run.id.chars().take(ID).collect::<String>())
-            })
-            .column(text(""), |(_, view)| Cell::unknown(view.mark()))
+            .text(words.grades, |(_, view)| grades(view).map(|n| n.to_string()).join(" / "))
+            .text(words.id, |(_, view)| view.run.id.chars().take(ID).collect::<String>())
+            .text("", |(_, view)| Cell::unknown(view.mark()))
             .table(words.caption)
             .with_note(words.note)
     }

@@ -2,7 +2,7 @@
 
 use qdepth_measure::Estimate;
 
-use crate::document::{Cell, Picture, number_in, text};
+use crate::document::{Cell, Picture, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::rounded;
 use crate::rows::{Rows, RunColumns as _};
@@ -51,7 +51,7 @@ impl Bars {
         let between = view.words.list[0];
         let values = [("groups", groups.join(between)), ("columns", names.join(between))];
         let data = Rows::from_items(groups.iter().zip(&rows))
-            .column(text(""), |(title, _)| Cell::head(&**title))
+            .text("", |(title, _)| Cell::head(&**title))
             .each(
                 names.iter().enumerate(),
                 |(_, name)| number_in(name, unit),

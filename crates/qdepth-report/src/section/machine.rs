@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::{Observation, Reason};
 
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table, text};
 use crate::grouped::grouped;
 use crate::number;
 use crate::rows::Rows;
@@ -64,8 +64,8 @@ fn machine(facts: &[Observation], lang: Lang) -> Table {
         known.filter_map(|fact| Some((fact, observed(fact, fact.value.as_deref().ok()?)))),
     )
     .column(subject, |(fact, _)| Cell::head(fact_subject(lang, &fact.subject)))
-    .column(name, |(fact, _)| Cell::plain(fact_name(lang, &fact.key)))
-    .column(value, |(_, value)| Cell::plain(fact_value(lang, value)))
+    .column(name, |(fact, _)| fact_name(lang, &fact.key))
+    .column(value, |(_, value)| fact_value(lang, value))
     .table(words.machine)
 }
 
@@ -77,23 +77,19 @@ fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
     };
     let bytes = |facts: &[&Observation], key| value(facts, key)?.parse::<f64>().ok();
     Rows::from_items(devices)
-        .column(text(device), |(name, _)| Cell::head(&**name))
-        .column(text(name), |(_, facts)| Cell::or_dash(product(facts)))
-        .column(number_in(capacity, ""), |(_, facts)| {
-            Cell::or_dash(bytes(facts, "size_bytes").map(number::decimal_bytes))
-        })
-        .column(text(link), |(_, facts)| Cell::or_dash(connected(facts, words)))
-        .column(number_in(limit, "MiB/s"), |(_, facts)| {
+        .text(device, |(name, _)| Cell::head(&**name))
+        .text(name, |(_, facts)| product(facts))
+        .number(capacity, "", |(_, facts)| bytes(facts, "size_bytes").map(number::decimal_bytes))
+        .text(link, |(_, facts)| connected(facts, words))
+        .number(limit, "MiB/s", |(_, facts)| {
             let limit = bytes(facts, "link_limit_bytes_per_s").map(|b| b / f64::from(1 << 20));
             Cell::or_dash(limit.map(number::three_digits))
         })
-        .column(number_in(queues, ""), |(_, facts)| plain(facts, &["queues"]))
-        .column(text(scheduler), |(_, f)| Cell::or_dash(value(f, "scheduler").map(chosen)))
-        .column(text(cache), |(_, facts)| plain(facts, &["write_cache"]))
-        .column(number_in(heat, "°C"), |(_, facts)| {
-            plain(facts, &["temperature_celsius", "sensor_celsius"])
-        })
-        .column(number_in(used, "%"), |(_, facts)| plain(facts, &["percentage_used"]))
+        .number(queues, "", |(_, facts)| plain(facts, &["queues"]))
+        .text(scheduler, |(_, f)| value(f, "scheduler").map(chosen))
+        .text(cache, |(_, facts)| plain(facts, &["write_cache"]))
+        .number(heat, "°C", |(_, facts)| plain(facts, &["temperature_celsius", "sensor_celsius"]))
+        .number(used, "%", |(_, facts)| plain(facts, &["percentage_used"]))
         .table(words.devices)
 }
 
@@ -156,9 +152,7 @@ fn rows_of(
         Some(observed(fact, fact.value.as_deref().ok()?))
     };
     Rows::from_items(subjects)
-        .column(text(subject), |(subject, _)| {
-            Cell::head(subject.strip_prefix("mount ").unwrap_or(subject))
-        })
+        .text(subject, |(subject, _)| Cell::head(subject.strip_prefix("mount ").unwrap_or(subject)))
         .each(
             headings.iter().zip(keys),
             |(heading, _)| text(heading),
@@ -186,7 +180,7 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
         .column(names, |(_, (_, keys))| {
             Cell::unknown(keys.iter().map(String::as_str).collect::<Vec<_>>().join(between))
         })
-        .column(reason, |(_, (why, _))| Cell::plain(reason_text(why, lang)))
+        .column(reason, |(_, (why, _))| reason_text(why, lang))
         .table(words.unknown)
 }
 
@@ -196,12 +190,12 @@ fn every(facts: &[Observation], lang: Lang) -> Table {
     let [subject, name, value, source] = words.all_columns.map(text);
     Rows::from_items(facts)
         .column(subject, |fact| Cell::head(fact_subject(lang, &fact.subject)))
-        .column(name, |fact| Cell::plain(fact_name(lang, &fact.key)))
+        .column(name, |fact| fact_name(lang, &fact.key))
         .column(value, |fact| match &fact.value {
             Ok(value) => Cell::plain(fact_value(lang, &observed(fact, value))),
             Err(why) => Cell::unknown(with_subject(lang, words.unknown, &reason_text(why, lang))),
         })
-        .column(source, |fact| Cell::plain(fact_source(lang, &fact.source)))
+        .column(source, |fact| fact_source(lang, &fact.source))
         .table(words.all)
 }
 

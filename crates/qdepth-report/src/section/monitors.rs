@@ -2,7 +2,7 @@
 
 use qdepth_record::PointRecord;
 
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table, number_in};
 use crate::number::{thousands, three_digits};
 use crate::rows::{Rows, RunColumns as _};
 use crate::view::{LoadPoint, Point, View};
@@ -22,18 +22,16 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     let of_machine =
         |point: &Point<'_>, name: &str| share(monitor_figure(point.record, name, &mean));
     let table = Rows::from_items(watched)
-        .column(text(view.words.columns.profile), |(load, _)| Cell::head(&*load.title))
+        .text(view.words.columns.profile, |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, point)| point.record.target)
-        .column(text(words.monitor_at), |(load, point)| Cell::plain(view.at(load, point.record)))
-        .column(number_in(busy, "%"), |(_, point)| share(device(point.record)[0]))
-        .column(number_in(in_flight, ""), |(_, point)| {
-            number(busiest(point.record, " in_flight", &mean), 1)
-        })
-        .column(number_in(heat, "°C"), |(_, point)| number(device(point.record)[1], 0))
-        .column(number_in(cpu, "%"), |(_, point)| of_machine(point, "cpu busy_share"))
-        .column(number_in(stolen, "%"), |(_, point)| of_machine(point, "cpu steal_share"))
-        .column(number_in(thread, "%"), |(_, point)| of_machine(point, "busiest_thread_share"))
-        .column(number_in(waiting, "%"), |(_, point)| of_machine(point, "pressure cpu_share"))
+        .text(words.monitor_at, |(load, point)| view.at(load, point.record))
+        .number(busy, "%", |(_, point)| share(device(point.record)[0]))
+        .number(in_flight, "", |(_, point)| number(busiest(point.record, " in_flight", &mean), 1))
+        .number(heat, "°C", |(_, point)| number(device(point.record)[1], 0))
+        .number(cpu, "%", |(_, point)| of_machine(point, "cpu busy_share"))
+        .number(stolen, "%", |(_, point)| of_machine(point, "cpu steal_share"))
+        .number(thread, "%", |(_, point)| of_machine(point, "busiest_thread_share"))
+        .number(waiting, "%", |(_, point)| of_machine(point, "pressure cpu_share"))
         .each(
             watts.filter(|(at, _)| shown[*at]),
             |(_, (heading, unit))| number_in(heading, unit),

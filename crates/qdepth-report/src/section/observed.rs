@@ -26,7 +26,7 @@ pub(crate) fn observations<'a>(
             true => Cell::head(fact_subject(view.lang, &seen.subject)),
             false => Cell::plain(""),
         })
-        .column(name, |(seen, _)| Cell::plain(observed_name(view, seen)))
+        .column(name, |(seen, _)| observed_name(view, seen))
         .column(value, |(seen, _)| observed_cell(view, seen))
         .column(source, |(seen, _)| Cell::unknown(fact_source(view.lang, &seen.source)))
         .table(caption)

@@ -180,11 +180,11 @@ impl<'v> Course<'v> {
 
     fn data(&self, view: &View<'_>, unit: TimeUnit) -> Table {
         Rows::from_items(&self.slices)
-            .column(number_in(view.words.timeline.from, "s"), |slice| {
+            .number(view.words.timeline.from, "s", |slice| {
                 let from_ns = 2.0 * slice.middle_ns - slice.end_ns;
                 Cell::head(number::three_digits(from_ns / 1e9))
             })
-            .column(number_in("I/Os", ""), |s| Cell::plain(number::count(s.times.count())))
+            .number("I/Os", "", |s| number::count(s.times.count()))
             .each(
                 PERCENTILES,
                 |(_, name, _)| number_in(name, unit.symbol()),

@@ -2,7 +2,7 @@
 
 use qdepth_record::{Observation, PointRecord, RunState, TargetRecord};
 
-use crate::document::{Block, Cell, Section, Table, number_in, text};
+use crate::document::{Block, Cell, Section, Table, number_in};
 use crate::number::{self, MIB, TimeUnit};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::grid::{Grid, by_size, reads};
@@ -142,7 +142,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
 /// (PTS 2.0.2, write saturation: four times the capacity, or a day).
 fn fills(view: &View<'_>, points: &[&Point<'_>]) -> Option<String> {
     let record = points.first()?.record;
-    let target = view.run.targets.iter().find(|target| target.index == record.target)?;
+    let target = view.run.target(record.target)?;
     let written: u64 = points.iter().map(|point| point.record.writes.bytes).sum();
     let fills = written as f64 / target.area_bytes.max(1) as f64;
     let is_short = fills < FILLS && points.iter().map(|p| p.record.duration_ns).sum::<u64>() < DAY;
@@ -220,7 +220,7 @@ fn matrix(view: &View<'_>, words: &PtsWords, target: u32, shown: &[Shown]) -> Ta
     let rows = grid.rows().flat_map(|(size, found)| shown.iter().map(move |s| (size, *s, found)));
     Rows::from_items(rows)
         .groups(|(_, figure, _)| shown.len() > 1 && shown.first() == Some(figure))
-        .column(text(words.size), |(size, figure, _)| {
+        .text(words.size, |(size, figure, _)| {
             let size = number::spaced_sizes(size);
             Cell::head(match shown {
                 [_] => size,
@@ -273,7 +273,7 @@ fn parts(record: &PointRecord, length_ns: u64) -> Vec<(u64, u64, u64, u64)> {
 fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let point = *in_order(view, target).first()?;
     let record = point.record;
-    let area = view.run.targets.iter().find(|t| t.index == target).map_or(0, |t| t.area_bytes);
+    let area = view.run.target(target).map_or(0, |target| target.area_bytes);
     let mut written = 0;
     let parts = parts(record, record.duration_ns / PARTS).into_iter();
     let parts = parts.map(|(end, ios, bytes, took)| {
@@ -281,15 +281,13 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
         (end, written, ios as f64 / (took as f64 / 1e9))
     });
     let table = Rows::from_items(parts)
-        .column(text(words.until), |(end, ..)| Cell::head(number::duration(*end as f64)))
-        .column(number_in(words.written, ""), |(_, written, _)| {
-            Cell::plain(number::decimal_bytes(*written as f64))
-        })
-        .column(number_in(words.fills, ""), |(_, written, _)| {
+        .text(words.until, |(end, ..)| Cell::head(number::duration(*end as f64)))
+        .number(words.written, "", |(_, written, _)| number::decimal_bytes(*written as f64))
+        .number(words.fills, "", |(_, written, _)| {
             let times = *written as f64 / area.max(1) as f64;
             Cell::or_dash((area > 0).then(|| format!("{times:.2}")))
         })
-        .column(number_in(view.words.columns.rate, "IOPS"), |(.., rate)| {
+        .number(view.words.columns.rate, "IOPS", |(.., rate)| {
             Cell::plain(number::three_digits(*rate)).struck_if(!point.is_valid())
         })
         .traced(view, |_| vec![record.index])
@@ -304,7 +302,7 @@ fn idle_recovery(view: &View<'_>, target: u32) -> Option<String> {
     let points = in_order(view, target);
     let pauses = pauses(&points);
     let mut values = vec![("target", view.target_name(target))];
-    let record = view.run.targets.iter().find(|record| record.index == target)?;
+    let record = view.run.target(target)?;
     let facts: Vec<&Observation> = record.facts.iter().collect();
     if known(&facts, "preconditioned").is_none() {
         values.push(("advice", PRECONDITION.to_owned()));
@@ -377,7 +375,7 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> Table {
     let shown = |rate: f64| Cell::plain(number::three_digits(rate));
     let iops = |heading| number_in(heading, "IOPS");
     Rows::from_items(groups)
-        .column(text(words.pause), |each| Cell::head(number::duration(each.pause_ns as f64)))
+        .text(words.pause, |each| Cell::head(number::duration(each.pause_ns as f64)))
         .figures(Pause::is_valid, |rows| {
             rows.column(iops(words.before), |each| {
                 each.before.map_or(Cell::or_dash(None), |point| shown(rate(point)))
@@ -385,7 +383,7 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> Table {
             .column(iops(words.first), |each| shown(rate(each.group[0])))
             .column(iops(words.last), |each| shown(rate(each.group[each.group.len() - 1])))
             .column(iops(words.mean), |each| shown(each.mean()))
-            .column(number_in(words.gain, ""), |each| Cell::or_dash(each.gain()))
+            .number(words.gain, "", |each| each.gain())
         })
         .traced(view, |each| each.points().map(|point| point.record.index).collect())
         .marked(view)
@@ -484,7 +482,7 @@ fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let heads = view.words.columns;
     let table = Rows::from_items(points)
-        .column(text(heads.profile), |point| {
+        .text(heads.profile, |point| {
             let record = point.record;
             let name = [view.step(&record.step), record.profile_title.clone()];
             Cell::head(name.join(view.words.list[0]))
@@ -492,19 +490,17 @@ fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
         .figures(
             |point| point.is_valid(),
             |rows| {
-                rows.column(number_in(heads.throughput, "MiB/s"), |point| throughput(point))
-                    .column(number_in(words.at_end, "MiB/s"), |point| {
-                        Cell::plain(number::three_digits(at_end(point.record) / MIB))
+                rows.number(heads.throughput, "MiB/s", |point| throughput(point))
+                    .number(words.at_end, "MiB/s", |point| {
+                        number::three_digits(at_end(point.record) / MIB)
                     })
-                    .column(number_in(heads.mean, unit.symbol()), |point| {
-                        Cell::time(unit, point.latency().mean_ns)
-                    })
-                    .column(number_in(heads.maximum_time, unit.symbol()), |point| {
-                        Cell::time(unit, point.latency().max_ns.map(|ns| ns as f64))
+                    .time(heads.mean, unit, |point| point.latency().mean_ns)
+                    .time(heads.maximum_time, unit, |point| {
+                        point.latency().max_ns.map(|ns| ns as f64)
                     })
             },
         )
-        .column(number_in(words.back, ""), |point| {
+        .number(words.back, "", |point| {
             let index = point.record.index;
             Cell::or_dash(back.clone().filter(|_| index == last.index && index != first.index))
         })

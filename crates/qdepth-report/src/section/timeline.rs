@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::{IntervalRecord, MonitorRecord, PointRecord};
 
-use crate::document::{Block, Cell, Picture, Section, Table, number_in, text};
+use crate::document::{Block, Cell, Picture, Section, Table};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
@@ -280,21 +280,15 @@ fn data(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>]) -> Table {
     });
     let device = |point: &Point<'_>| crate::section::monitors::device(point.record);
     Rows::from_items(points)
-        .column(number_in(words.from, "s"), |(from_ns, ..)| {
-            Cell::head(three_digits(*from_ns as f64 / 1e9))
+        .number(words.from, "s", |(from_ns, ..)| Cell::head(three_digits(*from_ns as f64 / 1e9)))
+        .text(columns.profile, |(_, load, _)| Cell::plain(&*load.title))
+        .text(columns.queue_depth, |(_, load, point)| view.at(load, point.record))
+        .number(columns.throughput, "MiB/s", |(.., point)| three_digits(point.mib_per_s.value))
+        .number(words.busiest, "%", |(.., point)| {
+            device(point)[0].map(|share| thousands(share * 100.0, 1))
         })
-        .column(text(columns.profile), |(_, load, _)| Cell::plain(&*load.title))
-        .column(text(columns.queue_depth), |(_, load, point)| {
-            Cell::plain(view.at(load, point.record))
-        })
-        .column(number_in(columns.throughput, "MiB/s"), |(.., point)| {
-            Cell::plain(three_digits(point.mib_per_s.value))
-        })
-        .column(number_in(words.busiest, "%"), |(.., point)| {
-            Cell::or_dash(device(point)[0].map(|share| thousands(share * 100.0, 1)))
-        })
-        .column(number_in(words.hottest, "°C"), |(.., point)| {
-            Cell::or_dash(device(point)[1].map(|celsius| thousands(celsius, 0)))
+        .number(words.hottest, "°C", |(.., point)| {
+            device(point)[1].map(|celsius| thousands(celsius, 0))
         })
         .traced(view, |(.., point)| trace::point_indices(view, point))
         .data(view)

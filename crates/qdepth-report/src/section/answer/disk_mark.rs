@@ -4,7 +4,8 @@
 use qdepth_measure::Estimate;
 use qdepth_record::PointRecord;
 
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table};
+use crate::grouped::entry;
 use crate::number::rounded;
 use crate::rows::{Rows, RunColumns as _};
 use crate::view::{Point, View};
@@ -14,11 +15,8 @@ use crate::words::fill_in;
 const PLAN: &str = "disk-mark";
 const MEGABYTES_PER_MIB: f64 = 1.048_576;
 
-/// A load, read and written.
-struct Line<'v, 'a> {
-    name: String,
-    both: [Option<&'v Point<'a>>; 2],
-}
+/// A load with its points that read and that write.
+type Line<'v, 'a> = (String, [Option<&'v Point<'a>>; 2]);
 
 /// Lines in the order of those programs; empty for other plans, and for several targets.
 fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
@@ -33,11 +31,7 @@ fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
     let mut lines: Vec<Line<'_, '_>> = Vec::new();
     for point in points {
         let name = name(point.record);
-        let at = lines.iter().position(|line| line.name == name).unwrap_or(lines.len());
-        if at == lines.len() {
-            lines.push(Line { name, both: [None, None] });
-        }
-        lines[at].both[usize::from(point.record.read_share < 0.5)] = Some(point);
+        entry(&mut lines, name)[usize::from(point.record.read_share < 0.5)] = Some(point);
     }
     lines
 }
@@ -59,7 +53,7 @@ fn megabytes(point: &Point<'_>) -> String {
 /// All numbers in a sentence; `None` for another plan.
 pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     let words = view.words.answer;
-    let line = |Line { name, both }: &Line<'_, '_>| {
+    let line = |(name, both): &Line<'_, '_>| {
         let [read, written] = both.map(|point| point.filter(|point| point.is_valid()));
         let value = |point: Option<&Point<'_>>| point.map_or_else(|| "–".to_owned(), megabytes);
         let values = [("load", name.clone()), ("read", value(read)), ("written", value(written))];
@@ -78,11 +72,11 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
         Cell::or_dash(point.map(megabytes)).struck_if(point.is_some_and(|p| !p.is_valid()))
     };
     let table = Rows::from_items(lines(view))
-        .column(text(view.words.columns.profile), |line| Cell::head(&*line.name))
-        .column(number_in(reads, "MB/s"), |line| cell(line.both[0]))
-        .column(number_in(writes, "MB/s"), |line| cell(line.both[1]))
-        .column(text(view.words.columns.grade), |line| {
-            let grade = line.both.iter().flatten().map(|point| point.summary.grade).max();
+        .text(view.words.columns.profile, |(name, _)| Cell::head(&**name))
+        .number(reads, "MB/s", |(_, both)| cell(both[0]))
+        .number(writes, "MB/s", |(_, both)| cell(both[1]))
+        .text(view.words.columns.grade, |(_, both)| {
+            let grade = both.iter().flatten().map(|point| point.summary.grade).max();
             Cell::or_dash(grade.map(|grade| grade.to_string()))
         })
         .marked(view)

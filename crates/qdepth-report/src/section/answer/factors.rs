@@ -2,7 +2,7 @@
 
 use qdepth_measure::Estimate;
 
-use crate::document::{Cell, Picture, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::number::{self, rounded};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::bars::{Bar, Bars};
@@ -242,11 +242,9 @@ impl<'v, 'a> Factors<'v, 'a> {
         let note = note.chain(published.filter(|note| !note.is_empty()));
         let base = letters.head(&view.target_name(self.base));
         Rows::from_items(self.loads.iter().take(ROWS))
-            .column(text(words.columns.profile), |load| Cell::head(&*load.title))
-            .column(number_in(&base, ""), |load| {
-                Cell::or_dash(self.base_maximum(load).map(|base| rounded(&base).value))
-            })
-            .column(text(words.columns.unit), |load| Cell::plain(load.unit()))
+            .text(words.columns.profile, |load| Cell::head(&*load.title))
+            .number(&base, "", |load| self.base_maximum(load).map(|base| rounded(&base).value))
+            .text(words.columns.unit, |load| load.unit())
             .each(
                 shown(),
                 |other| number_in(&quotient_heading(view, &letters, &other.name(view)), ""),

@@ -3,7 +3,7 @@
 use qdepth_measure::{Code, Limit, Statistic};
 use qdepth_record::{AnswerEntry, LatencySummary};
 
-use crate::document::{Cell, Picture, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, Scale, Series};
 use crate::number::{self, TimeUnit};
 use crate::rows::{Rows, RunColumns as _};
@@ -183,22 +183,18 @@ fn rows<'v, 'a>(view: &View<'_>, points: &[&'v Point<'a>]) -> Rows<&'v Point<'a>
     let words = view.words.highest_rate;
     let unit = unit(points);
     Rows::from_items(points.iter().copied())
-        .column(number_in(words.offered, "IOPS"), |point| {
+        .number(words.offered, "IOPS", |point| {
             Cell::head(number::distinct(offered(point), points.iter().map(|other| offered(other))))
         })
         .targets(view, |point| point.record.target)
-        .column(number_in(words.reached, "IOPS"), |point| {
-            Cell::plain(number::three_digits(point.summary.io_per_s.value))
-        })
+        .number(words.reached, "IOPS", |point| number::three_digits(point.summary.io_per_s.value))
         .each(
             CURVE,
             |(_, name)| number_in(name, unit.symbol()),
             |point, (quantile, _)| Cell::time(unit, percentile_ns(point.latency(), *quantile)),
         )
-        .column(number_in(words.in_flight, ""), |point| {
-            Cell::or_dash(point.summary.mean_in_flight.map(number::three_digits))
-        })
-        .column(text(view.words.columns.grade), |p| Cell::plain(p.summary.grade.to_string()))
+        .number(words.in_flight, "", |point| point.summary.mean_in_flight.map(number::three_digits))
+        .text(view.words.columns.grade, |p| p.summary.grade.to_string())
 }
 
 /// Diagram of latency over offered load, for the first target.

@@ -3,7 +3,7 @@
 
 use qdepth_measure::Estimate;
 
-use crate::document::{Cell, Picture, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::number::{TimeUnit, rounded};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::bars::{Bar, Bars};
@@ -154,7 +154,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         if let Some(grid) = self.grid() {
             let shown = grid.rows().flat_map(|(_, row)| row).flatten().count();
             let table = Rows::from_items(grid.size_titles().into_iter().zip(grid.rows()))
-                .column(text(view.words.pts.size), |(title, _)| Cell::head(&**title))
+                .text(view.words.pts.size, |(title, _)| Cell::head(&**title))
                 .each(
                     grid.share_titles(view).into_iter().enumerate(),
                     |(_, title)| number_in(title, self.unit),
@@ -172,12 +172,10 @@ impl<'v, 'a> Loads<'v, 'a> {
         };
         let count = shown.len();
         let table = Rows::from_items(shown)
-            .column(text(columns.profile), |pair| Cell::head(self.title(view, pair)))
-            .column(number_in(columns.rate, UNITS[0]), |(_, point)| rate(point))
-            .column(number_in(columns.throughput, UNITS[1]), |(_, point)| throughput(point))
-            .column(number_in(&latency, unit.symbol()), |(_, point)| {
-                Cell::time(unit, point.latency().mean_ns)
-            });
+            .text(columns.profile, |pair| Cell::head(self.title(view, pair)))
+            .number(columns.rate, UNITS[0], |(_, point)| rate(point))
+            .number(columns.throughput, UNITS[1], |(_, point)| throughput(point))
+            .time(&latency, unit, |(_, point)| point.latency().mean_ns);
         finished(view, table, count)
     }
 }

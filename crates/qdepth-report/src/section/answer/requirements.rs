@@ -1,9 +1,9 @@
 //! Answer for an application's requirements: if the storage meets them.
 
-use qdepth_measure::{Limit, Met, Part, Requirement, Statistic};
+use qdepth_measure::{Limit, Met, Requirement, Statistic};
 use qdepth_record::{RequiredEntry, all_met, required};
 
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table};
 use crate::number;
 use crate::rows::Rows;
 use crate::section::naming;
@@ -52,14 +52,14 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
 pub(super) fn table(view: &View<'_>) -> Option<Table> {
     let words = view.words.required;
     let table = Rows::from_items(answered(view))
-        .column(text(words.load), |(entry, point)| Cell::head(load(view, entry, *point)))
-        .column(text(words.figure), |(entry, _)| Cell::plain(figure(view, &entry.requirement)))
-        .column(text(words.limit), |(entry, _)| Cell::plain(limit(view, &entry.requirement)))
-        .column(number_in(words.value, ""), |(entry, _)| Cell::or_dash(value(entry)))
-        .column(number_in(words.interval, ""), |(entry, _)| Cell::or_dash(interval(entry)))
-        .column(text(words.verdict), |(entry, _)| Cell::plain(verdict(view, entry.met)))
-        .column(text(words.source), |(entry, _)| {
-            Cell::plain(entry.requirement.source.as_deref().unwrap_or(words.ours))
+        .text(words.load, |(entry, point)| Cell::head(load(view, entry, *point)))
+        .text(words.figure, |(entry, _)| figure(view, &entry.requirement))
+        .text(words.limit, |(entry, _)| limit(view, &entry.requirement))
+        .number(words.value, "", |(entry, _)| value(entry))
+        .number(words.interval, "", |(entry, _)| interval(entry))
+        .text(words.verdict, |(entry, _)| verdict(view, entry.met))
+        .text(words.source, |(entry, _)| {
+            entry.requirement.source.clone().unwrap_or_else(|| words.ours.to_owned())
         })
         .table("")
         .with_note(words.note);
@@ -67,12 +67,7 @@ pub(super) fn table(view: &View<'_>) -> Option<Table> {
 }
 
 fn verdict(view: &View<'_>, met: Met) -> &'static str {
-    let [pass, inconclusive, fail] = view.words.required.verdicts;
-    match met {
-        Met::Pass => pass,
-        Met::Inconclusive => inconclusive,
-        Met::Fail => fail,
-    }
+    view.words.required.verdicts[met as usize]
 }
 
 /// Title of the load, with its target if there are several.
@@ -94,13 +89,7 @@ fn figure(view: &View<'_>, requirement: &Requirement) -> String {
         Statistic::Mean => words.mean.to_owned(),
         Statistic::Quantile(_) => statistic.to_string(),
     };
-    let [operation, write, sync] = words.parts;
-    let part = match requirement.part {
-        Part::Operation => operation,
-        Part::Write => write,
-        Part::Sync => sync,
-    };
-    fill_in(part, &[("statistic", statistic)])
+    fill_in(words.parts[requirement.part as usize], &[("statistic", statistic)])
 }
 
 fn limit(view: &View<'_>, requirement: &Requirement) -> String {

@@ -1,6 +1,6 @@
 //! Answer for a single target: latencies, or the maximum of each load and its queue depth.
 
-use crate::document::{Cell, Picture, Table, number_in, text};
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::rows::{Rows, RunColumns as _};
@@ -103,7 +103,7 @@ pub(super) fn latency_table(view: &View<'_>) -> Table {
 fn latency_rows<'v, 'a>(view: &'v View<'a>) -> Rows<LoadPoint<'v, 'a>> {
     let unit = unit(view);
     Rows::from_items(alone(view))
-        .column(text(view.words.columns.profile), |(load, _)| Cell::head(&*load.title))
+        .text(view.words.columns.profile, |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, point)| point.record.target)
         .each(
             names(view).into_iter().enumerate(),
@@ -171,21 +171,17 @@ pub(super) fn table(view: &View<'_>) -> Table {
     let note = note.into_iter().chain(left_out(view, SHOWN));
     let lowest = fill_in(columns.mean_at_lowest, &queue_depth(view));
     Rows::from_items(tops())
-        .column(text(columns.profile), |(load, _)| Cell::head(&*load.title))
+        .text(columns.profile, |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, target)| *target)
-        .column(number_in(columns.maximum, ""), |(load, target)| {
-            Cell::or_dash(load.maximum(*target).map(|point| rounded(point.main()).value))
+        .number(columns.maximum, "", |(load, target)| {
+            load.maximum(*target).map(|point| rounded(point.main()).value)
         })
-        .column(text(columns.unit), |(load, _)| Cell::plain(load.unit()))
+        .text(columns.unit, |(load, _)| load.unit())
         .column(says_enough.then(|| number_in(words.enough, "")), |(load, target)| {
-            Cell::or_dash(enough(load, *target))
+            enough(load, *target)
         })
-        .column(number_in(words.latency_there, unit.symbol()), |(load, target)| {
-            Cell::time(unit, at_top(load, *target))
-        })
-        .column(number_in(&lowest, unit.symbol()), |(load, target)| {
-            Cell::time(unit, at_lowest(load, *target))
-        })
+        .time(words.latency_there, unit, |(load, target)| at_top(load, *target))
+        .time(&lowest, unit, |(load, target)| at_lowest(load, *target))
         .marked(view)
         .table("")
         .with_note(note.collect::<Vec<_>>().join(view.words.gap))
@@ -229,9 +225,7 @@ fn share_picture(view: &View<'_>) -> Picture {
     });
     let percent = |value: f64| number::thousands(value, 0);
     let data = Rows::from_items(&view.intensities)
-        .column(number_in(view.queue_depth_heading(), ""), |at| {
-            Cell::head(number::count((**at).into()))
-        })
+        .number(view.queue_depth_heading(), "", |at| Cell::head(number::count((**at).into())))
         .each(
             shown(view),
             |load| number_in(&load.title, "%"),

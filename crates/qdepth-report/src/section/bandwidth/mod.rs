@@ -23,5 +23,5 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.push(Block::Table(tables::rates(view, &bandwidth)));
     blocks.extend(tables::scaling(view, &bandwidth).map(Block::Table));
     blocks.push(Block::Pictures(pictures::over_threads(view, &bandwidth)));
-    Some(Section { id: "bandwidth".to_owned(), title: words.section.to_owned(), blocks })
+    Some(Section::new("bandwidth", words.section, blocks))
 }

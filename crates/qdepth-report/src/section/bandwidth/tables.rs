@@ -3,7 +3,7 @@
 use qdepth_measure::saturation;
 
 use super::rates::{Bandwidth, Rate};
-use crate::document::{Cell, Table, number_in, text};
+use crate::document::{Cell, Table, number_in};
 use crate::number::{self, rounded};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::columns::are_unlike;
@@ -53,17 +53,11 @@ pub(crate) fn best(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
     let words = view.words.bandwidth;
     let best = (0..2).filter_map(|direction| Some((direction, bandwidth.best(direction)?)));
     Rows::from_items(best)
-        .column(text(""), |(direction, _)| Cell::head(words.directions[*direction]))
-        .column(number_in(view.words.columns.maximum, UNIT), |(_, (.., rate))| {
-            Cell::plain(rounded(rate).joined())
-        })
-        .column(number_in(words.threads, ""), |(_, (_, threads, _))| {
-            Cell::plain(threads.to_string())
-        })
-        .column(text(words.transfer), |(_, (transfer, ..))| {
-            Cell::plain(&*bandwidth.transfers[*transfer])
-        })
-        .column(number_in(words.enough, ""), |(direction, (transfer, ..))| {
+        .text("", |(direction, _)| Cell::head(words.directions[*direction]))
+        .number(view.words.columns.maximum, UNIT, |(_, (.., rate))| rounded(rate).joined())
+        .number(words.threads, "", |(_, (_, threads, _))| threads.to_string())
+        .text(words.transfer, |(_, (transfer, ..))| Cell::plain(&*bandwidth.transfers[*transfer]))
+        .number(words.enough, "", |(direction, (transfer, ..))| {
             let enough = saturation(&bandwidth.rates(*direction, *transfer));
             Cell::or_dash(enough.map(|found| found.number.to_string()))
         })
@@ -82,7 +76,7 @@ fn grid<'b>(
     let sizes = 0..bandwidth.transfers.len();
     let places = directions.iter().flat_map(|d| sizes.clone().map(move |size| (*d, size)));
     Rows::from_items(&bandwidth.threads)
-        .column(number_in(words.threads, ""), |threads| Cell::head(threads.to_string()))
+        .number(words.threads, "", |threads| Cell::head(threads.to_string()))
         .each(
             places,
             |(direction, transfer)| {

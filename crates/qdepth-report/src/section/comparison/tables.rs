@@ -4,7 +4,7 @@ use qdepth_measure::{Estimate, fairness, quotient, shade, skew};
 use qdepth_record::{Cell as Parts, PointSummary};
 
 use crate::compared::Compared;
-use crate::document::{Cell, Mark, Table, number_in, text};
+use crate::document::{Cell, Mark, Table, number_in};
 use crate::number::{self, TimeUnit, rounded};
 use crate::published::{PublishedDrive, PublishedQuantity};
 use crate::rows::{Rows, RunColumns as _};
@@ -31,11 +31,9 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
     };
     let mut rows = Rows::from_items(cells)
         .groups(|(_, at)| view.intensities.first() == Some(at))
-        .column(text(words.profile), |(load, _)| Cell::head(&*load.title))
-        .column(number_in(own.x[compared.kind()], ""), |(_, at)| {
-            Cell::plain(number::count((*at).into()))
-        })
-        .column(text(words.unit), |(load, _)| Cell::plain(load.unit()))
+        .text(words.profile, |(load, _)| Cell::head(&*load.title))
+        .number(own.x[compared.kind()], "", |(_, at)| number::count((*at).into()))
+        .text(words.unit, |(load, _)| load.unit())
         .each(
             &view.targets,
             |target| number_in(&letters.head(&view.target_name(**target)), ""),
@@ -57,7 +55,7 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
         let Some(drives) = compared.drives(other) else { continue };
         sum = true;
         let values = [("name", name), ("n", drives.to_string())];
-        rows = rows.column(number_in(&fill_in(own.of_sum, &values), "%"), |(load, at)| {
+        rows = rows.number(&fill_in(own.of_sum, &values), "%", |(load, at)| {
             let factor = both(load, other, *at).and_then(|(value, base)| quotient(&value, &base));
             let share = factor.map(|factor| factor.value / f64::from(drives) * 100.0);
             Cell::or_dash(share.map(|share| number::thousands(share, 1)))
@@ -84,9 +82,9 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
     let curves = view.swept().flat_map(|load| view.targets.iter().map(move |t| (load, *t)));
     Rows::from_items(curves)
         .groups(|(_, target)| view.targets.first() == Some(target))
-        .column(text(words.profile), |(load, _)| Cell::head(&*load.title))
-        .column(text(own.variant), |(_, target)| Cell::plain(view.target_name(*target)))
-        .column(text(words.unit), |(load, _)| Cell::plain(load.unit()))
+        .text(words.profile, |(load, _)| Cell::head(&*load.title))
+        .text(own.variant, |(_, target)| view.target_name(*target))
+        .text(words.unit, |(load, _)| load.unit())
         .each(
             &view.intensities,
             |at| number_in(&fill_in(own.at, &[("n", at.to_string())]), ""),
@@ -126,7 +124,7 @@ pub(crate) fn latencies(view: &View<'_>, compared: &Compared<'_>) -> Option<Tabl
     });
     let unit = TimeUnit::suiting(times.flatten());
     let table = Rows::from_items(loads())
-        .column(text(view.words.columns.profile), |load| Cell::head(&*load.title))
+        .text(view.words.columns.profile, |load| Cell::head(&*load.title))
         .each(
             &view.targets,
             |target| number_in(&view.target_name(**target), unit.symbol()),
@@ -170,24 +168,24 @@ fn parts_of(view: &View<'_>, compared: &Compared<'_>, target: u32) -> Table {
     let mut former = None;
     Rows::from_items(cells)
         .groups(|each| former.replace(each.load.id.clone()).as_ref() != Some(&each.load.id))
-        .column(text(words.profile), |each| Cell::head(&*each.load.title))
-        .column(number_in(own.x[compared.kind()], ""), |each| {
-            Cell::plain(number::count(each.point.record.queue_depth.into()))
+        .text(words.profile, |each| Cell::head(&*each.load.title))
+        .number(own.x[compared.kind()], "", |each| {
+            number::count(each.point.record.queue_depth.into())
         })
-        .column(text(words.unit), |each| Cell::plain(each.load.unit()))
+        .text(words.unit, |each| each.load.unit())
         .figures(
             |each| each.point.is_valid(),
             |rows| {
-                rows.column(number_in(own.slowest, ""), |each| {
+                rows.number(own.slowest, "", |each| {
                     written(Some(each.values.iter().copied().fold(f64::INFINITY, f64::min)))
                 })
-                .column(number_in(own.fastest, ""), |each| {
+                .number(own.fastest, "", |each| {
                     written(Some(each.values.iter().copied().fold(0.0, f64::max)))
                 })
-                .column(number_in(own.skew, "%"), |each| {
+                .number(own.skew, "%", |each| {
                     decimals(skew(&each.values).map(|skew| skew * 100.0), 1)
                 })
-                .column(number_in(own.fairness, ""), |each| decimals(fairness(&each.values), 4))
+                .number(own.fairness, "", |each| decimals(fairness(&each.values), 4))
                 .column(ending(own.first_done, "s"), |each| seconds(each.cell.done_ns().0))
                 .column(ending(own.last_done, "s"), |each| seconds(each.cell.done_ns().1))
                 .column(ending(own.until_first_done, "IOPS"), |each| {

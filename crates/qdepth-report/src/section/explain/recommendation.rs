@@ -2,10 +2,9 @@
 
 use qdepth_measure::saturation;
 
-use super::sum_up::{Lead, by_lead, target_names};
 use super::why::{Cause, cause};
-use super::{Curve, curves, knee, name};
-use crate::document::{Block, Cell, Table, number_in, text};
+use super::{Curve, Lead, by_lead, curves, knee, name, target_names};
+use crate::document::{Block, Cell, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::bandwidth::Bandwidth;
@@ -72,24 +71,14 @@ fn depths(view: &View<'_>) -> Option<Table> {
     let more = (more > 0).then(|| counted(words.more_rows, more));
     let note = std::iter::once(words.depth_note.to_owned()).chain(more).collect::<Vec<_>>();
     let table = Rows::from_items(known)
-        .column(text(view.words.columns.profile), |(load, ..)| Cell::head(&*load.title))
+        .text(view.words.columns.profile, |(load, ..)| Cell::head(&*load.title))
         .targets(view, |(_, point, ..)| point.record.target)
-        .column(number_in(words.depth, ""), |(_, _, enough, _)| {
-            Cell::plain(number::count(enough.queue_depth.into()))
-        })
-        .column(number_in(words.share, ""), |(_, _, enough, _)| {
-            Cell::plain(number::percent(enough.share))
-        })
-        .column(number_in(view.words.columns.value, ""), |(_, point, ..)| {
-            Cell::plain(rounded(point.main()).value)
-        })
-        .column(text(view.words.columns.unit), |(load, ..)| Cell::plain(load.unit()))
-        .column(number_in(words.latency, unit.symbol()), |(.., [mean, _])| {
-            Cell::time(unit, Some(*mean))
-        })
-        .column(number_in(words.top_latency, unit.symbol()), |(.., [_, mean])| {
-            Cell::time(unit, Some(*mean))
-        })
+        .number(words.depth, "", |(_, _, enough, _)| number::count(enough.queue_depth.into()))
+        .number(words.share, "", |(_, _, enough, _)| number::percent(enough.share))
+        .number(view.words.columns.value, "", |(_, point, ..)| rounded(point.main()).value)
+        .text(view.words.columns.unit, |(load, ..)| load.unit())
+        .time(words.latency, unit, |(.., [mean, _])| Some(*mean))
+        .time(words.top_latency, unit, |(.., [_, mean])| Some(*mean))
         .table(view.marked(words.depth_caption.to_owned()))
         .with_note(note.join(view.words.gap));
     (!table.rows.is_empty()).then_some(table)

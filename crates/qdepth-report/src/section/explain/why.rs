@@ -97,7 +97,7 @@ struct Column<'a> {
 /// The drive of a target, or the drives of a column of a comparison. `None` for arrays and for
 /// drives that differ, because no part is known that all I/Os pass.
 fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
-    let known = |index: u32| view.run.targets.iter().find(|known| known.index == index);
+    let known = |index: u32| view.run.target(index);
     let Some(compared) = view.compared else {
         return Some(Column { storage: known(target)?, drives: 1.0, processes: 1.0 });
     };

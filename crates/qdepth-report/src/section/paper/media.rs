@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use qdepth_record::Observation;
 
 use crate::document::{Block, Cell, Section, Table, text};
-use crate::grouped::grouped;
+use crate::grouped::{entry_or, grouped};
 use crate::names;
 use crate::number::{self, MIB};
 use crate::rows::Rows;
@@ -107,7 +107,7 @@ impl Medium<'_> {
 
 /// Each drive of a run once, in the order of targets.
 fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
-    let mut all: Vec<Medium<'a>> = Vec::new();
+    let mut all: Vec<(&str, Medium<'a>)> = Vec::new();
     for seen in view.run.targets.iter().flat_map(|target| &target.facts) {
         let Ok(value) = &seen.value else { continue };
         let number = value.split(' ').next().and_then(|number| number.parse::<f64>().ok());
@@ -115,21 +115,16 @@ fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
         if seen.subject == "file_system" || (!modelled && NOT_MODELLED.contains(&&*seen.key)) {
             continue;
         }
-        let index = all.iter().position(|medium| medium.subject == seen.subject);
-        let index = index.unwrap_or_else(|| {
-            let subject = &*seen.subject;
+        let subject = &*seen.subject;
+        let medium = entry_or(&mut all, subject, || {
             let name = names::product(view.run, subject).unwrap_or(subject).to_owned();
-            all.push(Medium { subject, name, facts: BTreeMap::new() });
-            all.len() - 1
+            Medium { subject, name, facts: BTreeMap::new() }
         });
-        all[index].facts.entry(&seen.key).or_insert(seen);
+        medium.facts.entry(&seen.key).or_insert(seen);
     }
-    all.retain(|medium| {
-        ["size_bytes", "capacity_bytes", "capacity_gb", "model"]
-            .iter()
-            .any(|key| medium.facts.contains_key(key))
-    });
-    all
+    let keys = ["size_bytes", "capacity_bytes", "capacity_gb", "model"];
+    let is_storage = |medium: &Medium<'_>| keys.iter().any(|key| medium.facts.contains_key(key));
+    all.into_iter().map(|(_, medium)| medium).filter(is_storage).collect()
 }
 
 fn table(view: &View<'_>, media: &[Medium<'_>], caption: &str) -> Option<Table> {
@@ -143,7 +138,7 @@ fn table(view: &View<'_>, media: &[Medium<'_>], caption: &str) -> Option<Table> 
     let keys = FACTS.into_iter().filter(known);
     let table =
         Rows::from_items(grouped(keys.filter_map(|key| Some((entry(words.facts, key)?, key)))))
-            .column(text(""), |(name, _)| Cell::head(*name))
+            .text("", |(name, _)| Cell::head(*name))
             .each(
                 media,
                 |medium| text(&medium.name),

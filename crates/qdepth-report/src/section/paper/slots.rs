@@ -56,8 +56,8 @@ pub(crate) fn configuration(view: &View<'_>) -> Option<Block> {
     let [subject, setting, value, tests] = words.configuration_columns.map(text);
     let table = Rows::from_items(&view.paper.configuration)
         .column(subject, |entry| Cell::head(entry.subject.in_lang(lang)))
-        .column(setting, |entry| Cell::plain(entry.setting.in_lang(lang)))
-        .column(value, |entry| Cell::plain(entry.value.in_lang(lang)))
+        .column(setting, |entry| entry.setting.in_lang(lang))
+        .column(value, |entry| entry.value.in_lang(lang))
         .column(tests, |entry| match entry.tests.in_lang(lang) {
             "" => Cell::plain(words.every_test),
             tests => Cell::plain(tests),

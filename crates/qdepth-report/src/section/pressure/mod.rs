@@ -20,11 +20,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     }
     if !steps.are_write_pressure() {
         let blocks = vec![Block::Table(tables::loads(view, &steps))];
-        return Some(Section {
-            id: "steps".to_owned(),
-            title: words.steps_section.to_owned(),
-            blocks,
-        });
+        return Some(Section::new("steps", words.steps_section, blocks));
     }
     let mut blocks = vec![Block::Paragraph(words.intro.to_owned())];
     let mut paragraphs = vec![sentences::responsiveness(view, &steps)];
@@ -37,5 +33,5 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.push(Block::Pictures(pictures::over_load(view, &steps)));
     blocks.push(Block::Table(tables::steps(view, &steps)));
     blocks.extend(tables::percentiles(view, &steps).into_iter().map(Block::Table));
-    Some(Section { id: "write-pressure".to_owned(), title: words.section.to_owned(), blocks })
+    Some(Section::new("write-pressure", words.section, blocks))
 }

@@ -209,12 +209,10 @@ fn time_data(
         [(words.columns.minimum, f64::min), (words.columns.maximum_time, f64::max)];
     let columns = series.iter().flat_map(|line| ends.map(|(heading, pick)| (line, heading, pick)));
     Rows::from_items(spans.iter().enumerate())
-        .column(number_in(words.pressure.columns.time, "s"), |(_, span)| {
+        .number(words.pressure.columns.time, "s", |(_, span)| {
             Cell::head(three_digits(span.from_ns as f64 / 1e9))
         })
-        .column(number_in(words.pressure.columns.asked, "MiB/s"), |(_, span)| {
-            Cell::plain(number::load(span.asked))
-        })
+        .number(words.pressure.columns.asked, "MiB/s", |(_, span)| number::load(span.asked))
         .each(
             columns,
             |(line, heading, _)| {
@@ -319,14 +317,15 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
     let valid = |target: u32, index: usize| {
         steps.on(target).find(|step| step.step_index == index && step.is_valid())
     };
-    let mut rows = Rows::from_items(steps.titles.iter().enumerate())
-        .column(number_in(heads.step, ""), |(_, title)| Cell::head(view.step(title)));
+    let mut rows =
+        Rows::from_items(steps.titles.iter().enumerate())
+            .number(heads.step, "", |(_, title)| Cell::head(view.step(title)));
     for target in steps.targets() {
         let name = view.target_name(target);
         let achieved = [&*name, heads.achieved].join(words.list[0]);
         rows = rows
-            .column(number_in(&achieved, "MiB/s"), |(index, _)| {
-                Cell::or_dash(valid(target, *index).map(|step| number::load(step.achieved())))
+            .number(&achieved, "MiB/s", |(index, _)| {
+                valid(target, *index).map(|step| number::load(step.achieved()))
             })
             .each(
                 LINES,

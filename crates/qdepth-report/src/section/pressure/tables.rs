@@ -45,20 +45,16 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let mut former = None;
     Rows::from_items(in_order)
         .groups(|s| former.replace(s.step_index) != Some(s.step_index) && view.compares())
-        .column(text(of_steps.step), |step| Cell::head(view.step(step.title)))
+        .text(of_steps.step, |step| Cell::head(view.step(step.title)))
         .targets(view, |step| step.target)
         .figures(
             |step| step.is_valid(),
             |rows| {
                 rows.column(number_in(of_steps.asked, "MiB/s").ranked(3), |step| {
-                    Cell::or_dash(step.asked_io_per_s().map(number::load))
+                    step.asked_io_per_s().map(number::load)
                 })
-                .column(number_in(of_steps.achieved, "MiB/s"), |step| {
-                    Cell::plain(number::load(step.achieved()))
-                })
-                .column(number_in(words.mean, unit.symbol()), |step| {
-                    Cell::time(unit, step.reader_latency(Statistic::Mean))
-                })
+                .number(of_steps.achieved, "MiB/s", |step| number::load(step.achieved()))
+                .time(words.mean, unit, |step| step.reader_latency(Statistic::Mean))
                 .each(
                     SHORT.map(Statistic::Quantile),
                     |statistic| {
@@ -81,7 +77,7 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
                 )
             },
         )
-        .column(centred(words.grade), |step| Cell::plain(step.grade().to_string()))
+        .column(centred(words.grade), |step| step.grade().to_string())
         .column(unfollowed.then(|| text("")), |step| {
             Cell::alarm(if step.followed() { "" } else { view.words.pressure.mark })
         })
@@ -102,7 +98,7 @@ pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let titles = steps.titles.iter().enumerate();
     let shown = titles.filter(|(index, _)| index.is_multiple_of(stride) || *index == last);
     Rows::from_items(shown)
-        .column(text(view.words.pressure.columns.asked), |(_, t)| Cell::head(view.step(t)))
+        .text(view.words.pressure.columns.asked, |(_, t)| Cell::head(view.step(t)))
         .each(
             steps.targets(),
             |target| number_in(&view.target_name(*target), unit.symbol()),
@@ -127,11 +123,11 @@ pub(crate) fn percentiles(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Table> 
         let rows = steps.on(target).flat_map(|step| [(step, true), (step, false)]);
         Rows::from_items(rows)
             .groups(|(_, is_value)| *is_value)
-            .column(text(words.columns.step), |(step, is_value)| match is_value {
+            .text(words.columns.step, |(step, is_value)| match is_value {
                 true => Cell::head(view.step(step.title)),
                 false => Cell::unknown(words.beyond),
             })
-            .column(number_in(words.columns.samples, ""), |(step, is_value)| match is_value {
+            .number(words.columns.samples, "", |(step, is_value)| match is_value {
                 true => Cell::plain(number::count(step.samples(0.0).0)),
                 false => Cell::unknown(""),
             })
@@ -161,26 +157,22 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let symbol = unit.symbol();
     Rows::from_items(rows)
         .groups(|(_, nth, ..)| *nth == 0)
-        .column(text(of_steps.step), |(step, nth, ..)| match nth {
+        .text(of_steps.step, |(step, nth, ..)| match nth {
             0 => Cell::head(view.step(step.title)),
             _ => Cell::plain(""),
         })
         .targets(view, |(step, ..)| step.target)
-        .column(text(words.profile), |(.., load, _)| Cell::plain(&*load.title))
-        .column(number_in(words.queue_depth, ""), |(.., point)| {
-            Cell::plain(number::count(point.record.queue_depth.into()))
-        })
+        .text(words.profile, |(.., load, _)| Cell::plain(&*load.title))
+        .number(words.queue_depth, "", |(.., point)| number::count(point.record.queue_depth.into()))
         .figures(
             |(.., point)| point.is_valid(),
             |rows| {
-                rows.column(number_in(of_steps.asked_of_load, "MiB/s"), |(.., point)| {
-                    Cell::or_dash(offered(point.record).map(number::load))
+                rows.number(of_steps.asked_of_load, "MiB/s", |(.., point)| {
+                    offered(point.record).map(number::load)
                 })
-                .column(number_in(words.throughput, "MiB/s"), |(.., point)| throughput(point))
-                .column(number_in(words.rate, "IOPS"), |(.., point)| rate(point))
-                .column(number_in(words.mean, symbol), |(.., point)| {
-                    Cell::time(unit, point.latency().mean_ns)
-                })
+                .number(words.throughput, "MiB/s", |(.., point)| throughput(point))
+                .number(words.rate, "IOPS", |(.., point)| rate(point))
+                .time(words.mean, unit, |(.., point)| point.latency().mean_ns)
                 .each(
                     SHORT,
                     |quantile| number_in(&Statistic::Quantile(*quantile).to_string(), symbol),
@@ -188,12 +180,12 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
                         Cell::time(unit, percentile_ns(point.latency(), *quantile))
                     },
                 )
-                .column(number_in(words.maximum_time, symbol), |(.., point)| {
-                    Cell::time(unit, point.latency().max_ns.map(|ns| ns as f64))
+                .time(words.maximum_time, unit, |(.., point)| {
+                    point.latency().max_ns.map(|ns| ns as f64)
                 })
             },
         )
-        .column(centred(words.grade), |(.., point)| Cell::plain(point.summary.grade.to_string()))
+        .column(centred(words.grade), |(.., point)| point.summary.grade.to_string())
         .traced(view, |(.., point)| vec![point.record.index])
         .marked(view)
         .table(view.words.pressure.loads_caption)

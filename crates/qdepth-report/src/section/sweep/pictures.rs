@@ -189,11 +189,9 @@ fn rate_data(view: &View<'_>, load: &Load<'_>, references: &[Series]) -> Table {
     for (_, target) in targets_of(view, load) {
         let value = |at: u32| load.at(target, at).map(|point| rounded(point.main()));
         rows = rows
-            .column(number_in(&view.target_name(target), load.unit()), |at| {
-                Cell::or_dash(value(**at).map(|v| v.value))
-            })
-            .column(number_in(view.words.columns.half_width, load.unit()), |at| {
-                Cell::or_dash(value(**at).and_then(|v| v.half_width))
+            .number(&view.target_name(target), load.unit(), |at| value(**at).map(|v| v.value))
+            .number(view.words.columns.half_width, load.unit(), |at| {
+                value(**at).and_then(|v| v.half_width)
             });
     }
     let heading = |series: &&Series| number_in(&series.name, load.unit());
@@ -307,7 +305,6 @@ fn latency_data(
 
 /// Data table with one row per queue depth.
 fn rows<'v>(view: &'v View<'_>) -> Rows<&'v u32> {
-    Rows::from_items(&view.intensities).column(number_in(view.queue_depth_heading(), ""), |at| {
-        Cell::head(number::count((**at).into()))
-    })
+    Rows::from_items(&view.intensities)
+        .number(view.queue_depth_heading(), "", |at| Cell::head(number::count((**at).into())))
 }

@@ -1,7 +1,7 @@
 //! The tables of a report.
 
 use qdepth_measure::Grade;
-use qdepth_record::{DirectionRecord, EndedBy, LatencySummary, PointRecord, TargetKind};
+use qdepth_record::{DirectionRecord, LatencySummary, PointRecord, TargetKind};
 
 use crate::document::{Cell, Table, centred, number_in, text};
 use crate::grouped::unique;
@@ -32,21 +32,19 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
     let unit = TimeUnit::suiting(ends.flatten());
     Rows::from_items(curves)
         .groups(|(_, target, ..)| view.compares() && view.targets.first() == Some(target))
-        .column(text(words.profile), |(load, ..)| Cell::head(&*load.title))
+        .text(words.profile, |(load, ..)| Cell::head(&*load.title))
         .targets(view, |(_, target, ..)| *target)
-        .column(number_in(words.maximum, ""), |(.., top, _)| value(top))
-        .column(number_in(words.half_width, ""), |(.., top, _)| {
-            Cell::or_dash(top.and_then(|top| rounded(top.main()).half_width))
+        .number(words.maximum, "", |(.., top, _)| value(top))
+        .number(words.half_width, "", |(.., top, _)| {
+            top.and_then(|top| rounded(top.main()).half_width)
         })
-        .column(text(words.unit), |(load, ..)| Cell::plain(load.unit()))
-        .column(number_in(view.queue_depth_heading(), ""), |(.., top, _)| {
-            Cell::or_dash(top.map(|top| number::count(top.record.queue_depth.into())))
+        .text(words.unit, |(load, ..)| load.unit())
+        .number(view.queue_depth_heading(), "", |(.., top, _)| {
+            top.map(|top| number::count(top.record.queue_depth.into()))
         })
-        .column(number_in(words.mean_at_maximum, unit.symbol()), |(.., top, _)| {
-            Cell::time(unit, mean(top))
-        })
-        .column(number_in(&lowest_rate, ""), |(.., low)| value(low))
-        .column(number_in(&lowest_mean, unit.symbol()), |(.., low)| Cell::time(unit, mean(low)))
+        .time(words.mean_at_maximum, unit, |(.., top, _)| mean(top))
+        .number(&lowest_rate, "", |(.., low)| value(low))
+        .time(&lowest_mean, unit, |(.., low)| mean(low))
         .traced(view, |(.., top, low)| trace::of_all(view, [*top, *low].into_iter().flatten()))
         .marked(view)
         .table(view.words.tables.key_caption)
@@ -75,8 +73,8 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
     let letters = Letters::new(view);
     let head = |column: ComparedColumn<'_>| number_in(&letters.head(&column.name(view)), "");
     let table = Rows::from_items(view.swept())
-        .column(text(view.words.columns.profile), |load| Cell::head(&*load.title))
-        .column(text(view.words.columns.unit), |load| Cell::plain(load.unit()))
+        .text(view.words.columns.profile, |load| Cell::head(&*load.title))
+        .text(view.words.columns.unit, |load| load.unit())
         .each(
             view.targets.iter().copied().map(ComparedColumn::Column),
             |column| head(*column),
@@ -113,25 +111,23 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
     let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
     let table = Rows::from_items(view.loads.iter().map(|load| (load, load.first())))
         // Without the distinguishing addition, because the columns show those properties.
-        .column(text(words.profile), |(_, first)| Cell::head(profile_title(first, view.words)))
-        .column(text(words.access), |(_, first)| Cell::plain(access(first)))
-        .column(number_in(words.read_share, "%"), |(_, first)| percent(first.read_share))
-        .column(number_in(words.write_share, "%"), |(_, first)| percent(first.write_share()))
+        .text(words.profile, |(_, first)| Cell::head(profile_title(first, view.words)))
+        .text(words.access, |(_, first)| access(first))
+        .number(words.read_share, "%", |(_, first)| percent(first.read_share))
+        .number(words.write_share, "%", |(_, first)| percent(first.write_share()))
         .column(trims.then(|| number_in(words.trim_share, "%")), |(_, first)| {
             percent(first.trim_share)
         })
-        .column(text(words.block_size), |(_, first)| {
-            Cell::plain(number::spaced_sizes(&first.block_size))
-        })
-        .column(text(words.arrivals), |(load, first)| {
+        .text(words.block_size, |(_, first)| number::spaced_sizes(&first.block_size))
+        .text(words.arrivals, |(load, first)| {
             Cell::plain(if load.stepped && load.is_open_loop() {
                 words.by_step.to_owned()
             } else {
                 arrivals(first, view.words)
             })
         })
-        .column(text(words.application), |(_, first)| {
-            Cell::or_dash(entry(view.words.applications, &first.profile).map(str::to_owned))
+        .text(words.application, |(_, first)| {
+            entry(view.words.applications, &first.profile).map(str::to_owned)
         })
         .table(view.words.tables.profile_caption);
     // A profile with more streams is the same profile.
@@ -147,14 +143,14 @@ fn with_latencies<T>(
 ) -> Rows<T> {
     let (words, symbol) = (view.words.columns, unit.symbol());
     let time = |ns: Option<u64>| Cell::time(unit, ns.map(|ns| ns as f64));
-    rows.column(number_in(words.mean, symbol), |item| Cell::time(unit, latency(item).mean_ns))
-        .column(number_in(words.minimum, symbol), |item| time(latency(item).min_ns))
+    rows.time(words.mean, unit, |item| latency(item).mean_ns)
+        .number(words.minimum, symbol, |item| time(latency(item).min_ns))
         .each(
             QUANTILES,
             |(_, name)| number_in(name, symbol),
             |item, (quantile, _)| Cell::time(unit, percentile_ns(latency(item), *quantile)),
         )
-        .column(number_in(words.maximum_time, symbol), |item| time(latency(item).max_ns))
+        .number(words.maximum_time, symbol, |item| time(latency(item).max_ns))
 }
 
 /// Common unit of all latencies of these points. Maxima do not count: a single pause would make all
@@ -175,16 +171,16 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
             former.replace(point.record.target) != Some(point.record.target) && view.compares()
         })
         .targets(view, |(_, point)| point.record.target)
-        .column(number_in(view.queue_depth_heading(), ""), |(_, point)| {
+        .number(view.queue_depth_heading(), "", |(_, point)| {
             Cell::head(number::count(point.record.queue_depth.into()))
         })
         .figures(
             |(_, point)| point.is_valid(),
             |rows| {
                 let rows = rows
-                    .column(number_in(words.rate, "IOPS"), |(_, point)| rate(point))
-                    .column(number_in(words.half_width, "IOPS"), |(_, point)| half_width(point))
-                    .column(number_in(words.throughput, "MiB/s"), |(_, point)| throughput(point));
+                    .number(words.rate, "IOPS", |(_, point)| rate(point))
+                    .number(words.half_width, "IOPS", |(_, point)| half_width(point))
+                    .number(words.throughput, "MiB/s", |(_, point)| throughput(point));
                 // The CPU time of an emulation says nothing about the load.
                 let cpu = (!view.run.emulated).then(|| number_in(words.cpu, "µs"));
                 with_latencies(rows, view, unit, |(_, point)| point.latency())
@@ -223,24 +219,21 @@ fn with_end<'v, 'a>(
     asks_precision: bool,
 ) -> Rows<LoadPoint<'v, 'a>> {
     let words = view.words.columns;
-    let ended = |point: &Point<'_>| {
-        let index = EndedBy::ALL.iter().position(|by| *by == point.record.ended_by);
-        Cell::plain(words.ended[index.unwrap_or(0)])
-    };
+    let ended = |point: &Point<'_>| Cell::plain(words.ended[point.record.ended_by as usize]);
     let expected = |point: &Point<'_>| view.run.expected_at(point.record.index);
     let of_device = format!("{} {}", words.expected, view.words.emulated[0]);
     rows.column(asks_precision.then(|| number_in(words.time, "s").ranked(7)), |(_, point)| {
-        Cell::plain(number::thousands(point.record.duration_ns as f64 / 1e9, 1))
+        number::thousands(point.record.duration_ns as f64 / 1e9, 1)
     })
     .column(asks_precision.then(|| text(words.ended_by).ranked(6)), |(_, point)| ended(point))
     .column(view.expects().then(|| number_in(&of_device, "IOPS")), |(_, point)| {
-        Cell::or_dash(expected(point).map(|e| number::three_digits(e.io_per_s)))
+        expected(point).map(|e| number::three_digits(e.io_per_s))
     })
     .column(view.expects().then(|| number_in(words.of_expected, "%")), |(_, point)| {
         let share = expected(point).and_then(|e| e.share_reached(point.summary.io_per_s.value));
         Cell::or_dash(share.map(|share| number::thousands(share * 100.0, 0)))
     })
-    .column(centred(words.grade), |(_, point)| Cell::plain(point.summary.grade.to_string()))
+    .column(centred(words.grade), |(_, point)| point.summary.grade.to_string())
 }
 
 /// Reads, writes and trims of a mixed load separately, and the parts of durable writes; `None` for
@@ -270,10 +263,10 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     let table = Rows::from_items(parts)
         .groups(|(_, index, _)| *index == 0)
         .targets(view, |(point, ..)| point.record.target)
-        .column(number_in(view.queue_depth_heading(), ""), |(point, ..)| {
+        .number(view.queue_depth_heading(), "", |(point, ..)| {
             Cell::head(number::count(point.record.queue_depth.into()))
         })
-        .column(text(words.direction), |(.., (name, ..))| Cell::plain(*name))
+        .text(words.direction, |(.., (name, ..))| *name)
         .figures(
             |(point, ..)| point.is_valid(),
             |rows| {
@@ -307,20 +300,16 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     let queue_depth = view.queue_depth_heading().replacen(' ', "\n", 1);
     let rows = Rows::from_items(view.points().filter(|(load, _)| !load.stepped))
         .groups(|(load, _)| former.replace(&*load.id) != Some(&load.id))
-        .column(text(words.profile), |(load, _)| Cell::head(&*load.title))
+        .text(words.profile, |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, point)| point.record.target)
-        .column(number_in(&queue_depth, ""), |(_, point)| {
-            Cell::plain(number::count(point.record.queue_depth.into()))
-        })
+        .number(&queue_depth, "", |(_, point)| number::count(point.record.queue_depth.into()))
         .figures(
             |(_, point)| point.is_valid(),
             |rows| {
-                rows.column(number_in("", "IOPS"), |(_, point)| rate(point))
+                rows.number("", "IOPS", |(_, point)| rate(point))
                     .column(number_in(words.half_width, "").ranked(3), |(_, p)| half_width(p))
                     .column(number_in("", "MiB/s").ranked(2), |(_, point)| throughput(point))
-                    .column(number_in(words.mean, symbol), |(_, point)| {
-                        Cell::time(unit, point.latency().mean_ns)
-                    })
+                    .time(words.mean, unit, |(_, point)| point.latency().mean_ns)
                     .column(number_in("p99", symbol).ranked(4), |(_, point)| {
                         Cell::time(unit, percentile_ns(point.latency(), 0.99))
                     })
@@ -330,7 +319,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
             },
         );
     let rows = with_end(rows, view, view.points().any(|(_, point)| asks_precision(point)))
-        .column(text("").ranked(9), |(load, point)| Cell::plain(bar(load, point)))
+        .column(text("").ranked(9), |(load, point)| bar(load, point))
         .marked(view);
     // The screen has 24 lines, and names the invalid points below the table.
     Table { note: String::new(), ..rows.table("") }
@@ -348,13 +337,7 @@ fn bar(load: &Load<'_>, point: &Point<'_>) -> String {
 
 /// Word for a kind of target.
 pub(crate) fn kind_word(view: &View<'_>, kind: TargetKind) -> &'static str {
-    let [directory, file, device, emulated] = view.words.kinds;
-    match kind {
-        TargetKind::Directory => directory,
-        TargetKind::File => file,
-        TargetKind::BlockDevice => device,
-        TargetKind::Emulated => emulated,
-    }
+    view.words.kinds[kind as usize]
 }
 
 /// Number of points with each grade: A, B, C.
