@@ -6,9 +6,8 @@ use std::io::Read as _;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
 
-use crate::error::DataError;
 use crate::expression::PointName;
-use crate::file::{list, rows, whole};
+use crate::file::{DataError, list, rows, whole};
 use crate::goals::{Goal, Goals, Shares};
 use crate::plans::SectionPlan;
 use crate::published::{self, Published};
@@ -118,10 +117,8 @@ impl Reference {
     pub fn of_document(mut self, name: &str) -> Result<Self, DataError> {
         if !self.documents.iter().any(|document| document.id == name) {
             let known: Vec<&str> = self.documents.iter().map(|d| d.id.as_str()).collect();
-            return Err(DataError::NoSuchDocument {
-                name: name.to_owned(),
-                known: known.join(", "),
-            });
+            let known = known.join(", ");
+            return Err(DataError(format!("there is no document `{name}`; there are: {known}")));
         }
         self.documents.retain(|document| document.id == name);
         self.published.retain(|published| published.document == name);
@@ -189,7 +186,7 @@ pub(crate) fn translate(
     documents: &mut [Document],
     relations: &mut [Relation],
 ) -> Result<(), DataError> {
-    let bad = |what: String| DataError::Translation { tag, what };
+    let bad = |what| DataError(format!("reference/translations/{tag}.toml: {what}"));
     let translated = translation::read(tag, text)?;
     for (id, title) in translated.documents {
         let document = documents.iter_mut().find(|document| document.id == id);

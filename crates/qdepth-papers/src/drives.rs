@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{PointName, Quantity, Reference};
+use qdepth_document::grouped::entry_or;
 use qdepth_record::RunRecord;
 use qdepth_report::{PublishedDrive, PublishedQuantity, PublishedValue};
 use qdepth_workload::meant;
@@ -25,7 +26,7 @@ pub struct NoSuchDrive {
 
 /// All single drives with published maxima, in the order of the documents.
 pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
-    let mut drives: Vec<PublishedDrive> = Vec::new();
+    let mut drives: Vec<(&str, PublishedDrive)> = Vec::new();
     // Tables come first: if a figure is printed more than once, the value in a table counts.
     let (tables, texts): (Vec<_>, Vec<_>) =
         reference.published.iter().partition(|figure| figure.location == TABLE);
@@ -39,25 +40,21 @@ pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
             continue;
         };
         let Some(name) = medium(reference, &target) else { continue };
-        let index = drives.iter().position(|drive| drive.name == name);
-        let index = index.unwrap_or_else(|| {
-            drives.push(PublishedDrive {
-                name: name.to_owned(),
-                title: figure.medium.clone(),
-                document: figure.document.clone(),
-                maxima: Vec::new(),
-                points: Vec::new(),
-            });
-            drives.len() - 1
+        let drive = entry_or(&mut drives, name, || PublishedDrive {
+            name: name.to_owned(),
+            title: figure.medium.clone(),
+            document: figure.document.clone(),
+            maxima: Vec::new(),
+            points: Vec::new(),
         });
         let value = PublishedValue { load, quantity, value: figure.value() };
         match maximum {
-            Some(_) => drives[index].maxima.push(value),
-            None => drives[index].points.push((intensity, value)),
+            Some(_) => drive.maxima.push(value),
+            None => drive.points.push((intensity, value)),
         }
     }
-    drives.retain(|drive| !drive.maxima.is_empty());
-    drives
+    let drives = drives.into_iter().map(|(_, drive)| drive);
+    drives.filter(|drive| !drive.maxima.is_empty()).collect()
 }
 
 /// Published results of the drive with this name.

@@ -1,9 +1,14 @@
 //! Parsers of the files of `reference/`.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::DataError;
+/// Error in a file of `reference/`, with its position.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct DataError(pub(crate) String);
 
 /// TOML file that consists of a list.
 #[derive(Deserialize)]
@@ -23,7 +28,7 @@ pub(crate) fn list<T: DeserializeOwned>(
 
 /// Parses a TOML file.
 pub(crate) fn whole<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, DataError> {
-    toml::from_str(text).map_err(|source| DataError::Toml { file, source: Box::new(source) })
+    toml::from_str(text).map_err(|error| DataError(format!("reference/{file}: {error}")))
 }
 
 /// Parses a CSV file.
@@ -32,5 +37,23 @@ pub(crate) fn rows<T: DeserializeOwned>(
     text: &str,
 ) -> Result<Vec<T>, DataError> {
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
-    rows.collect::<Result<_, _>>().map_err(|source| DataError::Csv { file, source })
+    let all: Result<_, csv::Error> = rows.collect();
+    all.map_err(|error| DataError(format!("reference/{file}: {error}")))
+}
+
+/// Refuses repeated IDs, and entries for which the check gives an ID and a problem.
+pub(crate) fn checked<T>(
+    file: &'static str,
+    all: Vec<T>,
+    check: impl Fn(&T) -> (&str, Option<&'static str>),
+) -> Result<Vec<T>, DataError> {
+    let mut known = BTreeSet::new();
+    for entry in &all {
+        let (id, problem) = check(entry);
+        let twice = (!known.insert(id)).then_some("this ID occurs twice");
+        if let Some(what) = twice.or(problem) {
+            return Err(DataError(format!("reference/{file}, {id}: {what}")));
+        }
+    }
+    Ok(all)
 }

@@ -9,7 +9,6 @@ mod compare;
 mod data;
 mod drives;
 mod emulate;
-mod error;
 mod expression;
 mod figures;
 mod file;
@@ -33,10 +32,10 @@ pub use compare::{
 pub use data::{Document, Reference};
 pub use drives::{NoSuchDrive, columns, drive, drives};
 pub use emulate::{emulate, emulate_point, loads};
-pub use error::DataError;
 pub use expression::{
     Condition, Evaluated, Expression, Figures, Outcome, ParseError, PointName, Quantity, Side,
 };
+pub use file::DataError;
 pub use goals::Goal;
 pub use json::{json, json_schema};
 pub use noise::Noise;

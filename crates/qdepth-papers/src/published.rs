@@ -1,13 +1,10 @@
 //! Published figures and their positions in the documents.
 
-use std::collections::BTreeSet;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::DataError;
 use crate::expression::Expression;
-use crate::file::rows;
+use crate::file::{DataError, checked, rows};
 
 /// Use of a figure.
 #[derive(
@@ -121,25 +118,18 @@ const FILE: &str = "published.csv";
 /// # Errors
 /// With the line, the column and the permitted values.
 pub(crate) fn read(text: &str) -> Result<Vec<Published>, DataError> {
-    let all: Vec<Published> = rows(FILE, text)?;
-    let mut known = BTreeSet::new();
-    for published in &all {
+    checked(FILE, rows(FILE, text)?, |published: &Published| {
         let Published { id, low, high, used, emulated, group, .. } = published;
-        let bad = |what: &str| {
-            Err(DataError::Value { file: FILE, id: id.clone(), what: what.to_owned() })
+        let is_number = low.is_finite() && high.is_none_or(|high| high.is_finite() && high > *low);
+        let problem = if !is_number {
+            Some("value must be a number, and high one above it, or empty")
+        } else if used.counts() && (emulated.is_none() || group.is_empty()) {
+            Some("a figure that counts needs a group and an emulated target")
+        } else if used.counts() && *low <= 0.0 {
+            Some("a figure that counts must be above 0: its error is relative")
+        } else {
+            None
         };
-        if !known.insert(id) {
-            return bad("this ID occurs twice");
-        }
-        if !low.is_finite() || high.is_some_and(|high| !high.is_finite() || high <= *low) {
-            return bad("value must be a number, and high one above it, or empty");
-        }
-        if used.counts() && (emulated.is_none() || group.is_empty()) {
-            return bad("a figure that counts needs a group and an emulated target");
-        }
-        if used.counts() && *low <= 0.0 {
-            return bad("a figure that counts must be above 0: its error is relative");
-        }
-    }
-    Ok(all)
+        (id.as_str(), problem)
+    })
 }

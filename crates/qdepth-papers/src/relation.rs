@@ -1,12 +1,11 @@
 //! Published relations: an order, an equality or a shape of figures.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::DataError;
 use crate::expression::Condition;
-use crate::file::list;
+use crate::file::{DataError, checked, list};
 use crate::translation::Statement;
 
 /// Use of a relation.
@@ -92,21 +91,15 @@ const FILE: &str = "relations.toml";
 /// # Errors
 /// With the line, the column and the permitted values.
 pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
-    let all: Vec<Relation> = list(FILE, text)?;
-    let mut known = BTreeSet::new();
-    for relation in &all {
+    checked(FILE, list(FILE, text)?, |relation: &Relation| {
         let Relation { id, used, why, holds, .. } = relation;
-        let bad =
-            |what: &str| DataError::Value { file: FILE, id: id.clone(), what: what.to_owned() };
-        if !known.insert(id) {
-            return Err(bad("this ID occurs twice"));
-        }
-        if (*used == RelationUse::Held) != why.is_empty() {
-            return Err(bad("what is not held needs a `why`, and what is held has none"));
-        }
-        if (*used == RelationUse::Given) != holds.is_empty() {
-            return Err(bad("what is given has no `holds`, and everything else has"));
-        }
-    }
-    Ok(all)
+        let problem = if (*used == RelationUse::Held) != why.is_empty() {
+            Some("what is not held needs a `why`, and what is held has none")
+        } else if (*used == RelationUse::Given) != holds.is_empty() {
+            Some("what is given has no `holds`, and everything else has")
+        } else {
+            None
+        };
+        (id.as_str(), problem)
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::error::DataError;
+use crate::file::DataError;
 
 /// Contents of the translation files, by tag.
 pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/translations.rs"));
@@ -53,7 +53,7 @@ pub fn phrases_in(tag: &str) -> &'static BTreeMap<String, String> {
 /// # Errors
 /// If it is not of the expected form.
 pub(crate) fn read(tag: &'static str, text: &str) -> Result<Translation, DataError> {
-    let bad = |source: toml::de::Error| DataError::Translation { tag, what: source.to_string() };
+    let bad = |error| DataError(format!("reference/translations/{tag}.toml: {error}"));
     toml::from_str(text).map_err(bad)
 }
 

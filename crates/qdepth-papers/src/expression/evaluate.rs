@@ -66,7 +66,7 @@ impl Expression {
 impl Condition {
     /// Evaluates the condition on these figures.
     pub fn evaluate(&self, figures: &impl Figures) -> Evaluated {
-        let truths = self.test.truths(figures);
+        let truths = self.root.truths(figures);
         let fails = truths.contains(&Some(false));
         let outcome = match (fails, truths.contains(&Some(true))) {
             (true, _) => Outcome::Fails,
@@ -74,7 +74,7 @@ impl Condition {
             (false, false) => Outcome::Unknown,
         };
         let complete = !truths.contains(&None) && !truths.is_empty();
-        Evaluated { outcome, complete, sides: self.test.sides(figures) }
+        Evaluated { outcome, complete, sides: self.root.sides(figures) }
     }
 }
 

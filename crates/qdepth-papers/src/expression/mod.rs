@@ -27,40 +27,55 @@ pub use evaluate::{Evaluated, Figures, Outcome, Side};
 use tree::{Function, Node, Test};
 pub use tree::{PointName, Quantity};
 
-/// Expression that computes the emulated counterpart of a published figure.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Expression {
-    text: String,
-    root: Node,
+/// A text of the language with its meaning, read by this function of the parser.
+macro_rules! parsed {
+    ($($(#[$about:meta])* $name:ident($root:ty) = $parse:path;)+) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[serde(try_from = "String")]
+        pub struct $name {
+            text: String,
+            root: $root,
+        }
+
+        impl $name {
+            /// Parses the text.
+            ///
+            /// # Errors
+            /// If it cannot be parsed, with the position and the expected text.
+            pub fn parse(text: &str) -> Result<Self, ParseError> {
+                Ok(Self { text: text.to_owned(), root: $parse(text)? })
+            }
+            /// Text as written.
+            pub fn text(&self) -> &str {
+                &self.text
+            }
+            /// The points that it needs.
+            pub fn points(&self) -> BTreeSet<PointName> {
+                let mut points = BTreeSet::new();
+                self.root.add_points(&mut points);
+                points
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                Self::parse(&text).map_err(|error| format!("`{text}`: {error}"))
+            }
+        }
+    )+};
 }
 
-/// Condition on figures, which holds or fails.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Condition {
-    text: String,
-    test: Test,
+parsed! {
+    /// Expression that computes the emulated counterpart of a published figure.
+    Expression(Node) = parser::figure;
+    /// Condition on figures, which holds or fails.
+    Condition(Test) = parser::condition;
 }
 
 impl Expression {
-    /// Parses an expression.
-    ///
-    /// # Errors
-    /// If the text is not an expression, with the position and the expected text.
-    pub fn parse(text: &str) -> Result<Self, ParseError> {
-        Ok(Self { text: text.to_owned(), root: parser::figure(text)? })
-    }
-    /// Text as written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-    /// The points that it needs.
-    pub fn points(&self) -> BTreeSet<PointName> {
-        let mut points = BTreeSet::new();
-        self.root.add_points(&mut points);
-        points
-    }
     /// Quantity and point if the expression is a single point; `None` if it is computed.
     pub fn single_point(&self) -> Option<(Quantity, PointName)> {
         let Node::Points { quantity, intensities, .. } = &self.root else { return None };
@@ -72,46 +87,5 @@ impl Expression {
         let Node::Call { function: Function::Max, arguments } = &self.root else { return None };
         let [Node::Points { quantity, .. }] = arguments.as_slice() else { return None };
         Some(*quantity)
-    }
-}
-
-impl Condition {
-    /// Parses a condition.
-    ///
-    /// # Errors
-    /// Like [`Expression::parse`].
-    pub fn parse(text: &str) -> Result<Self, ParseError> {
-        Ok(Self { text: text.to_owned(), test: parser::condition(text)? })
-    }
-    /// Text as written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-    /// The points that it needs.
-    pub fn points(&self) -> BTreeSet<PointName> {
-        let mut points = BTreeSet::new();
-        self.test.add_points(&mut points);
-        points
-    }
-}
-
-/// Error of an expression in a file, with its text.
-fn of_text(text: &str, error: &ParseError) -> String {
-    format!("`{text}`: {error}")
-}
-
-impl TryFrom<String> for Expression {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).map_err(|error| of_text(&text, &error))
-    }
-}
-
-impl TryFrom<String> for Condition {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).map_err(|error| of_text(&text, &error))
     }
 }

@@ -11,17 +11,11 @@ const DEPTH_MAX: usize = 32;
 const INTENSITIES_MAX: usize = 32;
 
 pub(super) fn figure(text: &str) -> Result<Node, ParseError> {
-    let mut parser = Parser { words: words(text)?, next: 0, depth: 0 };
-    let node = parser.sum()?;
-    parser.end()?;
-    Ok(node)
+    Parser::whole(text, Parser::sum)
 }
 
 pub(super) fn condition(text: &str) -> Result<Test, ParseError> {
-    let mut parser = Parser { words: words(text)?, next: 0, depth: 0 };
-    let test = parser.test()?;
-    parser.end()?;
-    Ok(test)
+    Parser::whole(text, Parser::test)
 }
 
 struct Parser<'t> {
@@ -31,6 +25,15 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
+    fn whole<T>(
+        text: &'t str,
+        parse: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        let mut parser = Self { words: words(text)?, next: 0, depth: 0 };
+        let parsed = parse(&mut parser)?;
+        if *parser.peek() == Word::End { Ok(parsed) } else { parser.expected("the end") }
+    }
+
     fn peek(&self) -> &Word<'t> {
         &self.words[self.next.min(self.words.len() - 1)].0
     }
@@ -70,10 +73,6 @@ impl<'t> Parser<'t> {
         let Word::Name(name) = *self.peek() else { return self.expected(expected) };
         self.next += 1;
         Ok(name)
-    }
-
-    fn end(&self) -> Result<(), ParseError> {
-        if *self.peek() == Word::End { Ok(()) } else { self.expected("the end") }
     }
 
     /// Parses one level deeper; an error beyond [`DEPTH_MAX`].

@@ -3,11 +3,12 @@
 
 use crate::{ComparedFigure, Comparison, Errors, Use, Verdict};
 use qdepth_document::document::{Block, Cover, Document, Section, numbered};
+use qdepth_document::grouped::entry;
 use qdepth_document::number;
 use qdepth_words::{Lang, counted, fill_in, in_brackets, words};
 
 use super::tables::{figures, load, relations, shading, stated};
-use super::view::{View, entry, titled};
+use super::view::{View, titled};
 use super::{banners, facts, pictures, summary};
 use crate::phrases::heading;
 
@@ -27,24 +28,24 @@ pub fn compose_edition(
     let method = words.reproduction.method.map(|text| Block::Paragraph(text.to_owned()));
     let text = |text: &str| Block::Paragraph(text.to_owned());
     let intro = vec![text(words.reproduction.diagrams_intro), text(words.reproduction.uses_intro)];
-    let mut sections = vec![section("introduction", words.paper.introduction, intro)];
+    let mut sections = vec![Section::new("introduction", words.paper.introduction, intro)];
     sections.extend(results(&view));
     let shaded = shading(&view).into_iter().map(Block::Table).collect();
-    sections.push(section("shading", words.reproduction.edition.shading, shaded));
+    sections.push(Section::new("shading", words.reproduction.edition.shading, shaded));
     let relation_tables =
         relations(&view).into_iter().map(|(_, table)| Block::Table(table)).collect();
-    sections.push(section("relations", words.reproduction.edition.relations, relation_tables));
+    sections.push(Section::new("relations", words.reproduction.edition.relations, relation_tables));
     let reached = [super::tables::goals(&view), super::tables::sections(&view)];
     let mut conclusion: Vec<Block> = opening(&view).into_iter().map(Block::Paragraph).collect();
     conclusion.extend(reached.map(Block::Table));
-    sections.push(section("conclusion", words.paper.sections[2], conclusion));
-    let mut method = section("method", words.reproduction.edition.method, method.into());
+    sections.push(Section::new("conclusion", words.paper.sections[2], conclusion));
+    let mut method = Section::new("method", words.reproduction.edition.method, method.into());
     let plans = super::tables::plans(&view);
     method.blocks.extend((!plans.rows.is_empty()).then_some(Block::Table(plans)));
     sections.push(method);
     let cited = numbered(titles.iter().copied());
     let cited = cited.into_iter().map(Block::Paragraph).collect();
-    sections.push(section("literature", words.paper.sections[3], cited));
+    sections.push(Section::new("literature", words.paper.sections[3], cited));
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         lang,
@@ -59,10 +60,6 @@ pub fn compose_edition(
         footer: words.footer.to_owned(),
         ..Document::default()
     }
-}
-
-fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), blocks }
 }
 
 /// Sections in the order in which the documents print figures: diagrams, then figures.
@@ -99,7 +96,7 @@ fn results(view: &View<'_>) -> Vec<Section> {
             true => heading(view.lang, bare_title(&title, view.words.edition.concluded)),
             false => titled(view.lang, &title),
         };
-        section(&format!("results-{number}"), &title, blocks)
+        Section::new(format!("results-{number}"), &title, blocks)
     });
     results.filter(|section| !section.blocks.is_empty()).collect()
 }

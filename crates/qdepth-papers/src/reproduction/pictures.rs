@@ -202,7 +202,7 @@ fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -
     let unit = diagram.quantity.unit();
     let caption = words(view.lang).tables.data_caption;
     Rows::from_items(diagram.intensities.iter().enumerate())
-        .column(number_in(&figure.x_label, ""), |(_, intensity)| {
+        .number(&figure.x_label, "", |(_, intensity)| {
             Cell::head(number::count(u64::from(**intensity)))
         })
         .each(

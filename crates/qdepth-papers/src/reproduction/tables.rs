@@ -56,29 +56,23 @@ fn judged_or_dash(share: Option<f64>, passes: impl Fn(f64) -> bool) -> Cell {
 pub(super) fn goals(view: &View<'_>) -> Table {
     let words = view.words;
     Rows::from_items(&view.comparison.goals)
-        .column(text(words.goal), |result| Cell::head(translated(view.lang, &result.goal.title)))
-        .column(number_in(words.figures, "").ranked(1), |result| {
-            Cell::plain(result.errors.count.to_string())
-        })
-        .column(number_in(words.mean_error, "%"), |result| {
+        .text(words.goal, |result| Cell::head(translated(view.lang, &result.goal.title)))
+        .column(number_in(words.figures, "").ranked(1), |result| result.errors.count.to_string())
+        .number(words.mean_error, "%", |result| {
             judged_or_dash(result.errors.mean, |mean| mean * 100.0 <= result.goal.mean)
         })
-        .column(number_in(words.at_most, "%"), |result| Cell::plain(thousands(result.goal.mean, 0)))
-        .column(number_in(words.worst_error, "%"), |result| {
+        .number(words.at_most, "%", |result| thousands(result.goal.mean, 0))
+        .number(words.worst_error, "%", |result| {
             let bar = result.goal.worst;
             judged_or_dash(result.errors.worst, |worst| bar.is_none_or(|bar| worst * 100.0 <= bar))
         })
-        .column(number_in(words.at_most, "%"), |result| {
-            Cell::or_dash(result.goal.worst.map(|bar| thousands(bar, 0)))
-        })
-        .column(text(words.at).ranked(2), |result| Cell::or_dash(result.errors.worst_at.clone()))
+        .number(words.at_most, "%", |result| result.goal.worst.map(|bar| thousands(bar, 0)))
+        .column(text(words.at).ranked(2), |result| result.errors.worst_at.clone())
         .column(number_in(words.noise, "%").ranked(3), |result| {
             percent_or_dash(result.errors.noise)
         })
-        .column(text(words.study).ranked(4), |result| {
-            Cell::plain(translated(view.lang, &result.goal.study))
-        })
-        .column(text(words.reached), |result| yes_or_no(view, result.reached))
+        .column(text(words.study).ranked(4), |result| translated(view.lang, &result.goal.study))
+        .text(words.reached, |result| yes_or_no(view, result.reached))
         .table(words.captions[0])
         .with_note(words.notes[0])
 }
@@ -90,18 +84,12 @@ pub(super) fn shares(view: &View<'_>) -> Table {
     let named = words.held.into_iter().zip(results);
     let shares = named.filter_map(|(name, result)| Some((name, result, result.share()?)));
     Rows::from_items(shares)
-        .column(text(words.goal), |(name, ..)| Cell::head(*name))
-        .column(number_in(words.cases, ""), |(_, result, _)| Cell::plain(result.of.to_string()))
-        .column(number_in(words.holding, ""), |(_, result, _)| {
-            Cell::plain(result.holding.to_string())
-        })
-        .column(number_in(words.share, "%"), |(_, result, share)| {
-            judged(percent(*share), result.reached)
-        })
-        .column(number_in(words.at_least, "%"), |(_, result, _)| {
-            Cell::plain(thousands(result.needed * 100.0, 0))
-        })
-        .column(text(words.reached), |(_, result, _)| yes_or_no(view, result.reached))
+        .text(words.goal, |(name, ..)| Cell::head(*name))
+        .number(words.cases, "", |(_, result, _)| result.of.to_string())
+        .number(words.holding, "", |(_, result, _)| result.holding.to_string())
+        .number(words.share, "%", |(_, result, share)| judged(percent(*share), result.reached))
+        .number(words.at_least, "%", |(_, result, _)| thousands(result.needed * 100.0, 0))
+        .text(words.reached, |(_, result, _)| yes_or_no(view, result.reached))
         .table(words.captions[6])
 }
 
@@ -109,11 +97,11 @@ pub(super) fn shares(view: &View<'_>) -> Table {
 pub(super) fn plans(view: &View<'_>) -> Table {
     let [caption, note, columns] = view.words.plans;
     Rows::from_items(&view.comparison.plans)
-        .column(text(view.words.section), |plan| {
+        .text(view.words.section, |plan| {
             Cell::head(with_subject(view.lang, &plan.document, &heading(view.lang, &plan.section)))
         })
-        .column(text(view.words.command), |plan| Cell::plain(plan.command()))
-        .column(text(columns), |plan| Cell::plain(plan.columns.join(", ")))
+        .text(view.words.command, |plan| plan.command())
+        .text(columns, |plan| plan.columns.join(", "))
         .table(caption)
         .with_note(note)
 }
@@ -129,7 +117,7 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
             translated(view.lang, &maxima.title) + &in_brackets(view.lang, view.words.emulated[0]);
         let section = format!("{}: {}", maxima.document, maxima.section);
         let table = Rows::from_items(&maxima.loads)
-            .column(text(view.words.load), |load| Cell::head(translated(view.lang, &load.name)))
+            .text(view.words.load, |load| Cell::head(translated(view.lang, &load.name)))
             .each(
                 &maxima.targets,
                 |target| number_in(&translated(view.lang, &target.name), "IOPS"),
@@ -147,23 +135,21 @@ pub(super) fn sections(view: &View<'_>) -> Table {
     let mut last = "";
     Rows::from_items(&view.comparison.sections)
         .groups(|summary| std::mem::replace(&mut last, &summary.document) != summary.document)
-        .column(text(words.section), |summary| {
+        .text(words.section, |summary| {
             let section = heading(view.lang, &summary.section);
             Cell::head(with_subject(view.lang, &summary.document, &section))
         })
-        .column(text(words.used), |summary| Cell::plain(view.use_name(summary.used)))
-        .column(number_in(words.figures, "").ranked(1), |summary| {
-            Cell::plain(summary.errors.count.to_string())
-        })
+        .text(words.used, |summary| view.use_name(summary.used))
+        .column(number_in(words.figures, "").ranked(1), |summary| summary.errors.count.to_string())
         .column(number_in(words.missing_count, "").ranked(3), |summary| {
             match summary.errors.missing {
                 0 => Cell::or_dash(None),
                 missing => Cell::alarm(missing.to_string()),
             }
         })
-        .column(number_in(words.mean_error, "%"), |summary| percent_or_dash(summary.errors.mean))
-        .column(number_in(words.worst_error, "%"), |summary| percent_or_dash(summary.errors.worst))
-        .column(text(words.at).ranked(2), |summary| Cell::or_dash(summary.errors.worst_at.clone()))
+        .number(words.mean_error, "%", |summary| percent_or_dash(summary.errors.mean))
+        .number(words.worst_error, "%", |summary| percent_or_dash(summary.errors.worst))
+        .column(text(words.at).ranked(2), |summary| summary.errors.worst_at.clone())
         .column(number_in(words.noise, "%").ranked(4), |summary| {
             percent_or_dash(summary.errors.noise)
         })
@@ -174,10 +160,8 @@ pub(super) fn sections(view: &View<'_>) -> Table {
 /// Reasons why points could not be emulated; no rows if all could.
 pub(super) fn missing(view: &View<'_>) -> Table {
     Rows::from_items(view.comparison.failures())
-        .column(text(view.words.remark), |(why, _)| Cell::plain(*why))
-        .column(text(view.words.points), |(_, points)| {
-            Cell::plain(counted(view.words.missing_row, *points))
-        })
+        .text(view.words.remark, |(why, _)| *why)
+        .text(view.words.points, |(_, points)| counted(view.words.missing_row, *points))
         .table(view.words.captions[5])
 }
 
@@ -224,32 +208,24 @@ fn figure_table<'c>(
     let words = view.words;
     Rows::from_items(figures)
         .groups(|(storage, _)| by_storage && !storage.is_empty())
-        .column(text(words.id), |(_, figure)| Cell::head(&*figure.published.id))
-        .column(text(words.storage), |(storage, _)| Cell::plain(&**storage))
-        .column(text(words.load), |(_, figure)| Cell::plain(load(view.lang, &figure.published)))
+        .text(words.id, |(_, figure)| Cell::head(&*figure.published.id))
+        .text(words.storage, |(storage, _)| Cell::plain(&**storage))
+        .text(words.load, |(_, figure)| load(view.lang, &figure.published))
         .column(text(words.quantity).ranked(2), |(_, figure)| {
-            Cell::plain(translated(view.lang, &figure.published.quantity))
+            translated(view.lang, &figure.published.quantity)
         })
-        .column(number_in(words.published, ""), |(_, figure)| {
-            Cell::plain(as_worded(&figure.published))
-        })
-        .column(number_in(words.emulated_value, ""), |(_, figure)| {
-            Cell::or_dash(figure.emulated.map(value))
-        })
+        .number(words.published, "", |(_, figure)| as_worded(&figure.published))
+        .number(words.emulated_value, "", |(_, figure)| figure.emulated.map(value))
         .column(text(words.unit).ranked(1), |(_, figure)| {
-            Cell::plain(translated(view.lang, &figure.published.unit))
+            translated(view.lang, &figure.published.unit)
         })
-        .column(number_in(words.error, "%"), |(_, figure)| {
-            match (figure.error.map(signed), figure.passes()) {
-                (Some(error), Some(false)) => Cell::alarm(error),
-                (Some(error), _) => Cell::plain(error),
-                (None, Some(false)) => Cell::alarm("–"),
-                (None, _) => Cell::unknown("–"),
-            }
+        .number(words.error, "%", |(_, figure)| match (figure.error.map(signed), figure.passes()) {
+            (Some(error), Some(false)) => Cell::alarm(error),
+            (Some(error), _) => Cell::plain(error),
+            (None, Some(false)) => Cell::alarm("–"),
+            (None, _) => Cell::unknown("–"),
         })
-        .column(text(words.used).ranked(3), |(_, figure)| {
-            Cell::plain(view.use_name(figure.published.used))
-        })
+        .column(text(words.used).ranked(3), |(_, figure)| view.use_name(figure.published.used))
         .table(words.captions[4])
         .with_note(words.notes[3])
 }
@@ -291,11 +267,11 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
     let [caption, note] = words.edition.stated;
     let tabled = |(title, figures): (String, Vec<&Published>)| {
         let mut table = Rows::from_items(figures)
-            .column(text(words.storage), |published| Cell::head(storage(lang, published)))
-            .column(text(words.load), |published| Cell::plain(load(lang, published)))
-            .column(text(words.quantity), |p| Cell::plain(translated(lang, &p.quantity)))
-            .column(number_in(words.published, ""), |published| Cell::plain(as_worded(published)))
-            .column(text(words.unit), |published| Cell::plain(translated(lang, &published.unit)))
+            .text(words.storage, |published| Cell::head(storage(lang, published)))
+            .text(words.load, |published| load(lang, published))
+            .text(words.quantity, |p| translated(lang, &p.quantity))
+            .number(words.published, "", |published| as_worded(published))
+            .text(words.unit, |published| translated(lang, &published.unit))
             .table(caption)
             .with_note(note);
         let is_filled = |at: usize| table.rows.iter().any(|row| !row.cells[at].text.is_empty());
@@ -325,11 +301,11 @@ fn relation_table<'c>(
     let words = view.words;
     let texts = relations.map(|compared| (compared, compared.relation.text_in(view.lang.tag())));
     Rows::from_items(texts)
-        .column(text(words.id), |(compared, _)| Cell::head(&*compared.relation.id))
-        .column(text(words.says), |(_, text)| Cell::plain(text.says))
-        .column(text(words.place), |(_, text)| Cell::plain(text.circumstances))
-        .column(text(words.expected), |(_, text)| Cell::plain(text.expected))
-        .column(text(words.verdict), |(compared, text)| verdict(view, compared, text.why))
+        .text(words.id, |(compared, _)| Cell::head(&*compared.relation.id))
+        .text(words.says, |(_, text)| text.says)
+        .text(words.place, |(_, text)| text.circumstances)
+        .text(words.expected, |(_, text)| text.expected)
+        .text(words.verdict, |(compared, text)| verdict(view, compared, text.why))
         .table(words.captions[3])
         .with_note(words.notes[2])
 }
@@ -406,10 +382,8 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     let mut last = "";
     let table = Rows::from_items(unique(cells.clone().map(|(location, ..)| location)))
         .groups(|(arrangement, _)| std::mem::replace(&mut last, arrangement) != *arrangement)
-        .column(text(words.arrangement), |(arrangement, _)| {
-            Cell::head(translated(view.lang, arrangement))
-        })
-        .column(text(words.load), |(_, load)| Cell::plain(translated(view.lang, load)))
+        .text(words.arrangement, |(arrangement, _)| Cell::head(translated(view.lang, arrangement)))
+        .text(words.load, |(_, load)| translated(view.lang, load))
         .each(
             unique(cells.clone().map(|(_, head, _)| head)),
             |(format, queue_depth)| {
