@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use http::StatusCode;
 use qdepth_media::{Description, parameters};
-use qdepth_report::{Cell, Rows, html_table, number_in, text};
+use qdepth_report::{Cell, Rows, html_table};
 
 use crate::answer::html;
 use crate::pages::{Frame, PageError, PageRequest, PageResult};
@@ -64,21 +64,17 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> PageResult {
         sourced.map_or("default", |sourced| sourced.from.as_str())
     };
     let own = Rows::from_items(parameters(&description.kind).unwrap_or_default())
-        .column(text(words.parameter), |parameter| Cell::head(parameter.name))
-        .column(number_in(words.value, ""), |parameter| {
-            Cell::plain(values.get(parameter.name).to_string())
-        })
-        .column(text(words.unit), |parameter| Cell::plain(parameter.unit))
-        .column(text(words.meaning), |parameter| Cell::plain(parameter.meaning))
-        .column(text(words.from), |parameter| Cell::plain(origin(parameter)))
+        .text(words.parameter, |parameter| Cell::head(parameter.name))
+        .number(words.value, "", |parameter| values.get(parameter.name).to_string())
+        .text(words.unit, |parameter| parameter.unit)
+        .text(words.meaning, |parameter| parameter.meaning)
+        .text(words.from, |parameter| origin(parameter))
         .table(emulated(words.parameter));
     let promises = Rows::from_items(description.data_sheet.promises())
-        .column(text(words.parameter), |(name, ..)| Cell::head(*name))
-        .column(number_in(words.value, ""), |(_, promise, _)| {
-            Cell::plain(promise.value.to_string())
-        })
-        .column(text(words.unit), |(.., unit)| Cell::plain(*unit))
-        .column(text(words.from), |(_, promise, _)| Cell::plain(promise.from.clone()))
+        .text(words.parameter, |(name, ..)| Cell::head(*name))
+        .number(words.value, "", |(_, promise, _)| promise.value.to_string())
+        .text(words.unit, |(.., unit)| *unit)
+        .text(words.from, |(_, promise, _)| promise.from.clone())
         .table(emulated(words.data_sheet));
     let tables = std::iter::once(own).chain((!promises.rows.is_empty()).then_some(promises));
     let formats: Vec<String> = description

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::{RunHeadline, STATES};
-use qdepth_words::WebWords;
 
 use crate::answer::html;
 use crate::pages::filter::filter;
@@ -102,7 +101,8 @@ fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
             runs.iter().map(text).filter(|text| !text.is_empty()).collect();
         all.into_iter().map(|text| (text.clone(), text.clone())).collect()
     };
-    let states = STATES.map(|name| (name.to_owned(), state_of(words, name).to_owned())).to_vec();
+    let states = STATES.iter().zip(words.states);
+    let states = states.map(|(name, text)| ((*name).to_owned(), text.to_owned())).collect();
     let all = [
         ("plan", words.plan, options(|run| &run.plan)),
         ("host", words.host, options(|run| &run.host)),
@@ -115,19 +115,13 @@ fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
     all.map(choice).into_iter().collect()
 }
 
-/// Text for the state of a run.
-fn state_of(words: &WebWords, name: &str) -> &'static str {
-    let index = STATES.iter().position(|known| *known == name);
-    index.map_or("", |index| words.states[index])
-}
-
 fn line<'a>(request: &PageRequest<'_>, run: &'a RunHeadline) -> Line<'a> {
     Line {
         run,
         short: run.id.chars().take(13).collect(),
         address: request.link(&format!("/runs/{}", run.id)),
         started: run.started_at.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect(),
-        state: state_of(request.words, run.state.as_str()),
+        state: request.words.states[run.state as usize],
         // Most emulated targets already show the mark in their names.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),
     }
