@@ -1,4 +1,4 @@
-//! Figures of a result of fio that contradict each other.
+//! Figures of a result of fio that contradict each other, or count failures.
 
 use qdepth_measure::{Code, Finding, label};
 use qdepth_record::{DirectionRecord, StatedLatency};
@@ -50,6 +50,20 @@ pub(crate) fn contradiction(
     let in_flight = stated.mean_ns? * rate? / 1e9;
     let most = in_flight_max.filter(|most| in_flight > most * AROUND_QUEUE)?;
     Some(finding(of_queue, most, in_flight))
+}
+
+/// Findings about failed and short I/Os, as of a run of our own.
+pub(crate) fn failures(sides: [&DirectionRecord; 3]) -> impl Iterator<Item = Finding> {
+    let sum = |count: fn(&DirectionRecord) -> u64| {
+        sides.iter().fold(0_u64, |sum, side| sum.saturating_add(count(side)))
+    };
+    let failed = sum(|side| side.errors.iter().map(|error| error.count).sum());
+    let short = sum(|side| side.short);
+    let errors =
+        (failed > 0).then(|| Finding::invalid(Code::IoErrors).value("failed", failed as f64));
+    let shortened =
+        (short > 0).then(|| Finding::remark(Code::ShortTransfers).value("short", short as f64));
+    errors.into_iter().chain(shortened)
 }
 
 fn finding(law: &str, expected: f64, counted: f64) -> Finding {

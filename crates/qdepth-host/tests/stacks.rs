@@ -344,8 +344,9 @@ const WRITERS: [(&str, &str); 6] = [
     // `io_uring_setup`, and `io_uring_register` of the file.
     (
         "mapped ring without a descriptor",
-        "f = os.open(path, os.O_RDWR)\nring = libc.syscall(425, 8, ctypes.create_string_buffer(120))\n\
-         libc.syscall(427, ring, 2, ctypes.byref(ctypes.c_int(f)), 1)\n\
+        "f = os.open(path, os.O_RDWR)\nparameters = ctypes.create_string_buffer(120)\n\
+         ring = libc.syscall(425, 8, parameters)\nfiles = ctypes.byref(ctypes.c_int(f))\n\
+         libc.syscall(427, ring, 2, files, 1)\n\
          libc.mmap.restype = ctypes.c_void_p\nlibc.mmap(None, 4096, 3, 1, ring, 0)\n\
          os.close(f); os.close(ring); ready()",
     ),

@@ -4,10 +4,9 @@
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::import_laws::contradiction;
+use crate::import_laws::{contradiction, failures};
 use crate::imported::{self, Imported, rfc3339, target_index};
 use crate::remark::Remark;
-use qdepth_measure::{Code, Finding};
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Maximum number of documents per file, and of jobs per document.
@@ -267,20 +266,6 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
     }
 }
 
-/// Findings about failed and short I/Os, as of a run of our own.
-fn failures(sides: [&DirectionRecord; 3]) -> impl Iterator<Item = Finding> {
-    let sum = |count: fn(&DirectionRecord) -> u64| {
-        sides.iter().fold(0_u64, |sum, side| sum.saturating_add(count(side)))
-    };
-    let failed = sum(|side| side.errors.iter().map(|error| error.count).sum());
-    let short = sum(|side| side.short);
-    let errors =
-        (failed > 0).then(|| Finding::invalid(Code::IoErrors).value("failed", failed as f64));
-    let shortened =
-        (short > 0).then(|| Finding::remark(Code::ShortTransfers).value("short", short as f64));
-    errors.into_iter().chain(shortened)
-}
-
 /// Name of the first negative figure, which no version of fio writes.
 fn negative(value: &Value) -> Option<&str> {
     let entries = value.as_object()?.iter();
@@ -364,6 +349,8 @@ fn text(object: &Map<String, Value>, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use qdepth_measure::Code;
+
     use super::*;
 
     #[test]
