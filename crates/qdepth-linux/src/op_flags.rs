@@ -9,7 +9,6 @@ use thiserror::Error;
 
 /// Writes wait until their data is on stable storage. `OFlags::DSYNC` of rustix 1.1 is `O_SYNC`,
 /// which also waits for the metadata.
-#[expect(clippy::cast_sign_loss, reason = "a positive flag")]
 pub const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
 /// `IORING_FSYNC_DATASYNC` of <linux/io_uring.h>.
