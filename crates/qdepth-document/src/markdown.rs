@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::document::{Align, Block, Document, Drawing, Fact, FindingGroup, Mark, Picture, Table};
+use crate::html::without_hidden;
 use qdepth_words::{in_brackets, with_subject, words};
 
 /// Markdown text, and the pictures that it references in `folder`, by file name.
@@ -21,7 +22,7 @@ pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, 
     writer.line(&format!("## {}", plain(labels.about)));
     writer.facts(&document.facts);
     writer.line(&format!("---\n\n{}", plain(&document.footer)));
-    (writer.out, writer.pictures)
+    (without_hidden(writer.out), writer.pictures)
 }
 
 struct Writer<'a> {
@@ -158,7 +159,7 @@ impl Writer<'_> {
 
 /// A table as Markdown, below its caption.
 pub fn table_markdown(table: &Table) -> String {
-    format!("**{}**\n\n{}", plain(&table.caption), table_text(table))
+    without_hidden(format!("**{}**\n\n{}", plain(&table.caption), table_text(table)))
 }
 
 fn table_text(table: &Table) -> String {
@@ -236,6 +237,13 @@ fn longest_run(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_never_reach_a_terminal() {
+        let table = Table { caption: "a\u{1b}cb\u{202e}c\u{9b}".into(), ..Table::default() };
+        let text = table_markdown(&table);
+        assert!(text.contains("a\u{fffd}cb\u{fffd}c\u{fffd}"), "{text:?}");
+    }
 
     #[test]
     fn foreign_text_never_becomes_an_active_link() {
