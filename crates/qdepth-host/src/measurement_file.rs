@@ -438,7 +438,22 @@ pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {
 pub(crate) fn failure(doing: &'static str, path: &Path, error: io::Error) -> Failure {
     let remedy = match error.kind() {
         io::ErrorKind::Interrupted => "Run the command again",
+        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+            "Raise the limit of open files (`ulimit -n`)"
+        }
         _ => "Check the free space (`df`) and the kernel's log (`dmesg`)",
     };
     Failure { doing, thing: path.display().to_string(), error, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_descriptors_are_not_missing_space() {
+        let remedy = |errno: Errno| failure("fill", Path::new("f"), errno.into()).remedy;
+        assert!(remedy(Errno::MFILE).contains("ulimit -n"));
+        assert!(remedy(Errno::NOSPC).contains("df"));
+    }
 }
