@@ -176,7 +176,7 @@ fn value(run: &Document, point: &PointEntry, name: &str) -> Option<f64> {
 /// Figures of all loads of these runs, in the order of their plans. Invalid points give no figures.
 pub(super) fn figures<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<(Key, Figures<'a>)> {
     let mut all: Vec<(Key, Figures<'a>)> = Vec::new();
-    for run in runs {
+    for run in without_repeats(runs) {
         let mut before = Vec::new();
         for point in &run.points {
             let key = Key::new(run, point, &before);
@@ -190,15 +190,34 @@ pub(super) fn figures<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<(
     all
 }
 
-/// Figures of earlier runs with the same plan and targets as these runs.
-pub(super) fn history<'a>(runs: &[Document], earlier: &'a [Document]) -> Vec<(Key, Figures<'a>)> {
-    let Some(first) = runs.first() else { return Vec::new() };
+/// Runs without the repeats of one simulation, whose equal figures would show no variation.
+fn without_repeats<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<&'a Document> {
+    let mut all: Vec<&Document> = Vec::new();
+    for run in runs {
+        let is_same = |other: &&Document| {
+            run.run.emulated
+                && other.run.emulated
+                && run.run.seed == other.run.seed
+                && are_alike(run, other)
+        };
+        if !all.iter().any(is_same) {
+            all.push(run);
+        }
+    }
+    all
+}
+
+/// True if two runs have the same plan and targets.
+fn are_alike(a: &Document, b: &Document) -> bool {
     let targets = |run: &Document| -> Vec<String> {
         run.targets.iter().map(|target| target.expression.clone()).collect()
     };
-    let is_alike = |other: &&Document| {
-        other.run.plan_hash == first.run.plan_hash && targets(other) == targets(first)
-    };
-    let alike: Vec<&Document> = earlier.iter().filter(is_alike).collect();
+    a.run.plan_hash == b.run.plan_hash && targets(a) == targets(b)
+}
+
+/// Figures of earlier runs with the same plan and targets as these runs.
+pub(super) fn history<'a>(runs: &[Document], earlier: &'a [Document]) -> Vec<(Key, Figures<'a>)> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let alike = without_repeats(earlier.iter().filter(|other| are_alike(first, other)));
     if alike.len() < 3 { Vec::new() } else { figures(alike) }
 }

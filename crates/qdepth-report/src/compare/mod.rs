@@ -204,6 +204,10 @@ pub fn versus(
         }
     }
     pool(&mut rows);
+    // Equal figures on each side, for example the bounds of a histogram's bucket, do not show that
+    // the runs do not vary.
+    let is_known = |ratio: &Ratio| ratio.low < ratio.high || (ratio.value - 1.0).abs() < 1e-9;
+    rows.iter_mut().for_each(|row| row.3 = row.3.filter(is_known));
     let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
     let row_verdicts = verdicts(&all, threshold, interim_checks);
     let entry = |((key, name, means, ratio), verdict): (Compared<'_>, Verdict)| {

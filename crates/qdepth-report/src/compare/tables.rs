@@ -35,11 +35,8 @@ pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>,
         }
     }
     let largest = |verdict: &str| farthest(versus.rows.iter().filter(|row| row.verdict == verdict));
-    let mut first: Vec<String> = ["slower", "faster"]
-        .into_iter()
-        .filter_map(largest)
-        .map(|row| headline(lang, row))
-        .collect();
+    let mut first: Vec<String> =
+        directions(versus).into_iter().filter_map(largest).map(|row| headline(lang, row)).collect();
     if versus.rows.is_empty() {
         first.push(nothing(versus, words));
     } else if first.is_empty() && versus.rows.iter().any(|row| row.ratio.is_none()) {
@@ -257,6 +254,7 @@ pub(super) fn unmatched(lang: Lang, alone: &VersusUnmatched) -> String {
 fn over_all(versus: &Versus) -> (usize, &'static str) {
     let count = |verdict: &str| versus.count(verdict);
     match (count("slower"), count("faster"), count("inconclusive")) {
+        (slower @ 1.., faster, _) if faster > slower => (4, "faster"),
         (1.., ..) => (0, "slower"),
         (0, 1.., _) => (1, "faster"),
         (0, 0, 0) => (2, "equal"),
@@ -264,11 +262,14 @@ fn over_all(versus: &Versus) -> (usize, &'static str) {
     }
 }
 
+/// Slower and faster; the one with more figures first.
+fn directions(versus: &Versus) -> [&'static str; 2] {
+    if over_all(versus).1 == "faster" { ["faster", "slower"] } else { ["slower", "faster"] }
+}
+
 /// The figure that supports the overall verdict most, if B is slower or faster.
 pub(super) fn decisive(versus: &Versus) -> Option<&VersusRow> {
-    let (_, verdict) = over_all(versus);
-    let decided = versus.rows.iter().filter(|row| row.verdict == verdict);
-    if ["slower", "faster"].contains(&verdict) { farthest(decided) } else { None }
+    farthest(versus.rows.iter().filter(|row| row.verdict == directions(versus)[0]))
 }
 
 /// Cells of the overall verdict, and of the figure that supports it most.
@@ -281,12 +282,17 @@ fn first_cells(versus: &Versus, lang: Lang) -> Vec<String> {
         ("of", versus.rows.len().to_string()),
         ("threshold", percent(versus.threshold)),
     ];
-    let faster = (count("faster") > 0).then(|| ("faster", count("faster").to_string()));
+    let opposite = directions(versus)[1];
+    let other = (count(opposite) > 0).then(|| ("other", count(opposite).to_string()));
     let others = versus.rows.len() - count(verdict);
     let others = (others > 0).then(|| ("others", others.to_string()));
-    let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
+    let values: Vec<_> = values.into_iter().chain(other).chain(others).collect();
     let mut all = vec![fill_in(words.lead[index], &values)];
-    all.extend(decisive(versus).map(|row| of_farthest(lang, row)));
+    let largest = |(verdict, text): (&str, &str)| {
+        let row = farthest(versus.rows.iter().filter(|row| row.verdict == verdict))?;
+        Some(of_farthest(lang, row, text))
+    };
+    all.extend(directions(versus).into_iter().zip(words.farthest).filter_map(largest));
     all
 }
 
@@ -296,11 +302,11 @@ pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<
     rows.filter(|row| row.ratio.is_some()).max_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
-fn of_farthest(lang: Lang, row: &VersusRow) -> String {
+fn of_farthest(lang: Lang, row: &VersusRow, text: &str) -> String {
     let ratio = row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"));
     let mut values = values_of(lang, row, row.confidence_interval.unwrap_or([f64::NAN; 2]));
     values.push(("ratio", ratio));
-    fill_in(words(lang).compare.farthest, &values)
+    fill_in(text, &values)
 }
 
 /// Names of the sides: their storage, if it differs and the names fit into a title.

@@ -125,6 +125,48 @@ fn slower_and_faster_figures_are_both_shown() {
     assert!(first[0].contains(" slower: ") && first[1].contains(" faster: "), "{first:?}");
 }
 
+/// Repeats of one simulation have equal figures, which show no variation between runs.
+#[test]
+fn repeats_of_one_simulation_count_once() {
+    let (a, mut b) = (group("a", 1, 1.0), group("b", 1, 1.1));
+    let mut a: Vec<Measured> = (0..4).map(|_| a[0].clone()).collect();
+    a.iter_mut().chain(&mut b).for_each(|(run, _)| run.emulated = true);
+    let known = versus(("a", &a[..1]), ("b", &b), &a, 0.02, 1);
+    assert_eq!((known.history_runs, known.count("inconclusive")), (0, known.rows.len()));
+    let groups = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    assert_eq!((groups.rows[0].runs, groups.rows[0].ratio), ([1, 1], None));
+    // Two seeds may have equal figures, too.
+    for side in [&mut a, &mut b] {
+        let mut other = side[0].clone();
+        other.0.seed = 7;
+        side.truncate(1);
+        side.push(other);
+    }
+    let seeds = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    assert_eq!(seeds.rows[0].runs, [2, 2]);
+    assert_eq!(seeds.count("slower") + seeds.count("faster"), 0);
+}
+
+/// Most figures decide which side leads, and the largest difference of each direction is named.
+#[test]
+fn direction_of_most_figures_leads() {
+    let (a, mut b) = (group("a", 8, 1.0), group("b", 8, 1.6));
+    for (_, points) in &mut b {
+        let last = points.last_mut().unwrap();
+        for direction in [&mut last.reads, &mut last.writes] {
+            (direction.completed, direction.bytes) = (direction.completed / 2, direction.bytes / 2);
+        }
+    }
+    let mixed = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let sentences = versus_sentences(&mixed, Lang::En);
+    assert!(sentences[0].starts_with("B is faster than A in "), "{sentences:?}");
+    assert!(sentences[0].ends_with(" and slower in 2."), "{sentences:?}");
+    assert!(sentences[1].starts_with("Largest difference: "), "{sentences:?}");
+    assert!(sentences[2].starts_with("Largest difference in the other direction: Restore "));
+    let (first, _) = versus_on_screen(&mixed, Lang::En, false);
+    assert!(first[0].contains(" faster: ") && first[1].contains(" slower: "), "{first:?}");
+}
+
 /// Emulated runs with one seed are one run; the command has the logbook of its side.
 #[test]
 fn command_for_another_run_has_a_new_seed() {
