@@ -147,6 +147,7 @@ mod tests {
     fn options(words: &[String]) -> RunOptions {
         match Flags::read_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command {
             Some(Command::Run(options)) => *options,
+            Some(Command::Answer(options)) => options.with(Needed::Limits),
             _ => panic!("{words:?} is not a run"),
         }
     }
@@ -188,6 +189,8 @@ mod tests {
         let lines = [
             format!("qdepth run {drive}"),
             format!("qdepth run {drive} --seed 7"),
+            format!("qdepth answer {drive} --at p99=3ms"),
+            format!("qdepth answer {drive} --at p99=3ms --within 5min"),
             format!("qdepth run standard {drive} --queue-depth 1,3,9 --profile database"),
             format!("qdepth run standard {drive} --duration 1500ms --block-size 16KiB"),
             format!("qdepth run standard {drive} --until ±2.5% --area 3GiB --seed 9"),

@@ -55,8 +55,10 @@ impl Flags {
             }
         }
         let mut flags = Self::from_arg_matches(&found)?;
-        if let (Some(Verb::Run(options)), Some((_, typed))) =
-            (&mut flags.command, found.subcommand())
+        if let (
+            Some(Verb::Run(options) | Verb::Answer(options) | Verb::FitFor(options)),
+            Some((_, typed)),
+        ) = (&mut flags.command, found.subcommand())
         {
             options.load.note_typed(typed);
         }
