@@ -61,7 +61,9 @@ fn wrap_lines(text: &str, width: Option<usize>) -> String {
     let line = |line: &str| {
         let words = line.trim_start();
         let indent = " ".repeat((line.len() - words.len()).min(width / 2));
-        let is_command = words.starts_with("qdepth ") && !words.contains("  ");
+        // A label and two spaces may precede the command.
+        let last = words.rsplit("  ").next().unwrap_or(words).trim_start();
+        let is_command = last.starts_with("qdepth ");
         if is_command || line.width() <= width {
             return vec![line.to_owned()];
         }
@@ -164,4 +166,16 @@ pub(crate) fn print_line(line: &str) {
 pub(crate) fn ask(question: &str) {
     let mut err = io::stderr();
     let _ = write!(err, "{}", visible(question, Lines::Many)).and_then(|()| err.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap_lines;
+
+    #[test]
+    fn command_after_label_stays_on_one_line() {
+        let line = format!("compare    qdepth compare {} b", "a,".repeat(60));
+        assert_eq!(wrap_lines(&line, Some(40)), line);
+        assert!(wrap_lines(&"word ".repeat(20), Some(40)).contains('\n'));
+    }
 }
