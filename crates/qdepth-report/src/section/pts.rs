@@ -138,13 +138,17 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     view.targets.iter().filter_map(of_target).collect()
 }
 
-/// Times that the area was written in a test of saturation, if that is less than SNIA requires
+/// Times that the capacity was written in a test of saturation, if that is less than SNIA requires
 /// (PTS 2.0.2, write saturation: four times the capacity, or a day).
 fn fills(view: &View<'_>, points: &[&Point<'_>]) -> Option<String> {
     let record = points.first()?.record;
     let target = view.run.target(record.target)?;
     let written: u64 = points.iter().map(|point| point.record.writes.bytes).sum();
-    let fills = written as f64 / target.area_bytes.max(1) as f64;
+    let facts: Vec<&Observation> = target.facts.iter().collect();
+    let number = |key| known(&facts, key)?.split(' ').next()?.parse::<f64>().ok();
+    let emulated = || number("capacity_gb").map(|size| size * 1e9);
+    let capacity = number("size_bytes").or_else(emulated).unwrap_or(target.area_bytes as f64);
+    let fills = written as f64 / capacity.max(1.0);
     let is_short = fills < FILLS && points.iter().map(|p| p.record.duration_ns).sum::<u64>() < DAY;
     is_short.then(|| format!("{fills:.2}"))
 }
@@ -547,6 +551,22 @@ mod tests {
         assert!(alike.contains("no pause changes"), "{alike}");
         let unsteady = conclusion(&[(4, None), (4, Some(5)), (1, None), (4, Some(10))]);
         assert!(unsteady.contains("was not steady"), "{unsteady}");
+    }
+
+    /// SNIA's amount is a multiple of the capacity, and an area may be a small part of it.
+    #[test]
+    fn written_amount_is_compared_with_the_capacity() {
+        let mut run = fixture::run(1);
+        run.plan_name = "pts-wsat".into();
+        let size = Observation::new(("drive", "capacity_gb"), Ok("800 GB".to_owned()), "test");
+        (run.targets[0].area_bytes, run.targets[0].facts) = (1 << 30, vec![size]);
+        let mut points = [fixture::one_point(1), fixture::one_point(4)];
+        for (index, point) in points.iter_mut().enumerate() {
+            (point.index, point.writes.bytes) = (index as u32, 456_000_000_000);
+        }
+        let presentation = crate::Presentation::default();
+        let text = sums(&View::new(&run, &points, None, &presentation)).concat();
+        assert!(text.contains("It wrote 1.14 times the capacity"), "{text}");
     }
 
     #[test]
