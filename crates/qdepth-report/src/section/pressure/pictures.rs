@@ -6,6 +6,7 @@ use crate::figure::{
 };
 use crate::number::{self, TimeUnit, three_digits};
 use crate::rows::{Rows, RunColumns as _};
+use crate::section::pressure::sentences::reached;
 use crate::section::pressure::tables::reader_unit;
 use crate::section::steps::{Step, Steps};
 use crate::view::View;
@@ -156,7 +157,11 @@ fn slices(step: &Step<'_, '_>, slice_ns: u64) -> Vec<(f64, Option<f64>)> {
 }
 
 /// Text alternative: first and last mean of every target.
-fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+fn described(
+    view: &View<'_>,
+    steps: &Steps<'_, '_>,
+    name: impl Fn(&Step<'_, '_>) -> String,
+) -> String {
     let lines = steps.targets().into_iter().filter_map(|target| {
         let mean = |step: &Step<'_, '_>| step.reader_latency(Statistic::Mean).map(number::duration);
         let valid = || steps.on(target).filter(|step| step.is_valid());
@@ -164,9 +169,9 @@ fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         let values = [
             ("target", view.target_name(target)),
             ("first", mean(first)?),
-            ("first_step", view.step(first.title)),
+            ("first_step", name(first)),
             ("last", mean(last)?),
-            ("last_step", view.step(last.title)),
+            ("last_step", name(last)),
         ];
         Some(fill_in(view.words.pressure.pictures.line, &values))
     });
@@ -181,7 +186,7 @@ fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> Strin
         ("slice", number::duration(slice as f64)),
         ("low", number::load(low)),
         ("high", number::load(high)),
-        ("lines", described(view, steps)),
+        ("lines", described(view, steps, |step| view.step(step.title))),
     ];
     fill_in(view.words.pressure.pictures.time_description, &values)
 }
@@ -252,11 +257,13 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
             series.clone(),
         )
     };
+    // The axis has the achieved loads.
+    let lines = [("lines", described(view, steps, |step| reached(view, step)))];
     let both = SCALES.into_iter().zip(words.over_load);
     let all = both.map(|((id, scale), title)| Picture {
         id: format!("pressure-load-{id}"),
         title: view.marked(title.to_owned()),
-        description: fill_in(words.load_description, &[("lines", described(view, steps))]),
+        description: fill_in(words.load_description, &lines),
         data: load_data(view, steps, unit),
         origin: view.origin(),
         figure: figure(scale),

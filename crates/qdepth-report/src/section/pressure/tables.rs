@@ -3,10 +3,11 @@
 use crate::document::{Cell, Table, centred, number_in, text};
 use crate::number::{self, TimeUnit};
 use crate::rows::{Rows, RunColumns as _};
+use crate::section::naming::names;
 use crate::section::steps::{Step, Steps, offered};
 use crate::section::sweep::tables::{load_unit, rate, throughput};
 use crate::view::{View, percentile_ns};
-use crate::words::fill_in;
+use crate::words::{fill_in, in_brackets, with_subject};
 use qdepth_measure::Statistic;
 use qdepth_record::PointRecord;
 
@@ -90,6 +91,21 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
 /// Largest number of steps in the small table: the first, the last and some between.
 const FEW: usize = 8;
 
+/// Mark of a step that a target did not sustain, in brackets, with its targets if others did.
+fn unsustained(view: &View<'_>, steps: &Steps<'_, '_>, index: usize) -> String {
+    let mark = view.words.pressure.mark;
+    let at_index = || steps.all.iter().filter(|step| step.step_index == index);
+    let short: Vec<String> = at_index()
+        .filter(|step| !step.followed())
+        .map(|step| view.target_name(step.target))
+        .collect();
+    match short.len() {
+        0 => String::new(),
+        n if n == at_index().count() => in_brackets(view.lang, mark),
+        _ => in_brackets(view.lang, &with_subject(view.lang, mark, &names(view, short))),
+    }
+}
+
 /// Table of selected steps: the reader's mean latency on each target.
 pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let unit = reader_unit(steps);
@@ -98,7 +114,9 @@ pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let titles = steps.titles.iter().enumerate();
     let shown = titles.filter(|(index, _)| index.is_multiple_of(stride) || *index == last);
     Rows::from_items(shown)
-        .text(view.words.pressure.columns.asked, |(_, t)| Cell::head(view.step(t)))
+        .text(view.words.pressure.columns.asked, |(index, title)| {
+            Cell::head(view.step(title) + &unsustained(view, steps, *index))
+        })
         .each(
             steps.targets(),
             |target| number_in(&view.target_name(*target), unit.symbol()),

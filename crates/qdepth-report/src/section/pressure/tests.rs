@@ -107,6 +107,17 @@ fn staircase(means_ns: &[&[u64]], last_achieved: Option<u64>) -> Vec<PointRecord
     points
 }
 
+/// The achieved load of a step that was not sustained belongs on the axis of achieved loads.
+#[test]
+fn unsustained_step_is_marked_and_named_by_load() {
+    let document = example(Lang::En);
+    let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
+    assert!(pictures[0].description.contains(" at 390 MiB/s."), "{}", pictures[0].description);
+    let heads: Vec<&str> = table.rows.iter().map(|row| &*row.cells[0].text).collect();
+    assert!(heads.last().unwrap().contains("(not sustained)"), "{heads:?}");
+    assert!(!heads[0].contains("not sustained"), "{heads:?}");
+}
+
 /// A report of two targets under write pressure.
 pub(crate) fn example(lang: Lang) -> crate::Document {
     compose(&run(2), &staircase(&[NAND, FLAT], Some(390)), lang)
