@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, Severity};
-use qdepth_record::LatencySummary;
+use qdepth_record::{LatencySummary, RunState};
 
 use crate::number;
 use crate::section::answer;
@@ -93,7 +93,9 @@ pub(crate) fn expected(view: &View<'_>) -> Option<String> {
 
 pub(crate) fn measured(view: &View<'_>) -> String {
     let words = view.words.summary;
-    let names = match view.run.targets.is_empty() {
+    // An incomplete run may have no point of a target.
+    let is_partial = view.run.state != RunState::Complete && view.compared.is_none();
+    let names = match view.run.targets.is_empty() || is_partial && !view.targets.is_empty() {
         true => list(view, view.targets.iter().map(|t| view.target_name(*t)).collect()),
         false => targets(view),
     };
@@ -256,10 +258,23 @@ fn lower_first(title: &str) -> String {
 fn concluded(view: &View<'_>) -> Option<String> {
     let words = view.words.paper;
     let first = first_of_all(view);
-    let largest = |load| maximum(view, load, first);
-    let mut maxima: Vec<String> = view.swept().filter_map(largest).collect();
+    let known = view.swept().enumerate();
+    let known = known.filter_map(|(at, load)| Some((at, load, maximum(view, load, first)?)));
+    let mut maxima: Vec<(usize, &Load<'_>, String)> = known.collect();
+    let top = |load: &Load<'_>| {
+        let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
+        tops.map(|point| point.main().value).fold(0.0, f64::max)
+    };
+    // The highest and the lowest of each unit are never left out.
+    let is_between = |load: &Load<'_>| {
+        let others = || view.swept().filter(|other| other.unit() == load.unit()).map(top);
+        others().any(|other| other > top(load)) && others().any(|other| other < top(load))
+    };
+    maxima.sort_by_key(|(_, load, _)| is_between(load));
     let more = maxima.len().saturating_sub(LOADS_NAMED);
     maxima.truncate(LOADS_NAMED);
+    maxima.sort_by_key(|(at, ..)| *at);
+    let maxima: Vec<String> = maxima.into_iter().map(|(.., text)| text).collect();
     let more = (more > 0).then(|| counted(words.concluded_more, more));
     let mut values = vec![("maxima", maxima.join(view.words.clause))];
     values.extend(more.map(|more| ("more", more)));
@@ -271,7 +286,11 @@ fn concluded(view: &View<'_>) -> Option<String> {
 /// The conclusion: the maximum of every load, the shortest latency or the reader's, and the
 /// reliability.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
-    let mut paragraphs: Vec<String> = concluded(view).into_iter().collect();
+    // The closed loop of a search for a rate only bounds the rates to offer.
+    let mut paragraphs: Vec<String> = match view.answers.is_empty() {
+        true => concluded(view).into_iter().collect(),
+        false => vec![answer::sentence(view)],
+    };
     if let Some(bandwidth) = Bandwidth::new(view) {
         paragraphs.extend(bandwidth::sentences::results(view, &bandwidth));
     }

@@ -59,6 +59,8 @@ struct Item {
     column: usize,
     /// Distance of its farthest ratio from 1, as a logarithm.
     effect: f64,
+    /// Its smallest ratio.
+    low: f64,
     /// Number of figures in the text.
     figures: usize,
     text: String,
@@ -143,6 +145,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let item = |(column, other): (usize, &ComparedColumn<'_>)| {
             let ((_, low), (_, high)) = self.ends(*other)?;
             let effect = low.value.ln().abs().max(high.value.ln().abs());
+            let lowest = low.value;
             let [low, high] = [low, high].map(|value| rounded(&value).value);
             let template = match (low == high, columns::base_is_above(view)) {
                 (false, false) => words.factor,
@@ -166,12 +169,18 @@ impl<'v, 'a> Factors<'v, 'a> {
                 ("low_load", low_load),
                 ("high_load", high_load),
             ];
-            Some(Item { column, effect, figures, text: fill_in(template, &values) })
+            Some(Item { column, effect, low: lowest, figures, text: fill_in(template, &values) })
         };
         let mut items: Vec<Item> = others.iter().enumerate().filter_map(item).collect();
         let all = items.len();
         // Keeps those that differ most, in the order of the columns.
         items.sort_by(|a, b| b.effect.total_cmp(&a.effect));
+        // Large gains do not displace the only loss.
+        let losses = items.iter().enumerate().filter(|(_, item)| item.low < 1.0);
+        let loss = losses.min_by(|a, b| a.1.low.total_cmp(&b.1.low)).map(|(index, _)| index);
+        if let Some(loss) = loss {
+            items[..=loss].rotate_right(1);
+        }
         let mut figures = 0;
         items.retain(|item| {
             figures += item.figures;

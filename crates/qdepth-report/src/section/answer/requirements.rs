@@ -27,6 +27,7 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     let words = view.words.required;
     let all = answered(view);
     let met = all_met(all.iter().map(|(entry, _)| entry))?;
+    let is_open = all.iter().any(|(entry, _)| entry.met == Met::Inconclusive);
     let clauses = all.into_iter().map(|(entry, point)| {
         let values = [
             ("load", load(view, &entry, point)),
@@ -44,8 +45,11 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
         words.sentence,
         &[("verdict", verdict(view, met).to_owned()), ("clauses", clauses)],
     );
-    let is_open = view.run.emulated && met == Met::Inconclusive;
-    Some(if is_open { [text.as_str(), words.emulated].join(view.words.gap) } else { text })
+    Some(if view.run.emulated && is_open {
+        [text.as_str(), words.emulated].join(view.words.gap)
+    } else {
+        text
+    })
 }
 
 /// Table with one row per requirement: limit, value, answer and source.

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use qdepth_measure::{Code, Finding};
-use qdepth_record::{ExpectedRecord, PointRecord};
+use qdepth_measure::{Code, Finding, Limit};
+use qdepth_record::{AnswerEntry, ExpectedRecord, PointRecord, RunState};
 
 use super::*;
 use crate::compose;
@@ -141,6 +141,60 @@ fn largest_ratios_are_named_despite_invalid_target() {
     assert!(sentence.contains("2 others are in the table"), "{sentence}");
 }
 
+/// Large gains do not displace the only column that is slower than the base.
+#[test]
+fn only_loss_is_named_among_larger_gains() {
+    let (run, mut points) = (fixture::run(6), fixture::points(6));
+    for point in &mut points {
+        let times = 1 << point.target.saturating_sub(2);
+        let share = if point.target == 1 { 4 } else { 1 };
+        for slice in &mut point.intervals {
+            slice.reads = slice.reads * times / share;
+            slice.writes = slice.writes * times / share;
+        }
+        for direction in [&mut point.reads, &mut point.writes] {
+            direction.completed = direction.completed * times / share;
+        }
+    }
+    let presentation = Presentation::from(Lang::En);
+    let view = View::new(&run, &points, None, &presentation);
+    let sentence = factors::collect(&view).unwrap().sentence().unwrap();
+    assert!(sentence.contains("nvme1n1") && sentence.contains("times as high"), "{sentence}");
+}
+
+#[test]
+fn interrupted_run_names_its_measured_targets() {
+    let mut run = fixture::run(2);
+    run.state = RunState::Interrupted;
+    let presentation = Presentation::from(Lang::En);
+    let view =
+        |points: &[PointRecord]| summary::measured(&View::new(&run, points, None, &presentation));
+    assert!(view(&fixture::points(2)).contains("nvme1n1"));
+    assert!(!view(&fixture::points(1)).contains("nvme1n1"), "{}", view(&fixture::points(1)));
+}
+
+/// The closed loop that bounds a search for a rate is not its conclusion.
+#[test]
+fn search_concludes_with_its_answer() {
+    let (run, points) = (fixture::run(1), fixture::points(1));
+    let presentation = Presentation::from(Lang::En);
+    let mut view = View::new(&run, &points, None, &presentation);
+    let limit: Limit = "p99=1ms".parse().unwrap();
+    view.answers = vec![AnswerEntry {
+        target: 0,
+        limits: vec![limit],
+        answer: "always".into(),
+        io_per_s: Some(1640.0),
+        confidence_interval: None,
+        limit: None,
+        mean_in_flight: None,
+        generator_limits: false,
+    }];
+    let conclusion = summary::conclusion(&view).concat();
+    assert!(conclusion.starts_with(&sentence(&view)), "{conclusion}");
+    assert!(!conclusion.contains(" reaches "), "{conclusion}");
+}
+
 /// A directory next to its twin: differences by chance are not reported.
 #[test]
 fn ratios_within_intervals_are_not_significant() {
@@ -166,7 +220,7 @@ fn ratios_within_intervals_are_not_significant() {
         factors::collect(&view).unwrap().sentence().unwrap()
     };
     assert!(
-        sentence(Lang::En).starts_with("There is no significant difference between "),
+        sentence(Lang::En).starts_with("There is no significant difference between the maxima of "),
         "{}",
         sentence(Lang::En)
     );

@@ -13,7 +13,9 @@ use crate::grouped::grouped;
 use crate::number;
 use crate::section::naming::{self, list};
 use crate::section::sum_box::of_chapter;
-use crate::section::sweep::statements::{CurvePoint, Enough, Tail, enough, lead, line_statements};
+use crate::section::sweep::statements::{
+    CurvePoint, Enough, NOTEWORTHY, Tail, enough, lead, line_statements,
+};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
@@ -98,8 +100,12 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     words.causes.iter().zip(words.again.iter()).enumerate().filter_map(kind).collect()
 }
 
-/// States the curves that an emulated process limits instead of the storage.
+/// States the curves that an emulated process limits instead of the storage; `None` for a search
+/// for a rate, whose closed loop is not the answer.
 pub(crate) fn process_limits(view: &View<'_>) -> Option<String> {
+    if !view.answers.is_empty() {
+        return None;
+    }
     let is_limited = |curve: &Curve<'_, '_>| {
         let cause = cause(view, curve.load, curve.target);
         matches!(cause, Some(Cause::Resource(Resource::Process, _)))
@@ -164,6 +170,10 @@ pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Lead<'v, 'a>> {
     let choice = view.compared.is_none_or(|c| c.record.of != "drives");
     for load in view.swept().filter(|_| choice) {
         let Some((ahead, least)) = lead(view, load) else { continue };
+        // A certain but small lead is no reason to choose.
+        if least.is_some_and(|least| least < 1.0 + NOTEWORTHY) {
+            continue;
+        }
         let ahead = if least.is_some() { ahead } else { Vec::new() };
         let least = least.unwrap_or(f64::INFINITY);
         match all.iter_mut().find(|(known, ..)| *known == ahead) {

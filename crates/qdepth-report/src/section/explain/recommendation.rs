@@ -59,8 +59,10 @@ fn choices(view: &View<'_>) -> Vec<String> {
 fn depths(view: &View<'_>) -> Option<Table> {
     let words = view.words.explain;
     let known = curves(view).into_iter().filter_map(|Curve { load, target }| {
-        let enough = knee(&statements::line(load, target))?;
-        let (point, top) = load.at(target, enough.queue_depth).zip(load.maximum(target))?;
+        let line = statements::line(load, target);
+        let enough = knee(&line)?;
+        let top = line_statements(&line)?.reached.queue_depth.max(enough.queue_depth);
+        let (point, top) = load.at(target, enough.queue_depth).zip(load.at(target, top))?;
         let means = [point.latency().mean_ns?, top.latency().mean_ns?];
         Some((load, point, enough, means))
     });

@@ -5,7 +5,7 @@ use qdepth_record::{
 };
 
 use super::why::{Cause, Resource, cause};
-use super::{of_diagrams, of_load, recommendation};
+use super::{by_lead, of_diagrams, of_load, recommendation};
 use crate::compared::Compared;
 use crate::document::Block;
 use crate::paper::Paper;
@@ -140,6 +140,20 @@ fn texts_of_paper_file_take_precedence() {
     assert_eq!(recommendation(&view), own);
     let Some(Block::SumUp { sentences, .. }) = of_diagrams(&view) else { panic!("a box") };
     assert_eq!(sentences, ["All is well."]);
+}
+
+/// A lead of 0.5 % is certain for steady rates, but no reason to choose a drive.
+#[test]
+fn negligible_lead_is_no_choice() {
+    let leads = |more: u64| {
+        let first = points(&[100_000, 200_000]);
+        let second = points(&[100_000 + more, 200_000 + 2 * more]).into_iter();
+        let second = second.map(|point| PointRecord { target: 1, index: point.index + 2, ..point });
+        let points: Vec<PointRecord> = first.into_iter().chain(second).collect();
+        let (run, presentation) = (fixture::run(2), Presentation::default());
+        by_lead(&View::new(&run, &points, None, &presentation)).len()
+    };
+    assert_eq!([500, 5_000].map(leads), [0, 1]);
 }
 
 /// A column of several drives, each at queue depths 1, 2 and 4 with these rates.

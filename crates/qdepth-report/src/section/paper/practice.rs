@@ -110,6 +110,9 @@ fn links(view: &View<'_>) -> Vec<Fact> {
 
 /// The process that issues the I/Os, if it limits a load.
 fn processes(view: &View<'_>) -> Option<Fact> {
+    if !view.answers.is_empty() {
+        return None;
+    }
     let words = view.words.explain;
     let of_load = |load| view.targets.iter().filter_map(move |target| cause(view, load, *target));
     let process = |cause: &Cause| matches!(cause, Cause::Resource(Resource::Process, _));

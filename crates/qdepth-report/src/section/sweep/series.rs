@@ -179,7 +179,9 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     values.extend([("last", mean(last)?), ("last_at", intensity(last))]);
     let longest = last.latency().max_ns.map_or(0.0, |ns| ns as f64);
     let tail = percentile_ns(last.latency(), 0.999).filter(|tail| *tail < longest);
-    values.extend(tail.map(|tail| ("tail", number::duration(tail))));
+    // A tail that is printed like the mean contradicts "longer".
+    let tail = tail.map(number::duration).filter(|tail| Some(tail) != mean(last).as_ref());
+    values.extend(tail.map(|tail| ("tail", tail)));
     let template = if valid.len() > 1 { words.latency } else { words.latency_single };
     Some(fill_in(template, &values))
 }

@@ -5,8 +5,8 @@ use crate::view::{Load, View};
 
 /// Shares that a claim may state; the smallest that holds is used.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
-/// Smallest fall that is mentioned, as a share.
-const NOTEWORTHY: f64 = 0.01;
+/// Smallest fall that is mentioned, and smallest lead that is a reason for a choice, as shares.
+pub(crate) const NOTEWORTHY: f64 = 0.01;
 /// Largest relative distance of a plateau from the maximum.
 const PLATEAU: f64 = 0.05;
 
@@ -64,6 +64,8 @@ pub(crate) struct Line {
     pub(crate) last: CurvePoint,
     /// The largest point; the first of equal ones.
     pub(crate) largest: CurvePoint,
+    /// The first point that may be the largest, by the interval of the largest.
+    pub(crate) reached: CurvePoint,
     pub(crate) shape: CurveShape,
     pub(crate) tail: Tail,
     /// The lowest point that is certainly below an earlier one and a later one.
@@ -116,7 +118,9 @@ pub(crate) fn line_statements(points: &[CurvePoint]) -> Option<Line> {
         _ => points.len(),
     };
     let dip = dip(points, within);
-    Some(Line { first: *first, last: *last, largest, shape, tail, dip })
+    let is_reached = |at: &&CurvePoint| largest.interval.is_some_and(|(low, _)| at.value >= low);
+    let reached = points.iter().find(is_reached).copied().unwrap_or(largest);
+    Some(Line { first: *first, last: *last, largest, reached, shape, tail, dip })
 }
 
 /// The lowest of the first `within` points that is certainly below an earlier and a later point, by

@@ -179,3 +179,15 @@ fn saturating_curve_is_described_correctly() {
     let line = line_statements(&bare).unwrap();
     assert_eq!((line.shape, line.tail), (CurveShape::Open, Tail::Nothing));
 }
+
+#[test]
+fn tied_maximum_is_reached_at_lowest_depth() {
+    let at = |queue_depth, value: f64| CurvePoint {
+        queue_depth,
+        value,
+        interval: Some((value * 0.997, value * 1.003)),
+    };
+    let line = line_statements(&[at(1, 100.0), at(8, 199.0), at(32, 200.0), at(512, 200.1)]);
+    let line = line.unwrap();
+    assert_eq!((line.reached.queue_depth, line.largest.queue_depth), (32, 512));
+}
