@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use qdepth_engine::{Completions, CpuTime, Shard, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
-use qdepth_workload::{Extent, Point, Request};
+use qdepth_workload::{Distribution, Extent, Point, Request};
 use rustix::fs::{Advice, fadvise, fdatasync};
 use rustix::io::Errno;
 
@@ -29,6 +29,17 @@ fn area(point: &Point) -> Extent {
 fn drop_clean(file: &OwnedFd, area: Extent) {
     // Without effect on a file system that keeps no pages.
     let _ = fadvise(file, area.offset_bytes, NonZeroU64::new(area.length_bytes), Advice::DontNeed);
+}
+
+/// True if a point drops its pages again after each pass. As in fio, requests at random places
+/// without a random map are one pass, however long it is, unless the job has several loops, which
+/// end by bytes.
+pub(super) fn drops_again(point: &Point) -> bool {
+    // Each block of a mix of sizes is drawn anew, although fio's map may have an end.
+    let wraps = point.random_share <= 0.0
+        || point.distribution == Distribution::EachOnce
+        || point.block_size.single().is_none();
+    point.drop_cache && (wraps || point.stop.bytes_per_stream > 0)
 }
 
 /// Drops the area's pages whenever its requests have moved as many bytes as the area has, like fio
@@ -76,5 +87,28 @@ impl Target for Dropping<'_> {
 
     fn cpu_time(&mut self) -> CpuTime {
         self.inner.cpu_time()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::calibrate::null_point;
+
+    #[test]
+    fn pages_stay_while_random_places_repeat() {
+        let mut point = null_point().unwrap();
+        point.drop_cache = true;
+        (point.random_share, point.distribution) = (1.0, Distribution::Uniform);
+        assert!(!drops_again(&point));
+        point.stop.bytes_per_stream = 1 << 20;
+        assert!(drops_again(&point));
+        point.stop.bytes_per_stream = 0;
+        point.distribution = Distribution::EachOnce;
+        assert!(drops_again(&point));
+        (point.random_share, point.distribution) = (0.0, Distribution::Uniform);
+        assert!(drops_again(&point));
+        point.drop_cache = false;
+        assert!(!drops_again(&point));
     }
 }

@@ -35,7 +35,7 @@ use qdepth_workload::{Contents, Duplicates, Point};
 use crate::Lab;
 use crate::events::observer::Observer;
 use crate::execute::cpu_placement::worker_cpus;
-use crate::execute::dropping::Dropping;
+use crate::execute::dropping::{Dropping, drops_again};
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::storage::Storage;
 use crate::execute::written::Written;
@@ -459,7 +459,7 @@ fn work(
 ) -> Result<(Outcome, Used, Vec<RecordedIo>)> {
     let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
     let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
-    let dropped = file.as_ref().ok().filter(|_| shard.point.drop_cache);
+    let dropped = file.as_ref().ok().filter(|_| drops_again(shard.point));
     let dropped = dropped.map(|(file, _)| file.try_clone()).transpose();
     let opened = open(shard, file, common.engine);
     // Every worker gets here even if its engine failed, because the others wait for it.
