@@ -56,6 +56,7 @@ remarks! {
     ThinkTimeSlept = "think-time-slept";
     PausesLimitRate = "pauses-limit-rate";
     RateWithoutPauses = "rate-without-pauses";
+    RateOrPauses = "rate-or-pauses";
     FlowWithinStep = "flow-within-step";
     DepthsDoubled = "depths-doubled";
     // Offsets.
@@ -102,6 +103,7 @@ remarks! {
     ErrorsEndNoJob = "errors-end-no-job";
     SlowRequestRecorded = "slow-request-recorded";
     RuntimeAWeekAtMost = "runtime-a-week-at-most";
+    IosOfMeanSize = "ios-of-mean-size";
     EndsWithItsBytes = "ends-with-its-bytes";
     NotEndedWhenSteady = "not-ended-when-steady";
     NotRunAfterExitall = "not-run-after-exitall";
@@ -124,6 +126,8 @@ remarks! {
     LogRowsWithoutOffset = "log-rows-without-offset";
     LogRowsWithoutIssueTime = "log-rows-without-issue-time";
     LogRowsWithoutPriority = "log-rows-without-priority";
+    LogsInUnixTime = "logs-in-unix-time";
+    UnitsOfTextFixed = "units-of-text-fixed";
     LogsUncompressed = "logs-uncompressed";
     NoTraceWritten = "no-trace-written";
     MergedTraceNotWritten = "merged-trace-not-written";

@@ -243,3 +243,85 @@ fn created_files_have_the_length_of_their_job() {
         assert!(refused.contains(why), "{refused}");
     }
 }
+
+/// Bytes after which each load ends.
+fn ends(job: &str) -> Vec<Option<u64>> {
+    let converted = convert(&format!("[a]\nfilename=/x/f\n{job}\n"));
+    let loads = converted.plan.steps.iter().flat_map(|step| &step.loads);
+    loads.map(|load| load.bytes_per_stream.map(|bytes| bytes.0)).collect()
+}
+
+#[test]
+fn jobs_end_after_whole_blocks_of_each_loop() {
+    const MIB: u64 = 1 << 20;
+    assert_eq!(ends("size=8m\nnumber_ios=100\nloops=3"), [Some(300 * 4096)]);
+    assert_eq!(ends("bs=1m\nsize=1536k"), [Some(MIB)]);
+    assert_eq!(ends("bs=1m\nsize=8m\nio_size=1536k"), [Some(3 * MIB / 2)]);
+    let verified = ends("rw=write\nsize=1m\nloops=2\nverify=crc32c");
+    assert_eq!(verified, [Some(2 * MIB); 2]);
+    assert_eq!(ends("filesize=1m\nsize=25%"), [Some(MIB / 4)]);
+    let mixed = "size=1m\nbssplit=4k/50:8k/50\nnumber_ios=10";
+    assert_eq!(ends(mixed), [Some(61440)]);
+    assert!(remarks(&convert(&format!("[a]\n{mixed}\n"))).contains("mean block size"));
+}
+
+#[test]
+fn unaligned_offsets_and_lists_are_accepted() {
+    let converted = convert("[a]\nrw=write\nsize=1m\noffset=3k\n");
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: GIB }, 512);
+    let plan = resolve(&converted.plan, &Choices::default(), &[shape]).expect("a plan");
+    assert_eq!(plan.points[0].area.offset_bytes, 3072);
+    assert_eq!(plan.points[0].alignment_bytes, 1024);
+    let converted = convert("[a]\nsize=1m\npercentile_list=99.0,50\n");
+    assert!(remarks(&converted).contains("percentile_list"));
+}
+
+#[test]
+fn other_block_alignment_has_no_random_map() {
+    let distribution = |job: &str| {
+        let converted = convert(&format!("[a]\nfilename=/dev/sdx\nrw=randread\n{job}\n"));
+        converted.plan.own_profiles[0].distribution.clone()
+    };
+    assert_eq!(distribution("bs=4k"), Some(qdepth_workload::Distribution::EachOnce));
+    assert_eq!(distribution("bs=4k\nba=8k"), None);
+}
+
+#[test]
+fn options_without_effect_have_remarks() {
+    for (option, sentence) in [
+        ("rate_ignore_thinktime", "rate or its pauses"),
+        ("unit_base=1", "powers of 1024"),
+        ("significant_figures=6", "four digits"),
+        ("kb_base=1000", "powers of 1024"),
+        ("log_alternate_epoch_clock_id=1", "Unix times"),
+    ] {
+        let converted = convert(&format!("[a]\nsize=1m\n{option}\n"));
+        assert!(remarks(&converted).contains(sentence), "{option}");
+    }
+}
+
+#[test]
+fn jobs_that_fio_refuses_are_refused() {
+    for (job, why) in [
+        ("allow_file_create=0", "missing or empty"),
+        ("iodepth=0", "at least 1"),
+        ("buffer_pattern=hello", "not a number"),
+        ("buffer_pattern='none'", "no trace"),
+    ] {
+        let files = [("jobs.fio".to_owned(), format!("[a]\nfilename=/x/f\nsize=1m\n{job}\n"))];
+        let jobs = JobSet::read(&CommandLine::default(), &files, &around(&no_file));
+        let converted =
+            jobs.and_then(|set| set.convert("jobs", 7, &|_| None, MissingFile::Refused));
+        let refusal = converted.expect_err(job).to_string();
+        assert!(refusal.contains(why), "{refusal}");
+    }
+}
+
+#[test]
+fn later_global_section_leaves_earlier_jobs() {
+    let text = "[global]\nrw=read\n[a]\nsize=1m\n[global]\nrw=write\n[b]\nsize=2m\n";
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let jobs = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).expect("jobs");
+    let expected = "fio --name=a --rw=read --size=1m --name=b --rw=write --size=2m";
+    assert_eq!(jobs.command_line(), expected);
+}

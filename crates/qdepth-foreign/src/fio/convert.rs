@@ -112,7 +112,7 @@ impl JobSet {
             if job.only_reads() && job.verifies(|verify| verify.only || verify.loads_state) {
                 loads = refused.keep(self.verifying(job, &loads, &steps)).unwrap_or_default();
             } else if job.verifies(|verify| verify.reads_back) {
-                back.extend(loads.iter().map(read_back));
+                back.extend(loads.iter().map(|load| read_back(load, job)));
             }
             let next = self.jobs.get(number + 1);
             let ends = next.is_none_or(|next| next.stonewall || next.waits_for.is_some());
@@ -421,6 +421,16 @@ impl PlanBuilder {
         if files.len() > 1 && job.flow.is_some() {
             let why = "flow: refused: each file of this job is a separate load; write one job per \
                        file";
+            return Err(refuse(job, why));
+        }
+        let is_lacking = |file: &&JobFile| {
+            let path = &file.path;
+            let is_known = path.starts_with("/dev/") || job.engine == Engine::Null;
+            !is_known && whole(path).or_else(|| self.created_bytes(path)).is_none()
+        };
+        let may_lack = job.span.creates_files || self.absent != MissingFile::Refused;
+        if let Some(file) = files.iter().find(is_lacking).filter(|_| !may_lack) {
+            let why = format!("allow_file_create=0: {} is missing or empty", file.path);
             return Err(refuse(job, why));
         }
         files.iter().map(|file| self.load(job, origin, file, files.len(), whole)).collect()

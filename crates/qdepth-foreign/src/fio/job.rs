@@ -226,7 +226,7 @@ impl Job {
             zones: opts.zones(&access, &sizes)?,
             span: opts.span(sizes.smallest()),
             sizes,
-            depth: depth(opts, engine),
+            depth: depth(opts, engine)?,
             engine,
             direct: opts.direct(),
             distribution,
@@ -268,8 +268,14 @@ fn drawn(
     let distribution = opts.value("random_distribution", uniform, Distribution::read);
     // This generator never repeats a place within a pass.
     let lfsr = opts.value("random_generator", false, |text| Ok(text == "lfsr"));
-    let once = lfsr || !opts.switch("norandommap", false);
+    // As in fio, there is no map of places at other distances than the block size.
+    let is_mapped = sizes.alignment == sizes.smallest() && !opts.switch("norandommap", false);
+    let once = lfsr || is_mapped;
     let is_plain = distribution == Distribution::Uniform;
+    if sizes.single().is_none() {
+        let counted = opts.get("number_ios");
+        remarks.extend(counted.map(|set| set.remark(&opts.section.name, Remark::IosOfMeanSize)));
+    }
     if once && random > 0.0 && sizes.single().is_none() && is_plain {
         remarks.extend(drawn_independently(opts.section));
     }
@@ -283,9 +289,12 @@ fn clones(opts: &OptionReader<'_>) -> Result<u32, FioRefusal> {
     }
 }
 
-fn depth(opts: &OptionReader<'_>, engine: Engine) -> u32 {
-    let asked = u32::try_from(opts.whole("iodepth", 1)).unwrap_or(u32::MAX);
-    if engine.is_synchronous() { 1 } else { asked }
+fn depth(opts: &OptionReader<'_>, engine: Engine) -> Result<u32, FioRefusal> {
+    match u32::try_from(opts.whole("iodepth", 1)).unwrap_or(u32::MAX) {
+        0 => Err(opts.refuse("iodepth", "must be at least 1")),
+        _ if engine.is_synchronous() => Ok(1),
+        asked => Ok(asked),
+    }
 }
 
 /// Name from the brackets or from the section's own `name`; a global `name` is ignored.

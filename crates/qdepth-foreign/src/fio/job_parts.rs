@@ -72,6 +72,8 @@ pub enum ExitScope {
 pub struct Span {
     /// Part of the target under load.
     pub size: Amount,
+    /// True if missing files are created.
+    pub creates_files: bool,
     /// Start offset.
     pub offset: Amount,
     /// Alignment of an offset that is given as a share; it is rounded up.
@@ -117,8 +119,12 @@ pub struct Reporting {
     pub disks: bool,
     /// Reporting of reads and writes.
     pub unified: Unified,
+    /// Errors after which success is reported: of reads, of writes, and of data that differs.
+    pub continues_on: [bool; 3],
     /// Options as written, for the report: name and value.
     pub written: Vec<(String, String)>,
+    /// Options of the global sections before the job.
+    pub inherited: Vec<(String, String)>,
 }
 
 /// Reporting of reads and writes.

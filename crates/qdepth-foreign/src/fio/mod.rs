@@ -54,6 +54,7 @@ pub use terse::export_fio_terse;
 pub use values::{Amount, Distribution, Engine, SizePart, Sizes, Trims};
 
 use crate::remark::{Remark, Remarked};
+use option_reader::pattern::pattern_files;
 use read::Reader;
 
 /// Jobs of a command line and its files, in order.
@@ -101,6 +102,13 @@ impl JobSet {
                     }
                 }
             }
+            if let Some(pattern) = section.get("buffer_pattern") {
+                let files = pattern.value.as_deref().and_then(|text| pattern_files(text).ok());
+                let read = |file: &str| (around.trace)(file).err();
+                for why in files.into_iter().flatten().filter_map(read) {
+                    refused.add(pattern.refuse(&section.name, why).into());
+                }
+            }
             job.stonewall |= section.next_file;
             if line.read_only && job.writes() {
                 refused.add(section.refuse("this job writes, but --readonly is set").into());
@@ -125,9 +133,13 @@ impl JobSet {
             list.iter().map(word).collect()
         };
         let mut all = vec!["fio".to_owned()];
-        all.extend(words(&self.globals));
+        // A global section between two jobs does not apply to those before it.
+        let is_common = |job: &Job| job.report.inherited == self.globals;
+        let have_common = self.jobs.iter().all(is_common);
+        all.extend(words(&self.globals).into_iter().filter(|_| have_common));
         for job in &self.jobs {
             all.push(format!("--name={}", job.name));
+            all.extend(words(&job.report.inherited).into_iter().filter(|_| !have_common));
             all.extend(words(&job.report.written));
         }
         all.join(" ")

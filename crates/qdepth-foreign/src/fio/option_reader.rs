@@ -2,6 +2,7 @@
 
 mod dependent;
 mod least;
+pub(super) mod pattern;
 mod priority;
 mod settling;
 
@@ -9,6 +10,8 @@ use std::cell::RefCell;
 
 use qdepth_measure::Nanos;
 use qdepth_workload::FlowSpec;
+
+use pattern::pattern_files;
 
 use super::access::Access;
 use super::job_parts::{Reporting, Span, Verification};
@@ -109,6 +112,7 @@ fn number_in<'t>(name: &str, text: &'t str) -> &'t str {
         "iodepth" | "numjobs" | "size" | "io_size" | "offset" | "loops" | "number_ios"
         | "fsync" | "fdatasync" => before_sign(text, false),
         "runtime" | "ramp_time" | "startdelay" | "thinktime" => before_sign(text, true),
+        "percentile_list" => text.split(',').next().unwrap_or(text),
         _ => text,
     }
 }
@@ -136,6 +140,7 @@ impl OptionReader<'_> {
         let runtime_ns = Some(runtime_ns).filter(|ns| *ns > 0);
         Span {
             size,
+            creates_files: self.switch("allow_file_create", true),
             offset: self.amount("offset", Amount::Bytes(0)),
             offset_align: match self.whole("offset_align", 0) {
                 // As in fio, 0 means the smallest request.
@@ -170,7 +175,9 @@ impl OptionReader<'_> {
         });
         let named = self.filenames().len() as u64;
         let files = if named > 0 { named } else { self.whole("nrfiles", 1).max(1) };
-        (Amount::Bytes(each.saturating_mul(files)), io_size.or(size))
+        let all = each.saturating_mul(files);
+        let size = size.and_then(|size| size.bytes(Some(all))).map(Amount::Bytes);
+        (Amount::Bytes(all), io_size.or(size))
     }
 
     /// Names of the job's files. As in fio, the option adds to those given before, also by global
@@ -249,7 +256,9 @@ impl OptionReader<'_> {
             histogram_log: self.histogram_log(),
             disks: self.switch("disk_util", true),
             unified: self.unified(),
+            continues_on: self.continues_on(),
             written: written(self.section),
+            inherited: each_once(&self.section.settings[..self.section.inherited]),
         }
     }
 
@@ -404,6 +413,7 @@ impl OptionReader<'_> {
 
     pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {
         let pattern = self.get("buffer_pattern").is_some();
+        self.value("buffer_pattern", (), |text| pattern_files(text).map(|_| ()));
         if self.switch("zero_buffers", false)
             || (pattern && self.get("buffer_compress_percentage").is_none())
         {

@@ -143,7 +143,7 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         advice: Some(job.caching.advice).filter(|advice| *advice != CacheAdvice::None),
         drop_cache: job.caching.drops.then_some(true),
         io_flag: Some(job.caching.io_flag).filter(|flag| *flag != IoFlag::None),
-        alignment: Some(Bytes(job.sizes.alignment)),
+        alignment: Some(Bytes(alignment(job, load))),
         write_size: writes.map(|(parts, _)| sizes(parts)),
         write_alignment: writes.map(|(_, alignment)| Bytes(*alignment)),
         write_random: job.random_writes.filter(|_| writes.is_some()),
@@ -153,6 +153,16 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         duplicates: duplicates.map(|duplicates| repeated(job, load, duplicates)),
         distribution: distribution(job, load),
         ..Profile::new(job.random, read, sizes(&job.sizes.parts))
+    }
+}
+
+/// Alignment of the places. Sequential ones begin at any offset, as in fio.
+fn alignment(job: &Job, load: &Load) -> u64 {
+    let asked = job.sizes.alignment;
+    let is_free = job.random <= 0.0 && job.gap == 0 && !job.backwards && job.zones.is_none();
+    match load.offset.is_multiple_of(asked.max(1)) {
+        false if is_free => 1 << (load.offset | asked).trailing_zeros(),
+        _ => asked,
     }
 }
 

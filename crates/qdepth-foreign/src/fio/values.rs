@@ -290,6 +290,12 @@ impl Sizes {
             _ => None,
         }
     }
+    /// Mean size, bytes; `None` if reads and writes have their own.
+    pub(super) fn mean(&self) -> Option<f64> {
+        let weight: f64 = self.parts.iter().map(|part| f64::from(part.weight)).sum();
+        let bytes = self.parts.iter().map(|part| part.bytes as f64 * f64::from(part.weight));
+        self.writes.is_none().then(|| bytes.sum::<f64>() / weight)
+    }
     /// Smallest size, bytes.
     pub fn smallest(&self) -> u64 {
         let writes = self.writes.iter().flat_map(|(parts, _)| parts);

@@ -22,7 +22,7 @@ use qdepth_linux::{Engine as linux, EngineChoice};
 use qdepth_record::export_json;
 use qdepth_workload::{Choices, Extent, TargetShape, resolve};
 
-use crate::commands::remarks::{self, has_errors};
+use crate::commands::remarks;
 use crate::commands::run;
 use crate::exit_status::{self, Status};
 use crate::flags::{FioOptions, FioRun, SortedWords, own_options};
@@ -113,7 +113,8 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         let short = output::too_slow(&set, &converted, &ran.points);
         let unverified = output::unverified(&set, &converted, &ran.points);
         short.iter().chain(&unverified).for_each(|line| print_line(line));
-        failed = ran.points.iter().any(has_errors) || !short.is_empty();
+        failed = ran.points.iter().any(|point| output::has_failed(&set, &converted, point))
+            || !short.is_empty();
         // Clients such as bench-fio treat any output of fio on standard error as a failure.
         if quiet && !run.qdepth_quiet && called != Called::Fio {
             output::findings(ran).iter().for_each(|line| print_line(line));

@@ -21,7 +21,7 @@ impl JobSet {
         if !job.verifies(|verify| verify.only) {
             return Ok(loads.to_vec());
         }
-        Ok(loads.iter().map(|load| Load { of_other_run, ..read_back(load) }).collect())
+        Ok(loads.iter().map(|load| Load { of_other_run, ..read_back(load, job) }).collect())
     }
 
     /// True if jobs of earlier steps write all that these loads of a job verify; false if another

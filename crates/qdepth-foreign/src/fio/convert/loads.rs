@@ -83,10 +83,11 @@ pub(super) fn paths(job: &Job, clone: u32) -> Vec<String> {
     job.filenames.iter().map(|name| within(name)).collect()
 }
 
-/// Load that reads back the data of a writing load, once.
-pub(super) fn read_back(written: &Load) -> Load {
+/// Load that reads back the data of a writing load, once for each of its loops.
+pub(super) fn read_back(written: &Load, job: &Job) -> Load {
+    let loops = job.span.loops;
     let bytes = match (written.bytes, written.area) {
-        (Some(bytes), Some(area)) => Some(bytes.min(area)),
+        (Some(bytes), Some(area)) => Some(bytes.min(area.saturating_mul(loops))),
         (bytes, _) => bytes,
     };
     Load {
@@ -161,7 +162,8 @@ pub(super) fn end(
     }
     // As in fio, gaps are covered by a further pass over the rest.
     let pass = match job.span.io_size {
-        None => area,
+        // As in fio, a rest that is smaller than a block is left out.
+        None => area - area % job.sizes.smallest(),
         Some(Amount::Bytes(bytes)) => bytes / share,
         Some(amount) => amount.bytes(whole).ok_or_else(|| {
             refuse(
@@ -172,14 +174,15 @@ pub(super) fn end(
     };
     // Trims and writes count separately.
     let ways = if job.trims == Trims::BeforeWrites { 2 } else { 1 };
-    let mut bytes = pass.saturating_mul(job.span.loops).saturating_mul(ways);
+    let mut bytes = pass.saturating_mul(ways);
     if let Some(requests) = job.span.requests {
-        let Some(size) = job.sizes.single() else {
+        let Some(size) = job.sizes.mean() else {
             return Err(refuse(job, "number_ios needs a single block size: use bs= alone"));
         };
-        bytes = bytes.min(requests.saturating_mul(size).saturating_mul(ways) / share);
+        let counted = (requests as f64 * size).round() as u64;
+        bytes = bytes.min(counted.saturating_mul(ways) / share);
     }
-    Ok(Some(bytes.max(1)))
+    Ok(Some(bytes.saturating_mul(job.span.loops).max(1)))
 }
 
 pub(super) fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {

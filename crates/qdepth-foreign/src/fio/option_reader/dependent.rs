@@ -292,6 +292,19 @@ impl OptionReader<'_> {
         self.value("filename_format", usual, |text| Ok(text.to_owned()))
     }
 
+    /// Errors after which success is reported: of reads, of writes, and of data that differs.
+    pub(in crate::fio) fn continues_on(&self) -> [bool; 3] {
+        self.value("continue_on_error", [false; 3], |text| match text {
+            "none" | "0" => Ok([false; 3]),
+            "read" => Ok([true, false, false]),
+            "write" => Ok([false, true, false]),
+            "io" => Ok([true, true, false]),
+            "verify" => Ok([false, false, true]),
+            "all" | "1" => Ok([true; 3]),
+            _ => Err("must be none, read, write, io, verify or all".to_owned()),
+        })
+    }
+
     /// Jobs that end together with this one.
     pub(in crate::fio) fn ends_all(&self) -> Option<ExitScope> {
         let what = self.value("exit_what", ExitScope::Group, |text| match text {
@@ -325,6 +338,9 @@ impl OptionReader<'_> {
         }
         if self.text("bs").is_some_and(|text| text.contains('-')) {
             note("bs", Remark::SizesOfReadsAndWrites);
+        }
+        if self.text("kb_base") == Some("1000") {
+            note("kb_base", Remark::UnitsOfTextFixed);
         }
         if self.whole("log_avg_msec", 0) > 0 {
             note("log_offset", Remark::LogRowsWithoutOffset);

@@ -128,6 +128,20 @@ pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecor
     points.iter().filter_map(message).collect()
 }
 
+/// True if I/Os of a point failed, except with errors after which its job continues.
+pub(super) fn has_failed(set: &JobSet, converted: &Converted, point: &PointRecord) -> bool {
+    let origin = converted.origins.get(point.index as usize);
+    let job = origin.and_then(|origin| set.jobs.get(origin.job));
+    let [reads, writes, verify] = job.map_or([false; 3], |job| job.report.continues_on);
+    let counts = |error: &ErrorCount, continues: bool| match error.errno == NOT_AS_WRITTEN {
+        true => !verify,
+        false => !continues,
+    };
+    let mut sides = point.transfers().into_iter().zip([reads, writes, writes]);
+    !point.syncs.errors.is_empty()
+        || sides.any(|(side, on)| side.errors.iter().any(|error| counts(error, on)))
+}
+
 /// Messages for jobs whose reads found other data than was written for verification.
 pub(super) fn unverified(
     set: &JobSet,
