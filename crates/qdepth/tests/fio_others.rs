@@ -131,3 +131,17 @@ fn read_after_truncate_and_fallocate_covers_whole_file() {
     assert_eq!((count(0, "write"), count(1, "write"), count(2, "read")), (100, 1024, 1024));
     assert!(!workspace.has("f"));
 }
+
+#[test]
+fn refused_group_of_jobs_leaves_no_file() {
+    let workspace = Workspace::new();
+    let foreign = workspace.write("foreign", &"mine".repeat(1 << 18));
+    let words = format!(
+        "--size=64m --rw=write --bs=64k --name=a --filename=z/new --name=b --filename={foreign} \
+         --size=1m"
+    );
+    let ended = crate::fio::as_fio(&workspace, &words);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(!workspace.has("z"));
+    assert_eq!(std::fs::metadata(workspace.join("foreign")).unwrap().len(), 1 << 20);
+}

@@ -158,6 +158,11 @@ fn convert(
     // fio leaves its files behind, and scripts that start it read them.
     let keeps = called == Called::Fio && absent == MissingFile::Refused && set.keeps_files();
     if keeps && !converted.missing.is_empty() {
+        // Nothing is created if the run is refused later.
+        let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
+        if !would_refuse(&System::real(), &request(run, line, &converted)?).is_empty() {
+            return Ok(converted);
+        }
         set.own_files = created::lay_out_own(&converted.missing)?;
         converted = convert(set)?;
     }
