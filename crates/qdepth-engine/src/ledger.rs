@@ -2,7 +2,7 @@
 //! allocated before the loop.
 
 use qdepth_measure::{Instant, LatencyHistogram, Nanos};
-use qdepth_workload::{Direction, Point, Stop};
+use qdepth_workload::{Direction, Point};
 
 use crate::minimum_rate::Counts;
 use crate::outcome::{DirectionOutcome, Outcome};
@@ -18,20 +18,6 @@ const INTERVAL_BYTES: u64 = 6 << 10;
 const ARENA_MAX: u64 = 128 << 20;
 /// Lengths above which a gap without a completion is counted.
 const GAPS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
-
-/// Lengths of the intervals in the first half of the series and in the second. A point that ends by
-/// bytes usually ends long before its time limit, so that its first intervals are short.
-fn interval_lengths(stop: &Stop) -> [Nanos; 2] {
-    let count = (stop.duration_ns / INTERVAL.0).clamp(1, INTERVALS_MAX);
-    let half = INTERVALS_MAX / 2;
-    let rest = Nanos(stop.duration_ns.saturating_sub(half * INTERVAL.0).div_ceil(half));
-    let ends_by_bytes = stop.bytes > 0 || stop.bytes_per_stream > 0;
-    if ends_by_bytes && rest > INTERVAL {
-        [INTERVAL, rest]
-    } else {
-        [Nanos(stop.duration_ns.div_ceil(count)); 2]
-    }
-}
 
 /// Sum of the response times in the window so far, ns.
 fn response_times(directions: &[DirectionOutcome]) -> u128 {
@@ -66,8 +52,6 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     /// Sum of the response times before the current interval, ns.
     response_before: u128,
     interval_length: Nanos,
-    /// Length of the intervals in the second half of the series.
-    later_length: Nanos,
     /// End of the current interval.
     interval_end: Instant,
     /// Last stamp that [`advance`](Self::advance) has processed; `NEVER` if it is outside the
@@ -103,8 +87,9 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     pub(crate) fn new(point: &Point, start: Instant) -> Self {
         let window_start = start + Nanos(point.warm_up_ns);
         let duration = Nanos(point.stop.duration_ns);
-        let [interval_length, later_length] = interval_lengths(&point.stop);
-        let room = (duration.0 / INTERVAL.0).clamp(1, INTERVALS_MAX) + 16;
+        let count = (duration.0 / INTERVAL.0).clamp(1, INTERVALS_MAX);
+        let interval_length = Nanos(duration.0.div_ceil(count));
+        let room = count + 16;
         let response_time = RESPONSE.then(LatencyHistogram::new);
         let direction = DirectionOutcome { response_time, ..DirectionOutcome::default() };
         let series = Series {
@@ -124,7 +109,6 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             bytes_before: [0; 3],
             response_before: 0,
             interval_length,
-            later_length,
             interval_end: window_start + interval_length,
             stamp: Instant::NEVER,
             within: Instant(0),
@@ -404,9 +388,6 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             histogram.clear();
         }
         series.lost += u64::from(!fits);
-        if series.intervals.len() as u64 + 1 == INTERVALS_MAX / 2 {
-            self.interval_length = self.later_length;
-        }
         if series.intervals.len() < series.intervals.capacity() {
             series.intervals.push(*current);
         } else {
@@ -416,22 +397,5 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         let start = current.start + length;
         self.current = Interval { start, length: self.interval_length, ..Interval::default() };
         self.interval_end = self.window_start + start + self.interval_length;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn point_ending_by_bytes_starts_with_short_intervals() {
-        let day = Stop { duration_ns: 86_400_000_000_000, ..Stop::default() };
-        assert_eq!(interval_lengths(&day), [Nanos::from_millis(2400); 2]);
-        let [first, later] = interval_lengths(&Stop { bytes_per_stream: 4096, ..day });
-        let covered = (first.0 + later.0) * (INTERVALS_MAX / 2);
-        assert_eq!(first, INTERVAL);
-        assert!(covered >= day.duration_ns);
-        let hour = Stop { duration_ns: 3_600_000_000_000, bytes: 4096, ..day };
-        assert_eq!(interval_lengths(&hour), [INTERVAL; 2]);
     }
 }

@@ -125,9 +125,8 @@ fn class(value: u64) -> usize {
 fn windows(point: &PointRecord, window_ms: u64) -> impl Iterator<Item = (u64, &[IntervalRecord])> {
     let interval_ns = point.intervals.first().map_or(1, |interval| interval.length_ns.max(1));
     let wanted = window_ms.saturating_mul(1_000_000);
-    let whole = wanted.checked_next_multiple_of(interval_ns).unwrap_or(wanted).max(interval_ns);
-    let number = move |interval: &IntervalRecord| interval.start_ns / whole;
-    point.intervals.chunk_by(move |a, b| number(a) == number(b)).map(|window| {
+    let in_window = usize::try_from(wanted.div_ceil(interval_ns).max(1)).unwrap_or(usize::MAX);
+    point.intervals.chunks(in_window).map(|window| {
         let end = window.last().map_or(0, |last| (last.start_ns + last.length_ns) / 1_000_000);
         (end, window)
     })
