@@ -69,15 +69,19 @@ pub fn first_foreign(bytes: &[u8]) -> Option<usize> {
 pub fn is_ours(sector: &[u8]) -> bool {
     let (words, end) = sector.as_chunks::<WORD>();
     let zeros = words.iter().take_while(|word| **word == [0; WORD]).count();
-    let Some((nonce, rest)) = words[zeros..].split_first() else { return false };
-    let rest = match rest {
-        [before @ .., _, content, check]
+    let written = match &words[zeros..] {
+        [before @ .., content, check]
             if repeated(u64::from_le_bytes(*content))[1].to_le_bytes() == *check =>
         {
-            &rest[..before.len() + 1]
+            // The content has replaced all that was derived from the nonce.
+            if before.len() < 2 {
+                return true;
+            }
+            before
         }
         all => all,
     };
+    let Some((nonce, rest)) = written.split_first() else { return false };
     let mut expected = words_of(u64::from_le_bytes(*nonce)).skip(1).map(u64::to_le_bytes);
     let follows = rest.iter().all(|word| expected.next() == Some(*word));
     let last = expected.next().unwrap_or_default();

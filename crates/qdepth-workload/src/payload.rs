@@ -131,5 +131,12 @@ mod tests {
         assert_eq!(zeros, (12 << 10) / 8 / 2, "as much compresses away");
         assert_eq!(first_foreign(&block(3)), None, "a later run knows it again");
         stamp_content(&mut [0; 5], 9);
+        for compressible_share in [0.9, 0.93, 0.95, 0.97, 0.99] {
+            let mut buffer = [0; 4096];
+            fill(&mut buffer, Payload { compressible_share, ..payload }, 7);
+            let before = first_foreign(&buffer);
+            stamp_content(&mut buffer, 3 | 1 << 63);
+            assert_eq!(first_foreign(&buffer), before, "{compressible_share}");
+        }
     }
 }
