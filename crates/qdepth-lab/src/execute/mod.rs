@@ -29,7 +29,7 @@ use qdepth_linux::{
     EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Pulse, Repeating, Verifying, pin,
     take_priority, waited_for_cpu,
 };
-use qdepth_measure::{Finding, Instant, Nanos, label};
+use qdepth_measure::{Finding, Instant, Nanos, Seed, label};
 use qdepth_workload::{Contents, Duplicates, Point};
 
 use crate::Lab;
@@ -502,11 +502,18 @@ fn work(
         run(&mut verifying)
     } else if shard.point.write_share() > 0.0 && shard.point.operation.is_transfer() {
         let payload = shard.point.payload;
-        let duplicates = payload.duplicates.unwrap_or(Duplicates::NONE);
-        let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
+        let (seed, worker) = (shard.point.seed, shard.streams.start);
         let mut repeating = match payload.duplicates {
-            Some(_) => Repeating::new(&mut target, shard.slots(), payload, contents),
-            None => Repeating::never(&mut target, contents),
+            Some(duplicates) => {
+                let contents = Contents::new(duplicates, seed, worker);
+                Repeating::new(&mut target, shard.slots(), payload, contents)
+            }
+            None => {
+                // No other target, run or segment may have written the same.
+                let place = format!("{} {}", shard.point.index, start.0);
+                let seed = Seed(common.stamp).derive(&place).0;
+                Repeating::never(&mut target, Contents::new(Duplicates::NONE, seed, worker))
+            }
         };
         run(&mut repeating)
     } else if common.records.is_some() || drops {
