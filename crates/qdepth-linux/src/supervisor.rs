@@ -135,7 +135,7 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: set and time are live, and the information is written to a local.
         let signal = unsafe { libc::sigtimedwait(signals, &raw mut info, &raw const every) };
-        if matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP) {
+        if matches!(signal, libc::SIGINT | libc::SIGTERM) {
             requests.push(signal);
         }
         // The child has received signals of the terminal itself.

@@ -143,6 +143,8 @@ fn run_stopped_by_hangup_leaves_no_file() {
     let mut run = workspace.start("run plan.toml . --no-report");
     run.wait_for_err("plan resume");
     pause(300);
+    // From the kernel and from the shell.
+    run.signal("HUP");
     run.signal("HUP");
     run.wait().expect(129);
     assert!(!workspace.has("qdepth-measurement-file"));

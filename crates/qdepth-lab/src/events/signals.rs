@@ -22,14 +22,14 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask to stop, and the second one ends the
-    /// program at once. A SIGHUP that `nohup` ignores stays ignored.
+    /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask to stop. A second SIGINT or SIGTERM
+    /// ends the program at once; not a second SIGHUP, because both the kernel and the shell send
+    /// one when a terminal is closed. A SIGHUP that `nohup` ignores stays ignored.
     pub fn watch() -> Result<Self> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         use signal_hook::flag::{register, register_conditional_shutdown};
         let signals = Self::default();
-        let hangs_up = !qdepth_linux::ignores(SIGHUP);
-        for signal in [SIGINT, SIGTERM].into_iter().chain(hangs_up.then_some(SIGHUP)) {
+        for signal in [SIGINT, SIGTERM] {
             // The order matters: the conditional shutdown must check the flag before the flag is
             // set.
             register_conditional_shutdown(signal, 128 + signal, signals.stop.clone())
@@ -37,8 +37,10 @@ impl Signals {
                 .context("cannot watch for signals")?;
         }
         register(SIGTERM, signals.terminated.clone()).context("cannot watch for signals")?;
-        if hangs_up {
-            register(SIGHUP, signals.hung_up.clone()).context("cannot watch for signals")?;
+        if !qdepth_linux::ignores(SIGHUP) {
+            for flag in [&signals.hung_up, &signals.stop] {
+                register(SIGHUP, flag.clone()).context("cannot watch for signals")?;
+            }
         }
         Ok(signals)
     }
