@@ -4,7 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "files of procfs, each by its one name")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -267,16 +267,17 @@ impl Writers<'_> {
     }
 }
 
-/// True if a process has mapped more rings than it has descriptors for. A ring lives as long as its
-/// mapping, and only its descriptor lists the files that are registered with it.
+/// True if a process has mapped a ring that none of its descriptors leads to. A ring lives as long
+/// as its mapping, and only its descriptor lists the files that are registered with it.
 fn hides_ring(tables: &[PathBuf], maps: &str) -> bool {
     const RING: &str = "anon_inode:[io_uring]";
-    // Offset 0 is `IORING_OFF_SQ_RING`, which each ring has once.
-    let starts = |line: &&str| line.ends_with(RING) && line.split(' ').nth(2) == Some("00000000");
-    let mapped = maps.lines().filter(starts).count();
+    let rings = maps.lines().filter(|line| line.ends_with(RING));
+    let mapped: BTreeSet<u64> =
+        rings.filter_map(|line| line.split_ascii_whitespace().nth(4)?.parse().ok()).collect();
     let is_ring = |file: &PathBuf| std::fs::read_link(file).is_ok_and(|to| to == Path::new(RING));
-    let open = |table: &PathBuf| entries(&table.join("fd")).filter(is_ring).count();
-    mapped > 0 && mapped > tables.iter().map(open).sum()
+    let inode = |file: PathBuf| Some(std::fs::metadata(file).ok()?.ino());
+    let open = |table: &PathBuf| entries(&table.join("fd")).filter(is_ring).filter_map(inode);
+    !mapped.is_empty() && !mapped.is_subset(&tables.iter().flat_map(open).collect())
 }
 
 /// Threads of a process with distinct descriptor tables.
