@@ -190,8 +190,12 @@ pub(super) fn figures<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<(
     all
 }
 
-/// Runs without the repeats of one simulation, whose equal figures would show no variation.
+/// Runs without the repeats of one simulation, whose equal figures would show no variation. Another
+/// version or an edited description of the device gives other figures.
 fn without_repeats<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<&'a Document> {
+    let rates = |run: &Document| {
+        run.points.iter().map(|point| point.io_per_s.to_bits()).collect::<Vec<_>>()
+    };
     let mut all: Vec<&Document> = Vec::new();
     for run in runs {
         let is_same = |other: &&Document| {
@@ -199,6 +203,7 @@ fn without_repeats<'a>(runs: impl IntoIterator<Item = &'a Document>) -> Vec<&'a 
                 && other.run.emulated
                 && run.run.seed == other.run.seed
                 && are_alike(run, other)
+                && rates(run) == rates(other)
         };
         if !all.iter().any(is_same) {
             all.push(run);
