@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::{Interval, Outcome, Shard, Slot, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 use qdepth_workload::{
-    CacheAdvice, IoFlag, Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill,
+    CacheAdvice, IoFlag, Operation, Payload, Plan, Point, Priorities, Priority, PriorityDraw, fill,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -152,17 +152,18 @@ impl EngineChoice {
         }
     }
 
-    /// The choice for all points of a run. If each makes one buffered I/O at a time, they are
+    /// The choice for all points of a plan. If each makes one buffered I/O at a time, they are
     /// blocking calls, as applications make them: `io_uring` hands a buffered write on ext4 to a
-    /// kernel thread, which takes ten times as long as the write itself.
+    /// kernel thread, which takes ten times as long as the write itself. A search for a rate adds
+    /// points with many I/Os in flight.
     #[must_use]
-    pub fn for_points(self, points: &[Point]) -> Self {
+    pub fn for_plan(self, plan: &Plan) -> Self {
         let blocks = |point: &Point| {
             let one_each = point.queue_depth == 1 && point.streams == point.workers;
             !point.direct && one_each && point.priorities.is_none() && !point.trims()
         };
         match self {
-            Self::Auto if !points.is_empty() && points.iter().all(blocks) => {
+            Self::Auto if plan.answer.is_empty() && plan.points.iter().all(blocks) => {
                 Self::Only(Engine::Sync)
             }
             _ => self,

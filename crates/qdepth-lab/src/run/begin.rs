@@ -140,7 +140,7 @@ fn start_new(
     follower::distribute(lab, &id, stamp(&plan, &id), &plan, targets, provision.bytes())?;
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
-    let engine = engine.for_points(&plan.points);
+    let engine = engine.for_plan(&plan);
     let ceilings = ceilings(&plan, &prepared, engine);
     let mut run = record(&id, &plan, &prepared, &ceilings, engine, lab)?;
     run.environment.extend(command(lab.request, plan.seed));
@@ -248,7 +248,7 @@ fn resume(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Prepare
     remarks.extend(far_drives(lab, &plan, &prepared));
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
-    let engine = engine.for_points(&plan.points);
+    let engine = engine.for_plan(&plan);
     let ceilings = ceilings(&plan, &prepared, engine);
     let written = written(lab, &plan);
     Ok(PreparedRun { plan, targets: prepared, ceilings, engine, run, done, written, remarks })

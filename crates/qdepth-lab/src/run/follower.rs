@@ -232,7 +232,7 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     })?;
     let (placement, stamp) = (&Pinning::Scheduler, task.stamp);
     let written = Written::from_plan(&plan);
-    let engine = engine.for_points(&plan.points);
+    let engine = engine.for_plan(&plan);
     let options = MeasureOptions { lab, engine, stamp, written: &written, placement };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(points) = plan.groups().find(|group| group[0].group == number) else { break };

@@ -31,6 +31,7 @@ pub(crate) fn reachable(
             }
             if let EngineChoice::Only(engine) = choice {
                 check_target(system, engine, target, points)?;
+                takes_load(engine, plan)?;
             }
         }
     }
@@ -85,7 +86,6 @@ fn check_target<'p>(
                 .to_owned()
         ));
     }
-    takes_load(engine, points.clone())?;
     if engine.sends_commands() {
         let commands = Commands::find(system, target).map_err(no)?;
         let most = commands.max_transfer_bytes.unwrap_or(u64::MAX);
@@ -111,20 +111,37 @@ fn check_target<'p>(
 }
 
 /// Checks that the engine can hold the requests in flight, and pass on their flags.
-fn takes_load<'p>(engine: Engine, points: impl Iterator<Item = &'p Point> + Clone) -> Result<()> {
+fn takes_load(engine: Engine, plan: &Plan) -> Result<()> {
     let in_flight = |point: &Point| {
         point.streams.div_ceil(point.workers.max(1)).saturating_mul(point.queue_depth)
     };
-    let most = points.clone().map(in_flight).max().unwrap_or(0);
-    if engine.blocks() && most > 1 {
+    let most = |points: &[Point]| points.iter().map(in_flight).max().unwrap_or(0);
+    let (named, before) = (most(&plan.points), most(&plan.precondition));
+    let instead = match (named, plan.answer.is_empty(), before) {
+        _ if !engine.blocks() => None,
+        (2.., ..) => Some(format!(
+            "the plan has points with {named} I/Os in flight per worker (nothing was changed). Add \
+             --queue-depth 1"
+        )),
+        (_, false, _) => Some(
+            "the search for a rate keeps more in flight (nothing was changed). Use the default \
+             engine"
+                .to_owned(),
+        ),
+        (.., 2..) => Some(format!(
+            "preconditioning keeps {before} in flight (nothing was changed). Precondition in a run \
+             of its own with the default engine"
+        )),
+        _ => None,
+    };
+    if let Some(instead) = instead {
         bail!(Usage(format!(
-            "--engine {}: a worker makes one I/O at a time, but the plan has points with {most} \
-             I/Os in flight per worker (nothing was changed). Add --queue-depth 1, or use --engine \
+            "--engine {}: a worker makes one I/O at a time, but {instead}, or use --engine \
              threads, which makes blocking calls at any queue depth",
             engine.name()
         )));
     }
-    if !engine.passes_flags() && points.clone().any(|point| point.io_flag != IoFlag::None) {
+    if !engine.passes_flags() && plan.points.iter().any(|point| point.io_flag != IoFlag::None) {
         bail!(Usage(format!(
             "--engine {}: this engine passes no io_flag to the kernel (nothing was changed). Use \
              --engine io_uring, linux-aio or sync",
