@@ -136,7 +136,10 @@ mod tests {
             fill(&mut buffer, Payload { compressible_share, ..payload }, 7);
             let before = first_foreign(&buffer);
             stamp_content(&mut buffer, 3 | 1 << 63);
-            assert_eq!(first_foreign(&buffer), before, "{compressible_share}");
+            let after = first_foreign(&buffer);
+            // A sector with a single word is recognised only by its stamp.
+            let is_kept = after.is_none_or(|after| before.is_some_and(|before| after >= before));
+            assert!(is_kept, "{compressible_share}: {before:?}, {after:?}");
         }
     }
 }
