@@ -193,8 +193,8 @@ pub struct Profile {
     pub arrivals: Option<Arrivals>,
     /// Compressible share of the payload, in per cent.
     pub compressible: Option<f64>,
-    /// Duplicate contents, for storage that deduplicates. Default: none; each 4 KiB differs from all
-    /// others in its last 16 bytes.
+    /// Duplicate contents, for storage that deduplicates. Default: none; each 4 KiB differs from
+    /// all others in its last 16 bytes.
     pub duplicates: Option<DuplicatesSpec>,
     /// True if writes are stamped with their position and reads are checked: a difference is an
     /// error.

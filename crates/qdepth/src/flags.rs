@@ -83,8 +83,8 @@ pub(crate) struct Flags {
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points, or a \
 requirement is not met; 2 wrong usage; 3 refused by a guard, or a feature is missing; nothing was \
-changed; 4 failed; 5 comparison or requirement inconclusive; 129/130/143 interrupted, finished points \
-are kept.";
+changed; 4 failed; 5 comparison or requirement inconclusive; 129/130/143 interrupted, finished \
+points are kept.";
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CatalogueOptions {
