@@ -428,7 +428,9 @@ impl PlanBuilder {
             let is_known = path.starts_with("/dev/") || job.engine == Engine::Null;
             !is_known && whole(path).or_else(|| self.created_bytes(path)).is_none()
         };
-        let may_lack = job.span.creates_files || self.absent != MissingFile::Refused;
+        // The option protects names that are given, above all those in /dev.
+        let is_protected = !job.span.creates_files && !job.filenames.is_empty();
+        let may_lack = !is_protected || self.absent != MissingFile::Refused;
         if let Some(file) = files.iter().find(is_lacking).filter(|_| !may_lack) {
             let why = format!("allow_file_create=0: {} is missing or empty", file.path);
             return Err(refuse(job, why));
