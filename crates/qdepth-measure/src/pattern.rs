@@ -73,8 +73,8 @@ pub fn is_ours(sector: &[u8]) -> bool {
         [before @ .., content, check]
             if repeated(u64::from_le_bytes(*content))[1].to_le_bytes() == *check =>
         {
-            // The content has replaced all that was derived from the nonce.
-            if before.len() < 2 {
+            // The content has replaced all but zeros.
+            if before.is_empty() {
                 return true;
             }
             before
