@@ -271,9 +271,12 @@ impl Writers<'_> {
 /// as its mapping, and only its descriptor lists the files that are registered with it.
 fn hides_ring(tables: &[PathBuf], maps: &str) -> bool {
     const RING: &str = "anon_inode:[io_uring]";
-    let rings = maps.lines().filter(|line| line.ends_with(RING));
-    let mapped: BTreeSet<u64> =
-        rings.filter_map(|line| line.split_ascii_whitespace().nth(4)?.parse().ok()).collect();
+    let ring = |line: &str| {
+        let mut fields = line.split_ascii_whitespace().skip(4);
+        let (inode, name) = (fields.next()?.parse().ok()?, fields.next()?);
+        (name == RING).then_some(inode)
+    };
+    let mapped: BTreeSet<u64> = maps.lines().filter_map(ring).collect();
     let is_ring = |file: &PathBuf| std::fs::read_link(file).is_ok_and(|to| to == Path::new(RING));
     let inode = |file: PathBuf| Some(std::fs::metadata(file).ok()?.ino());
     let open = |table: &PathBuf| entries(&table.join("fd")).filter(is_ring).filter_map(inode);
