@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use qdepth_host::reach::{Commands, Unreachable, discard_max_bytes, poll_queues};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
-use qdepth_linux::{Engine, EngineChoice};
+use qdepth_linux::{Engine, EngineChoice, IoFlagError};
 use qdepth_workload::{IoFlag, Plan, Point};
 
 use crate::failure::{Missing, Usage};
@@ -142,11 +142,8 @@ fn takes_load(engine: Engine, plan: &Plan) -> Result<()> {
         )));
     }
     if !engine.passes_flags() && plan.points.iter().any(|point| point.io_flag != IoFlag::None) {
-        bail!(Usage(format!(
-            "--engine {}: this engine passes no io_flag to the kernel (nothing was changed). Use \
-             --engine io_uring, linux-aio or sync",
-            engine.name()
-        )));
+        let why = IoFlagError::Engine(engine.name());
+        bail!(Usage(format!("--engine {} (nothing was changed): {why}", engine.name())));
     }
     Ok(())
 }
