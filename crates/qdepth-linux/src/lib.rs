@@ -18,6 +18,7 @@ mod gate;
 mod inline;
 mod kernel_target;
 mod loop_device;
+mod lost_page;
 mod mapped;
 mod memory;
 mod mpi;
@@ -48,6 +49,7 @@ pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,
 };
 pub use loop_device::LoopBacking;
+pub use lost_page::{outlive_lost_pages, private_index_pages};
 pub use memory::{Memory, explain_aborts, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};

@@ -6,8 +6,6 @@ use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr::null_mut;
-use std::sync::OnceLock;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 use qdepth_workload::{CacheAdvice, Direction, Request};
 use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fstatfs, seek};
@@ -17,13 +15,12 @@ use rustix::param::page_size;
 use crate::buffers::Pieces;
 use crate::discard::Discard;
 use crate::inline::Perform;
+use crate::lost_page::{is_lost_during, outlive_lost_pages};
 use crate::op_flags::{O_DSYNC, OpFlags};
 use crate::threads::transfer;
 
 /// Type of hugetlbfs in statfs(2): its pages cannot be replaced one by one.
 const HUGE_PAGES: rustix::fs::FsWord = 0x9584_58f6;
-/// Code of a signal about memory that nobody has accessed (`BUS_MCEERR_AO` of sigaction(2)).
-const NOT_ACCESSED: libc::c_int = 5;
 
 /// A file, mapped whole.
 pub(crate) struct Mapped {
@@ -38,13 +35,6 @@ pub(crate) struct Mapped {
     syncs_each: Option<OpFlags>,
     /// True if pages could not be mapped again.
     is_broken: Cell<bool>,
-}
-
-thread_local! {
-    /// Mapping that this thread copies from or to: address and length.
-    static MAPPED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-    /// True if a page of it could not be read or written.
-    static FAULTED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Mapped {
@@ -93,15 +83,13 @@ impl Mapped {
         // SAFETY: the range is within the mapping.
         let place = unsafe { self.start.add(offset as usize) };
         let (from, to) = if is_write { (piece, place) } else { (place, piece) };
-        MAPPED.set((self.start.addr(), self.length));
-        compiler_fence(Ordering::SeqCst);
-        // SAFETY: both ranges have `size` bytes: the place lies within the mapping, and the piece
-        // belongs to the request. A page that the kernel cannot provide is replaced by the handler
-        // of SIGBUS.
-        unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), to, size) };
-        compiler_fence(Ordering::SeqCst);
-        MAPPED.set((0, 0));
-        if FAULTED.replace(false) {
+        let is_lost = is_lost_during(self.start.addr(), self.length, || {
+            // SAFETY: both ranges have `size` bytes: the place lies within the mapping, and the
+            // piece belongs to the request. A page that the kernel cannot provide is replaced by
+            // the handler of SIGBUS.
+            unsafe { std::ptr::copy_nonoverlapping(from.cast_const(), to, size) };
+        });
+        if is_lost {
             self.restore(place, size);
             return -libc::EIO;
         }
@@ -165,65 +153,5 @@ impl Drop for Mapped {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `new`, and nothing copies from or to it any more.
         let _ = unsafe { munmap(self.start.cast(), self.length) };
-    }
-}
-
-/// Handler of SIGBUS before this module's.
-static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
-
-/// Without a handler, a page that cannot be read (an error of the storage, a file cut short by
-/// another program) would end the process.
-fn outlive_lost_pages() {
-    // The first call reads it from the kernel, which a handler should not do.
-    let _ = page_size();
-    FORMER.get_or_init(|| {
-        // SAFETY: all-zero is a valid `sigaction`; the handler has the type that SA_SIGINFO needs
-        // and calls nothing but mmap(2) and sigaction(2).
-        unsafe {
-            let mut former: libc::sigaction = std::mem::zeroed();
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = replace_page as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            libc::sigaction(libc::SIGBUS, &raw const action, &raw mut former);
-            former
-        }
-    });
-}
-
-/// Puts an empty page in the place of one that the kernel could not provide. For any other address,
-/// gives the signal back to the former handler.
-extern "C" fn replace_page(
-    signal: libc::c_int,
-    info: *mut libc::siginfo_t,
-    _context: *mut libc::c_void,
-) {
-    // SAFETY: the kernel passes a valid `siginfo_t`, whose address is that of a fault.
-    let (at, code) = unsafe { ((*info).si_addr(), (*info).si_code) };
-    if code == NOT_ACCESSED {
-        return;
-    }
-    let (start, length) = MAPPED.get();
-    // A code above 0 is that of a fault; others are from a program, without an address.
-    let is_ours = code > 0 && length > 0 && at.addr() >= start && at.addr() - start < length;
-    if is_ours {
-        FAULTED.set(true);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let size = page_size();
-        let page = at.map_addr(|at| at - at % size);
-        // SAFETY: replaces a page within the mapping that this thread is copying from or to.
-        if unsafe { libc::mmap(page, size, access, flags, -1, 0) } == page {
-            return;
-        }
-    }
-    if let Some(former) = FORMER.get() {
-        // SAFETY: the former action is valid. It gets the signal when the access is repeated, or,
-        // if a program sent it, as a new one.
-        unsafe {
-            libc::sigaction(signal, &raw const *former, null_mut());
-            if code <= 0 {
-                libc::raise(signal);
-            }
-        }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};
+use qdepth_linux::outlive_lost_pages;
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -165,6 +166,7 @@ pub(crate) const OPEN: OpenFlags =
 /// The only call that opens SQLite files; the path must have been checked.
 #[expect(clippy::disallowed_methods, reason = "SQLite opens its files by itself")]
 pub(crate) fn connect(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    outlive_lost_pages();
     Connection::open_with_flags(path, flags)
 }
 

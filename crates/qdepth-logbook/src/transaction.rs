@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use qdepth_linux::private_index_pages;
 use qdepth_record::RunRecord;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
 
@@ -28,6 +29,12 @@ fn is_unreadable(result: &Result<()>) -> bool {
     matches!(result, Err(Damaged { .. } | Overwritten { .. } | NoSuchRun { .. }))
 }
 
+/// True if a record was stored in spite of a full disk.
+fn is_kept(result: &Result<()>) -> bool {
+    use LogbookError::{Full, Limited};
+    matches!(result, Err(Full { kept: true, .. } | Limited { kept: true, .. }))
+}
+
 /// Highest numbers of the tables to which each write adds.
 const NEWEST: &str = "SELECT coalesce((SELECT max(sequence) FROM run), 0),
     coalesce((SELECT max(id) FROM observation), 0), coalesce((SELECT max(id) FROM point), 0),
@@ -52,16 +59,19 @@ impl Logbook {
         what: &'static str,
         work: &Work<'_>,
     ) -> Result<()> {
+        let index_pages = private_index_pages();
         let mut result = self.write_with_room(what, work);
         if result.is_ok() {
             bring_into_file(&self.connection);
         }
         let is_stored = result.is_ok();
+        // Others do not see what this process stores with an index of its own, and may overwrite it.
+        let is_unseen = private_index_pages() > index_pages;
         let is_lost = self.file.as_ref().is_some_and(|file| !file.is_in_place());
-        if is_stored && !is_lost && self.rescued.is_none() {
+        if is_stored && !is_lost && !is_unseen && self.rescued.is_none() {
             result = self.read_back();
         }
-        if self.rescued.is_none() && (is_lost || is_unwritable(&result)) {
+        if self.rescued.is_none() && (is_lost || is_unseen || is_unwritable(&result)) {
             let path = self.path.clone();
             let source = (!is_unreadable(&result)).then_some(&self.connection);
             let found = rescue::rescue(source, begun, &path);
@@ -79,7 +89,7 @@ impl Logbook {
             (self.connection, self.rescued) = (connection, Some(rescued));
             if has_it {
                 result = Ok(());
-            } else if is_stored || is_unwritable(&result) {
+            } else if is_stored || is_unwritable(&result) || is_unseen && !is_kept(&result) {
                 result = self.write_once(what, work);
             }
         }
