@@ -78,6 +78,7 @@ fn open(device: &str, engine: Engine) -> Result<KernelTarget, Box<dyn Error>> {
         engine: EngineChoice::Only(engine),
         trims: false,
         data_sync: false,
+        own_writes: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: Some(Namespace {
             id: number("nsid")?,

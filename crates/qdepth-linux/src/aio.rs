@@ -165,7 +165,8 @@ impl Target for Aio {
 
     #[inline(always)]
     fn submit(&mut self, slot: Slot, request: Request) {
-        let buffer = self.pieces.piece_ptr(slot.0).expose_provenance() as u64;
+        let piece = self.pieces.piece_ptr(slot.0, request.direction);
+        let buffer = piece.expose_provenance() as u64;
         let block = &mut self.blocks[slot.0 as usize];
         *block = Iocb {
             data: u64::from(slot.0),

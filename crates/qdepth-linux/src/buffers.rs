@@ -1,7 +1,10 @@
-//! Buffers of requests: one memory mapping, with a page-aligned piece for each slot.
+//! Buffers of requests: one memory mapping, with a page-aligned piece for each slot, or two: a load
+//! that reads and writes must not write what a slot's last read returned.
 
 use std::io;
 use std::ptr::NonNull;
+
+use qdepth_workload::Direction;
 
 /// Size of a huge page on x86-64; on other CPUs only an alignment.
 const HUGE: usize = 2 << 20;
@@ -9,8 +12,7 @@ const HUGE: usize = 2 << 20;
 /// Owner of the buffers.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    base: NonNull<u8>,
-    stride: usize,
+    pieces: Pieces,
     length: usize,
     /// Address and length of the mapping, for `munmap`.
     mapped: (*mut libc::c_void, usize),
@@ -21,13 +23,22 @@ pub(crate) struct Buffers {
 pub(crate) struct Pieces {
     base: NonNull<u8>,
     stride: usize,
+    /// Number of the first piece for writes; 0 if each slot has one piece for all requests.
+    first_write: u32,
 }
 
 impl Pieces {
-    /// Address of a slot's buffer.
+    /// Number of a slot's piece for requests of this direction.
     #[inline(always)]
-    pub(crate) fn piece_ptr(self, slot: u32) -> *mut u8 {
-        self.base.as_ptr().wrapping_add(slot as usize * self.stride)
+    pub(crate) fn number(self, slot: u32, direction: Direction) -> u32 {
+        slot + self.first_write * u32::from(direction == Direction::Write)
+    }
+
+    /// Address of a slot's buffer for requests of this direction.
+    #[inline(always)]
+    pub(crate) fn piece_ptr(self, slot: u32, direction: Direction) -> *mut u8 {
+        let number = self.number(slot, direction);
+        self.base.as_ptr().wrapping_add(number as usize * self.stride)
     }
 }
 
@@ -39,11 +50,13 @@ unsafe impl Send for Pieces {}
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Allocates `count` pieces of `size` bytes, each starting at a page boundary.
-    pub(crate) fn new(count: u32, size: u32) -> io::Result<Self> {
+    /// Allocates a piece of `size` bytes for each of `slots`, or two if writes have their own, each
+    /// starting at a page boundary.
+    pub(crate) fn new(slots: u32, size: u32, own_writes: bool) -> io::Result<Self> {
+        let first_write = if own_writes { slots } else { 0 };
         let stride = (size.max(1) as usize).next_multiple_of(4096);
         let length = stride
-            .checked_mul(count as usize)
+            .checked_mul(slots as usize + first_write as usize)
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
             .next_multiple_of(HUGE);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -62,26 +75,29 @@ impl Buffers {
         // fault.
         unsafe { libc::madvise(base.cast(), length, libc::MADV_POPULATE_WRITE) };
         let base = NonNull::new(base).ok_or_else(io::Error::last_os_error)?;
-        Ok(Self { base, stride, length, mapped: (start, room) })
+        let pieces = Pieces { base, stride, first_write };
+        Ok(Self { pieces, length, mapped: (start, room) })
     }
 
     /// Addresses of the buffers.
     pub(crate) fn pieces(&self) -> Pieces {
-        Pieces { base: self.base, stride: self.stride }
+        self.pieces
     }
 
-    /// The buffer of a slot. The kernel must not be using it.
-    pub(crate) fn piece(&mut self, slot: u32) -> &mut [u8] {
-        assert!((slot as usize + 1) * self.stride <= self.length, "a piece for each slot");
-        let start = self.pieces().piece_ptr(slot);
+    /// The buffer of a slot for requests of this direction. The kernel must not be using it.
+    pub(crate) fn piece(&mut self, slot: u32, direction: Direction) -> &mut [u8] {
+        let Pieces { stride, .. } = self.pieces;
+        let number = self.pieces.number(slot, direction);
+        assert!((number as usize + 1) * stride <= self.length, "a piece for each slot");
+        let start = self.pieces.piece_ptr(slot, direction);
         // SAFETY: inside the mapping, initialised, and borrowed mutably with the whole.
-        unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
+        unsafe { std::slice::from_raw_parts_mut(start, stride) }
     }
 
     /// The whole mapping, to be filled or registered.
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: the mapping is `length` bytes long, initialised to zero, and borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
+        unsafe { std::slice::from_raw_parts_mut(self.pieces.base.as_ptr(), self.length) }
     }
 }
 

@@ -43,7 +43,7 @@ impl Transfers {
 impl Perform for Transfers {
     #[inline(always)]
     fn perform(&self, slot: u32, request: Request) -> i32 {
-        let piece = self.pieces.piece_ptr(slot);
+        let piece = self.pieces.piece_ptr(slot, request.direction);
         transfer(self.file, self.discard, self.op_flags, request, piece)
     }
 }

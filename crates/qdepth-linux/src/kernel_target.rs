@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::{Interval, Outcome, Shard, Slot, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 use qdepth_workload::{
-    CacheAdvice, IoFlag, Operation, Payload, Plan, Point, Priorities, Priority, PriorityDraw, fill,
+    CacheAdvice, Direction, IoFlag, Operation, Payload, Plan, Point, Priorities, Priority,
+    PriorityDraw, fill,
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -203,6 +204,8 @@ pub struct OpenOptions {
     pub trims: bool,
     /// True if syncs are `fdatasync` calls.
     pub data_sync: bool,
+    /// True if the load reads and writes: then writes have buffers of their own.
+    pub own_writes: bool,
     /// Operation of the requests; only [`Engine::Sync`] supports operations without data transfer.
     pub operation: Operation,
     /// The NVMe namespace, if the file is its character device for commands.
@@ -220,6 +223,7 @@ impl OpenOptions {
             engine,
             trims: point.trims(),
             data_sync: point.fsync.data_only,
+            own_writes: point.read_share > 0.0 && point.write_share() > 0.0 && !point.verify,
             operation: point.operation,
             namespace: None,
         }
@@ -326,7 +330,7 @@ impl KernelTarget {
         // Waits end late by up to the thread's timer slack, by default 50 µs. Failure is harmless.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let memory = |why| OpenError::Memory { slots, size: size_max, why };
-        let mut buffers = Buffers::new(slots, size_max).map_err(memory)?;
+        let mut buffers = Buffers::new(slots, size_max, options.own_writes).map_err(memory)?;
         fill(buffers.as_mut_slice(), payload, seed);
         let mut found = Probe::default();
         if options.trims {
@@ -549,7 +553,10 @@ impl WithBuffers for KernelTarget {
         self.as_target()
     }
     fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        self.buffers.piece(slot.0)
+        self.buffers.piece(slot.0, Direction::Read)
+    }
+    fn write_buffer(&mut self, slot: Slot) -> &mut [u8] {
+        self.buffers.piece(slot.0, Direction::Write)
     }
 }
 

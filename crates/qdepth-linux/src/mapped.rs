@@ -79,7 +79,7 @@ impl Mapped {
         if self.is_broken.get() {
             return -libc::EIO;
         }
-        let (piece, size) = (self.pieces.piece_ptr(slot), size as usize);
+        let (piece, size) = (self.pieces.piece_ptr(slot, direction), size as usize);
         // SAFETY: the range is within the mapping.
         let place = unsafe { self.start.add(offset as usize) };
         let (from, to) = if is_write { (piece, place) } else { (place, piece) };

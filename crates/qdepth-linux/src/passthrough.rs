@@ -120,18 +120,23 @@ impl Passthrough {
         }
     }
 
-    /// Registers the memory of each slot separately: Linux 6.1 counts all pages from a command's
-    /// first to the end of its registered buffer as the command's.
+    /// Registers each piece of memory separately: Linux 6.1 counts all pages from a command's first
+    /// to the end of its registered buffer as the command's.
     fn register(&mut self, slots: u32, buffers: &mut Buffers) -> io::Result<()> {
-        let piece = |slot| {
-            let piece = buffers.piece(slot);
-            libc::iovec { iov_base: piece.as_mut_ptr().cast(), iov_len: piece.len() }
-        };
-        let mut pieces: Vec<libc::iovec> = (0..slots).map(piece).collect();
-        // SAFETY: an array of `slots` ranges; their mapping outlives the ring: `KernelTarget` drops
+        let own_writes = self.pieces.number(0, Direction::Write) > 0;
+        let of = |direction| (0..slots).map(move |slot| (slot, direction));
+        let all = of(Direction::Read).chain(of(Direction::Write).filter(|_| own_writes));
+        let mut pieces: Vec<libc::iovec> = all
+            .map(|(slot, direction)| {
+                let piece = buffers.piece(slot, direction);
+                libc::iovec { iov_base: piece.as_mut_ptr().cast(), iov_len: piece.len() }
+            })
+            .collect();
+        let count = pieces.len() as u32;
+        // SAFETY: an array of `count` ranges; their mapping outlives the ring: `KernelTarget` drops
         // the ring first, and leaks both if requests are still in the kernel.
         unsafe {
-            self.ring_queue.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, slots)?;
+            self.ring_queue.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, count)?;
         }
         self.set_flags(IoringUringCmdFlags::FIXED);
         Ok(())
@@ -178,8 +183,9 @@ impl Target for Passthrough {
             return self.refuse(slot, Errno::INVAL);
         }
         let shift = self.namespace.block_bytes.trailing_zeros();
-        let buffer = self.pieces.piece_ptr(slot.0);
-        self.ring_queue.next(slot).buf = buf_union { buf_index: slot.0 as u16 };
+        let buffer = self.pieces.piece_ptr(slot.0, direction);
+        let buf_index = self.pieces.number(slot.0, direction) as u16;
+        self.ring_queue.next(slot).buf = buf_union { buf_index };
         let command = self.ring_queue.ring.next_command();
         match direction {
             Direction::Read => command.transfer(Command::READ, offset >> shift, size >> shift),

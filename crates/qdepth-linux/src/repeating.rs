@@ -24,7 +24,7 @@ impl<'a, T: WithBuffers> Repeating<'a, T> {
     /// Wraps a target with this many slots, and fills all buffers alike.
     pub fn new(inner: &'a mut T, slots: u32, payload: Payload, contents: Contents) -> Self {
         for slot in 0..slots {
-            fill(inner.buffer(Slot(slot)), payload, contents.seed());
+            fill(inner.write_buffer(Slot(slot)), payload, contents.seed());
         }
         Self { inner, contents }
     }
@@ -37,7 +37,7 @@ impl<T: WithBuffers> Target for Repeating<'_, T> {
 
     fn submit(&mut self, slot: Slot, request: Request) {
         if request.direction == Direction::Write {
-            let buffer = self.inner.buffer(slot);
+            let buffer = self.inner.write_buffer(slot);
             let length = buffer.len().min(request.size as usize);
             stamp_content(&mut buffer[..length], self.contents.draw());
         }

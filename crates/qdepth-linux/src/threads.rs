@@ -116,7 +116,8 @@ fn serve(
     report: &Sender<Completion>,
 ) {
     while let Ok(Work { slot, request }) = work.recv() {
-        let result = transfer(file, discard, op_flags, request, pieces.piece_ptr(slot));
+        let piece = pieces.piece_ptr(slot, request.direction);
+        let result = transfer(file, discard, op_flags, request, piece);
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;

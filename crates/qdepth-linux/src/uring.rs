@@ -112,7 +112,7 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
         let buffer = if request.direction == Direction::Sync {
             std::ptr::null_mut()
         } else {
-            self.pieces.piece_ptr(slot.0).cast::<c_void>()
+            self.pieces.piece_ptr(slot.0, request.direction).cast::<c_void>()
         };
         entry.addr_or_splice_off_in.addr = io_uring_ptr::new(buffer);
         if TRIMS {

@@ -17,6 +17,10 @@ pub trait WithBuffers {
     fn target(&mut self) -> &mut dyn Target;
     /// The buffer of a slot that has no request in flight.
     fn buffer(&mut self, slot: Slot) -> &mut [u8];
+    /// The same for its writes, if they have buffers of their own.
+    fn write_buffer(&mut self, slot: Slot) -> &mut [u8] {
+        self.buffer(slot)
+    }
 }
 
 /// Stamps every write and checks every read: its position, its run, and that it is the last write
@@ -123,7 +127,7 @@ impl<T: WithBuffers> Target for Verifying<'_, T> {
         in_flight.request = request;
         match direction {
             Direction::Write => {
-                let buffer = self.inner.buffer(slot);
+                let buffer = self.inner.write_buffer(slot);
                 for (at, length) in blocks(&self.writes, offset, size as usize) {
                     let write = self.writes.begin_write(at);
                     let start = (at - offset) as usize;

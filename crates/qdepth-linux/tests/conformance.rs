@@ -5,9 +5,12 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 
 use qdepth_engine::{Completions, Slot, conformance};
-use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OpenError, OpenOptions};
+use qdepth_linux::{
+    Engine, EngineChoice, KernelTarget, Namespace, OpenError, OpenOptions, WithBuffers,
+};
 use qdepth_measure::Nanos;
 use qdepth_workload::{CacheAdvice, Direction, IoFlag, Payload, Request};
 
@@ -20,6 +23,7 @@ fn options(engine: Engine) -> OpenOptions {
         engine: EngineChoice::Only(engine),
         trims: false,
         data_sync: false,
+        own_writes: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     }
@@ -70,6 +74,25 @@ fn result(target: &mut KernelTarget, direction: Direction, offset: u64) -> i32 {
     let until = target.now() + Nanos::from_secs(5);
     target.wait(until, &mut done).expect("not broken");
     done.as_slice()[0].result
+}
+
+/// Storage that compresses would otherwise be measured with the zeros of a file never written.
+#[test]
+fn mixed_loads_do_not_write_what_they_read() {
+    use Engine::{IoUring, IoUringSqPoll, LinuxAio, Mmap, Sync, Threads};
+    for engine in [IoUring, IoUringSqPoll, LinuxAio, Mmap, Sync, Threads] {
+        let file = tempfile::tempfile().expect("a temporary file");
+        file.set_len(8192).expect("extended");
+        let other = file.try_clone().expect("a descriptor");
+        let own_writes = OpenOptions { slots: 1, own_writes: true, ..options(engine) };
+        let mut target = KernelTarget::open(file.into(), &own_writes).expect("opens");
+        let payload = target.write_buffer(Slot(0)).to_vec();
+        assert_eq!(result(&mut target, Direction::Read, 0), 4096, "{engine:?}");
+        assert_eq!(result(&mut target, Direction::Write, 4096), 4096, "{engine:?}");
+        let mut written = [0; 4096];
+        other.read_exact_at(&mut written, 4096).expect("read");
+        assert!(written[..] == payload && written != [0; 4096], "{engine:?}");
+    }
 }
 
 #[test]

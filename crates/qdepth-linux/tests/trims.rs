@@ -19,6 +19,7 @@ fn open(engine: Engine, file: &File) -> Result<KernelTarget, qdepth_linux::OpenE
         engine: EngineChoice::Only(engine),
         trims: true,
         data_sync: false,
+        own_writes: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     };

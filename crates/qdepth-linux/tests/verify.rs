@@ -262,6 +262,7 @@ fn opened(file: File) -> KernelTarget {
         engine: EngineChoice::Only(Engine::Sync),
         trims: false,
         data_sync: false,
+        own_writes: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     };
