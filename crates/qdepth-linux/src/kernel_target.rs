@@ -223,7 +223,7 @@ impl OpenOptions {
             engine,
             trims: point.trims(),
             data_sync: point.fsync.data_only,
-            own_writes: point.read_share > 0.0 && point.write_share() > 0.0 && !point.verify,
+            own_writes: point.has_write_buffers(),
             operation: point.operation,
             namespace: None,
         }

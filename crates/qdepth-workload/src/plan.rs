@@ -291,6 +291,11 @@ impl Point {
     pub fn buffer_bytes(&self) -> u32 {
         self.block_size.max().min(if self.trim_share >= 1.0 { 4096 } else { u32::MAX })
     }
+    /// True if its writes have buffers of their own: it reads as well, and verification does not
+    /// write the whole content anew.
+    pub fn has_write_buffers(&self) -> bool {
+        self.read_share > 0.0 && self.write_share() > 0.0 && !self.verify
+    }
     /// Bytes that its streams move, all together; 0: no limit.
     pub fn bytes_of_streams(&self) -> u64 {
         self.stop.bytes_per_stream.saturating_mul(u64::from(self.streams))

@@ -55,6 +55,7 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
 /// Bytes of the buffers of a point's requests.
 fn in_flight(point: &Point) -> u64 {
     let slots = u64::from(point.streams).saturating_mul(u64::from(point.queue_depth));
+    let slots = slots.saturating_mul(1 + u64::from(point.has_write_buffers()));
     slots.saturating_mul(u64::from(point.buffer_bytes()).next_multiple_of(4096))
 }
 
