@@ -124,8 +124,9 @@ impl Passthrough {
     /// to the end of its registered buffer as the command's.
     fn register(&mut self, slots: u32, buffers: &mut Buffers) -> io::Result<()> {
         let own_writes = self.pieces.number(0, Direction::Write) > 0;
-        let of = |direction| (0..slots).map(move |slot| (slot, direction));
-        let all = of(Direction::Read).chain(of(Direction::Write).filter(|_| own_writes));
+        let slots_for = |direction| (0..slots).map(move |slot| (slot, direction));
+        let own = slots_for(Direction::Write).filter(|_| own_writes);
+        let all = slots_for(Direction::Read).chain(own);
         let mut pieces: Vec<libc::iovec> = all
             .map(|(slot, direction)| {
                 let piece = buffers.piece(slot, direction);

@@ -65,7 +65,7 @@ impl Logbook {
             bring_into_file(&self.connection);
         }
         let is_stored = result.is_ok();
-        // Others do not see what this process stores with an index of its own, and may overwrite it.
+        // Others do not see what is stored with an index of our own, and may overwrite it.
         let is_unseen = private_index_pages() > index_pages;
         let is_lost = self.file.as_ref().is_some_and(|file| !file.is_in_place());
         if is_stored && !is_lost && !is_unseen && self.rescued.is_none() {

@@ -229,7 +229,7 @@ fn logbook_on_unreadable_storage_continues_in_another_file() {
 
 /// The kernel takes no page of a mapped file on XFS then, where ext4 takes those that were written.
 #[test]
-fn index_on_failed_xfs_does_not_kill_the_run() {
+fn index_on_failed_xfs_does_not_kill_runs() {
     let Some(mounted) = Mounted::with("mkfs.xfs -q", "") else { return };
     let mut logbook = Logbook::open(mounted.logbook()).unwrap();
     logbook.begin_run(&run(ID)).unwrap();
