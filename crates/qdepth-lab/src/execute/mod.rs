@@ -420,14 +420,16 @@ fn combined(
 }
 
 /// Failure of the points of a group when a rank is lost.
-fn fault(Lost { rank, why, .. }: &Lost) -> Fault {
+fn fault(Lost { rank, host, why, .. }: &Lost) -> Fault {
     let (cause, message) = match why {
         Loss::Silent(_) => (label::RANK_SILENT, ""),
         Loss::NoAnswer => (label::RANK_NOT_ENDING, ""),
         Loss::Unreachable(_) => (label::RANK_UNREACHABLE, ""),
         Loss::Failed(message) => (label::RANK_FAILED, &**message),
     };
-    Fault::RankLost { rank: *rank, cause: cause.to_owned(), message: message.to_owned() }
+    let known = [&**host, message].into_iter().filter(|text| !text.is_empty());
+    let message = known.collect::<Vec<_>>().join(": ");
+    Fault::RankLost { rank: *rank, cause: cause.to_owned(), message }
 }
 
 /// Shards of a point that this rank's workers measure, each with its number among all workers.

@@ -35,14 +35,20 @@ const HALT: u8 = 5;
 
 /// Error for a rank that does not answer, or reported that it cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("rank {rank} of {size} is lost: {why}")]
+#[error("rank {rank} of {size} is lost: {why}{}", on(host))]
 pub struct Lost {
     /// Number of the lost rank.
     pub rank: u32,
     /// Number of ranks.
     pub size: u32,
+    /// Its host; empty if unknown.
+    pub host: String,
     /// Symptom.
     pub why: Loss,
+}
+
+fn on(host: &str) -> String {
+    if host.is_empty() { String::new() } else { format!(" (on {host})") }
 }
 
 /// Symptom of a lost rank.
@@ -82,6 +88,7 @@ pub struct RankGroup<W> {
     spoke_ns: u64,
     heartbeat_checked_ns: u64,
     lost: Vec<Option<Lost>>,
+    hosts: Vec<String>,
     halted: bool,
     asked_ns: Option<u64>,
     /// Progress messages of other ranks that were not read yet.
@@ -99,6 +106,7 @@ impl<W: Transport> RankGroup<W> {
             spoke_ns: now,
             heartbeat_checked_ns: now,
             lost: vec![None; size],
+            hosts: vec![String::new(); size],
             halted: false,
             asked_ns: None,
             news: VecDeque::new(),
@@ -108,6 +116,11 @@ impl<W: Transport> RankGroup<W> {
     /// Returns the transport.
     pub fn into_transport(self) -> W {
         self.transport
+    }
+
+    /// Sets the host of a rank, for messages.
+    pub fn set_host(&mut self, rank: u32, host: String) {
+        self.hosts[rank as usize] = host;
     }
 
     /// Number of this rank; 0 is the leader.
@@ -174,8 +187,8 @@ impl<W: Transport> RankGroup<W> {
     }
 
     fn lose(&mut self, rank: u32, why: Loss) {
-        let size = self.size();
-        self.lost[rank as usize].get_or_insert(Lost { rank, size, why });
+        let (size, host) = (self.size(), self.hosts[rank as usize].clone());
+        self.lost[rank as usize].get_or_insert(Lost { rank, size, host, why });
     }
 
     fn take(&mut self, from: u32, now: u64) {

@@ -162,7 +162,10 @@ pub(crate) fn distribute(
     let (mut together, mut in_the_way) = (1, Ok(()));
     for (rank, answer) in (1_u32..).zip(group.gather(&|| lab.signals.caught().is_some())) {
         match serde_json::from_slice(&answer?).context("cannot read the answer of a rank")? {
-            Answer::Ready(node) => together += u32::from(node == hostname()),
+            Answer::Ready(node) => {
+                together += u32::from(node == hostname());
+                group.set_host(rank, node);
+            }
             Answer::No(why, status) => {
                 let what = format!("rank {rank} of {}: {why}", group.size());
                 in_the_way = in_the_way.and(Err(RemoteError { what, status }));
