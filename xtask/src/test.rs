@@ -43,6 +43,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("libmpich-dev", "mpicc.mpich"),
     ("slurm-wlm", "slurmctld"),
     ("munge", "munged"),
+    ("openssh-client", "ssh"),
+    ("openssh-server", "/usr/sbin/sshd"),
     ("iproute2", "ip"),
     ("tmux", "tmux"),
     ("nodejs", "node"),

@@ -60,6 +60,8 @@ mod golden;
 #[cfg(test)]
 mod host;
 #[cfg(test)]
+mod hosts;
+#[cfg(test)]
 mod ior;
 #[cfg(test)]
 mod kubernetes;

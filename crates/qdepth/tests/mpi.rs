@@ -1,9 +1,7 @@
-//! Several ranks under mpirun: same counts as a single process, and no hang when a rank dies. Nodes
-//! are network namespaces of this machine, connected by a virtual cable that can be unplugged.
+//! Several ranks under mpirun: same counts as a single process, and no hang when a rank dies.
 
 use std::fs::{self, File};
 use std::process::{Child, Command};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::common::{
@@ -20,7 +18,7 @@ fn under_mpi(workspace: &Workspace, kind: &str, ranks: u32, words: &str) -> Chil
 
 /// Starts a launcher of ranks, with its output in files of the workspace.
 #[cfg(test)]
-fn launch(workspace: &Workspace, kind: &str, launcher: &mut Command) -> Child {
+pub(crate) fn launch(workspace: &Workspace, kind: &str, launcher: &mut Command) -> Child {
     let file = |name: &str| File::create(workspace.join(name)).unwrap();
     // Launchers that start at the same time race for a common session folder, and one fails.
     let session = workspace.join("session");
@@ -48,7 +46,7 @@ fn launched(workspace: &Workspace, kind: &str, words: &str) -> Child {
 }
 
 #[cfg(test)]
-fn read_text(workspace: &Workspace, name: &str) -> String {
+pub(crate) fn read_text(workspace: &Workspace, name: &str) -> String {
     fs::read_to_string(workspace.join(name)).unwrap()
 }
 
@@ -211,7 +209,7 @@ fn shared_file_is_written_by_all_ranks() {
 /// Asserts that the run of a team that lost a rank has failed in its last point and keeps its
 /// earlier data. A slow machine may notice the loss only after the first point.
 #[cfg(test)]
-fn ended_as_failed(workspace: &Workspace, logbook: &str) {
+pub(crate) fn ended_as_failed(workspace: &Workspace, logbook: &str) {
     let kept = workspace.run(&format!("export latest --logbook {logbook}")).expect(0).json();
     assert_eq!(kept["run"]["state"], "failed", "{logbook}: {}", read_text(workspace, "mpi.err"));
     assert_eq!(points(&kept).last().unwrap()["ended_by"], "failure", "{kept:#}");
@@ -453,134 +451,4 @@ fn mpi_of_another_launcher_is_refused() {
     assert_eq!(status.code(), Some(2), "{told}");
     assert!(told.contains("started 2 ranks, but MPI sees 1"), "{told}");
     assert!(!workspace.has("qdepth.db") && fs::read_dir(workspace.join("d")).unwrap().count() == 0);
-}
-
-/// Addresses of the nodes; the first starts the ranks.
-const ADDRESSES: [&str; 2] = ["10.99.7.1", "10.99.7.2"];
-
-/// Two network namespaces and the cable between them, removed with the workspace.
-#[cfg(test)]
-struct Nodes {
-    names: [String; 2],
-}
-
-#[cfg(test)]
-impl Nodes {
-    /// `None`, with the reason printed, if this system does not support them.
-    fn new(test: &str, workspace: &Workspace) -> Option<Self> {
-        if !has_tools(test, &["mpirun.openmpi", "ip", "unshare"]) {
-            return None;
-        }
-        static PAIRS: AtomicU32 = AtomicU32::new(0);
-        let pair = PAIRS.fetch_add(1, Relaxed);
-        let names = ["a", "b"].map(|end| format!("qd{}{pair}{end}", std::process::id()));
-        let [a, b] = &names;
-        let mut lines = Vec::new();
-        for name in &names {
-            workspace.later(format!(
-                "ip netns pids {name} | xargs -r kill -KILL; ip netns delete {name}"
-            ));
-            lines.push(format!("ip netns add {name}"));
-        }
-        lines.push(format!("ip link add {a} netns {a} type veth peer name {b} netns {b}"));
-        for (name, address) in names.iter().zip(ADDRESSES) {
-            lines.push(format!("ip -n {name} address add {address}/24 dev {name}"));
-            lines.push(format!("ip -n {name} link set lo up"));
-            lines.push(format!("ip -n {name} link set {name} up"));
-        }
-        for line in lines {
-            if let Err(why) = sh(&line) {
-                println!("SKIPPED: {test}: {why}");
-                return None;
-            }
-        }
-        Some(Self { names })
-    }
-
-    /// Two ranks on each node.
-    fn start(&self, workspace: &Workspace, words: &str) -> Child {
-        let [a, b] = &self.names;
-        // Script that mpirun runs instead of ssh, with a node and a command line.
-        let agent = workspace.join("agent");
-        let enter = format!("exec ip netns exec {b} unshare --uts");
-        let script =
-            format!("#!/bin/sh\nshift\n{enter} sh -c 'hostname {b}; exec sh -c \"$0\"' \"$*\"\n");
-        fs::write(&agent, script).unwrap();
-        sh(&format!("chmod +x {}", agent.display())).unwrap();
-        let [first, second] = ADDRESSES;
-        let only = format!("{first}/24");
-        let launch_line = format!(
-            "exec mpirun.openmpi --allow-run-as-root --oversubscribe --mca plm_rsh_agent {} --mca \
-             btl tcp,self --mca btl_tcp_if_include {only} --mca oob_tcp_if_include {only} --host \
-             {a}:2,{second}:2 -x QDEPTH_MPI {} {words}",
-            agent.display(),
-            program(),
-        );
-        let mut inside = Command::new("ip");
-        inside.args(["netns", "exec", a, "unshare", "--uts", "sh", "-c"]);
-        launch(workspace, "openmpi", inside.arg(format!("hostname {a}; {launch_line}")))
-    }
-
-    /// Bytes that the second node has sent over the cable.
-    fn sent(&self) -> u64 {
-        let name = &self.names[1];
-        let line = format!("ip -n {name} -s -j link show {name}");
-        let links: Value = serde_json::from_str(&sh(&line).unwrap()).unwrap();
-        links[0]["stats64"]["tx"]["bytes"].as_u64().unwrap()
-    }
-
-    fn pull_the_cable(&self) {
-        let name = &self.names[1];
-        sh(&format!("ip -n {name} link set {name} down")).unwrap();
-    }
-}
-
-#[test]
-fn mpi_nodes_count_the_same_as_one_process() {
-    let workspace = Workspace::new();
-    let test = "mpi_nodes_count_the_same_as_one_process";
-    let Some(nodes) = Nodes::new(test, &workspace) else { return };
-    fs::create_dir(workspace.join("d")).unwrap();
-    let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
-    let single = counts(&workspace.run(words).expect_finished().json());
-    assert_eq!(single.len(), 8);
-    let before = nodes.sent();
-    let status = nodes.start(&workspace, words).wait().unwrap();
-    let told = read_text(&workspace, "mpi.err");
-    assert!(status.code().is_some_and(|code| code <= 1), "{told}");
-    let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
-    assert_eq!(counts(&document), single);
-    assert!(told.contains("clocks: the clock of rank"), "{told}");
-    // Two ranks give their results of eight points, each with histograms.
-    let sent = nodes.sent() - before;
-    assert!(sent > 10_000, "only {sent} bytes went over the cable");
-    assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0);
-}
-
-#[test]
-fn node_without_network_fails_the_point() {
-    let workspace = Workspace::new();
-    let test = "node_without_network_fails_the_point";
-    let Some(nodes) = Nodes::new(test, &workspace) else { return };
-    fs::create_dir(workspace.join("d")).unwrap();
-    let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB \
-                 --no-report --logbook pulled.db";
-    let mut job = nodes.start(&workspace, words);
-    let waited = Instant::now();
-    while !read_text(&workspace, "mpi.err").contains("clocks:") {
-        assert!(waited.elapsed() < Duration::from_secs(60), "{}", read_text(&workspace, "mpi.err"));
-        pause(10);
-    }
-    pause(300);
-    nodes.pull_the_cable();
-    // A rank counts as dead after 5 s of silence. How mpirun then handles its other node is outside
-    // of our control.
-    let pulled = Instant::now();
-    while !read_text(&workspace, "mpi.err").contains("of 4 is lost: it sent no message") {
-        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", read_text(&workspace, "mpi.err"));
-        pause(20);
-    }
-    let _ = job.kill();
-    let _ = job.wait();
-    ended_as_failed(&workspace, "pulled.db");
 }
