@@ -197,7 +197,7 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
 /// Table as CSV. A first cell that is printed once for a group of rows is repeated in each row.
 pub fn table_csv(table: &Table) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let head = table.columns.iter().map(|column| column.heading.as_str());
+    let head = table.columns.iter().map(|column| guarded(&column.heading));
     // Writing to memory, rows of equal length: neither can fail.
     let _ = writer.write_record(head);
     let mut group = String::new();
@@ -213,8 +213,10 @@ pub fn table_csv(table: &Table) -> String {
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Text protected against formula injection: a `'` precedes a leading formula character.
+/// Text that neither a spreadsheet nor a terminal executes: a `'` precedes a leading formula
+/// character, and control characters become spaces.
 fn guarded(text: &str) -> String {
-    let runs = ['=', '+', '-', '@', '\t', '\r'];
-    if text.starts_with(runs) { format!("'{text}") } else { text.to_owned() }
+    let text = text.replace(|c: char| c.is_control() && c != '\n', " ");
+    let runs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    if text.trim_start().starts_with(runs) { format!("'{text}") } else { text }
 }

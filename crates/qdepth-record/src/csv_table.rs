@@ -66,17 +66,30 @@ fn cell(value: &Value<'_>) -> String {
     .unwrap_or_default()
 }
 
-/// Spreadsheets execute cells that begin with these characters (OWASP, *CSV Injection*).
+/// Spreadsheets execute cells that begin with these characters (OWASP, *CSV Injection*), some of
+/// them also in full width. Terminals execute control characters, which become spaces.
 fn harmless(cell: &str) -> String {
-    match cell.chars().next() {
-        Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{cell}"),
-        _ => cell.to_owned(),
-    }
+    let cell = cell.replace(|c: char| c.is_control() && c != '\n', " ");
+    let runs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    if cell.trim_start().starts_with(runs) { format!("'{cell}") } else { cell }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn csv_cells_execute_nothing() {
+        for (text, shown) in [
+            ("=1+1", "'=1+1"),
+            ("\t=1", "' =1"),
+            ("＝1", "'＝1"),
+            ("a\u{1b}]0;x\u{7}b\u{9b}c", "a ]0;x b c"),
+            ("a-b", "a-b"),
+        ] {
+            assert_eq!(harmless(text), shown);
+        }
+    }
 
     #[test]
     fn csv_column_names_are_unique() {
