@@ -36,10 +36,32 @@ const GROUPS: [ControlGroups; 2] = [
     },
 ];
 
-/// Compares the memory that the plan's points need at the same time with the available memory.
+/// Most bytes for the I/Os in flight of a point with more than one per stream: a typing error must
+/// not take all memory. Several points at a time may take more.
+const IN_FLIGHT_MAX: u64 = 512 << 20;
+
+/// Compares the memory that the plan's points need at the same time with the limit of the program
+/// and with the available memory.
 pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     let groups = plan.precondition_groups().chain(plan.groups());
     let needed = groups.map(|group| group.iter().map(in_flight).sum::<u64>()).max().unwrap_or(0);
+    let is_deep = |point: &&Point| point.queue_depth > 1 && in_flight(point) > IN_FLIGHT_MAX;
+    if let Some(point) = plan.precondition.iter().chain(&plan.points).find(is_deep) {
+        bail!(Missing(format!(
+            "the I/Os in flight need {} of memory ({} × queue depth {}{}), but at most {} are \
+             supported with a queue depth above 1; nothing was changed. Use a lower --queue-depth \
+             or a smaller --block-size",
+            Bytes(in_flight(point)),
+            Bytes(point.buffer_bytes().into()),
+            point.queue_depth,
+            if point.streams > 1 {
+                format!(" × {} streams", point.streams)
+            } else {
+                String::new()
+            },
+            Bytes(IN_FLIGHT_MAX),
+        )));
+    }
     let Some((left, holder)) = left(system) else { return Ok(()) };
     if needed > left {
         bail!(Missing(format!(
@@ -131,6 +153,25 @@ mod tests {
         ]);
         assert_eq!(left(&system), Some((30_000, "the control group")));
         assert_eq!(left(&machine(&[]).1), None);
+    }
+
+    #[test]
+    fn deep_queue_of_huge_blocks_is_refused() {
+        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
+        let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 40 }, 512);
+        let (_root, system) = machine(&[]);
+        for (block_size, queue_depth, fits) in
+            [("16MiB", 32, true), ("16MiB", 33, false), ("1GiB", 1, true), ("1GiB", 2, false)]
+        {
+            let choices = Choices {
+                queue_depth: Some(vec![queue_depth]),
+                block_size: Some(block_size.parse().unwrap()),
+                ..Choices::default()
+            };
+            let plan = resolve(&file, &choices, std::slice::from_ref(&whole)).unwrap();
+            let answer = is_enough(&system, &plan);
+            assert_eq!(answer.is_ok(), fits, "{block_size} × {queue_depth}: {answer:?}");
+        }
     }
 
     #[test]
