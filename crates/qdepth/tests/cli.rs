@@ -61,6 +61,8 @@ fn wrong_usage_is_explained_and_creates_no_files() {
         ("fit-for media:null", &["qdepth fit-for etcd media:null`"]),
         ("run media:null --json --events -", &["--json --events events.jsonl"]),
         ("run media:null --destroy X", &["--destroy X", "Remove this option"]),
+        ("run quick . --destroy X", &["--destroy X", "a directory", "Remove this option"]),
+        ("run . --consent FIFO", &["--consent FIFO", "a directory", "Remove this option"]),
         ("run --destroy X", &["--destroy X needs the device", "/dev/nvme0n1 --destroy X`"]),
         ("plan media:null --destroy X", &["--destroy X", "Remove this option"]),
         ("run media:null --report x.docx", &["must end in .html", "--report x.html"]),

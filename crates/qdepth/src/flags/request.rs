@@ -92,7 +92,7 @@ impl RunOptions {
 }
 
 impl ConsentOptions {
-    /// Refuses consent if all targets are emulated. `alone` is the name of the plan if the command
+    /// Refuses consent if no target needs it: all are emulated, or all are directories. `alone` is the name of the plan if the command
     /// line has no target: its only target is then the current directory, which needs no consent.
     fn must_apply(&self, plan: &PlanRequest, alone: Option<&str>) -> Result<(), Usage> {
         let emulated = |target: &PathBuf| target.to_str().is_some_and(is_emulated);
@@ -115,6 +115,16 @@ impl ConsentOptions {
                 "{given} needs the device or file that it is for, and none is named; the current \
                  directory would be measured, which needs no consent. Name the target, for \
                  example `qdepth run {name} /dev/nvme0n1 {given}`"
+            )));
+        }
+        if let Some(first) = targets.first()
+            && targets.iter().all(|target| target.is_dir())
+            && plan.file.host_steps().is_empty()
+        {
+            return Err(Usage(format!(
+                "{given}: {} is a directory, where qdepth overwrites only files that it created. \
+                 Remove this option, or name a file or device",
+                first.display()
             )));
         }
         Ok(())
