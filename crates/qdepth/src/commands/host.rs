@@ -21,7 +21,7 @@ use crate::flags::{
 };
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::{print, print_raw};
+use crate::terminal::{print, print_line, print_raw};
 use qdepth_lab as lab;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::instrument::calibrate::{calibrate, cpus};
@@ -146,6 +146,10 @@ fn undo(option: &JournalOption) -> Result<Status> {
         print("there is nothing to undo")?;
         return Ok(Status::Valid);
     }
+    print_line(
+        "undoing; first, measurement files that are left on the devices are read completely, which \
+         may take long",
+    );
     let (lines, failed) = take_back(&System::real(), &option.journal)?;
     print(&lines.join("\n"))?;
     if failed > 0 {
