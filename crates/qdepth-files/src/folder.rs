@@ -12,6 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::at_work::AtWork;
 use crate::error::FileError;
 use crate::sort::{Identity, identity, is_link, is_regular};
 use crate::walk::{
@@ -94,6 +95,7 @@ impl Folder {
     }
 
     fn find(path: &Path, whole: &Path, missing: Missing) -> Result<Self, FileError> {
+        let _work = AtWork::on(whole);
         Self::checked(walk(path, whole, missing)?, path, whole)
     }
 
@@ -203,6 +205,18 @@ impl Folder {
         Ok(file)
     }
 
+    /// Creates a directory like [`Folder::make`]. `None` if it exists.
+    ///
+    /// # Errors
+    /// Like [`Folder::make`].
+    pub fn make_new(path: &Path, mode: u32) -> Result<Option<NewFolder>, FileError> {
+        let (parent, name) = Self::containing(path, Missing::Create(mode))?;
+        let failed = |errno| FileError::cannot("look at", path, errno);
+        let exists = parent.entry_stat(&name).map_err(failed)?.is_some();
+        let which = Self::make(path, mode)?.identity().map_err(failed)?;
+        Ok((!exists).then_some(NewFolder { parent, name, which }))
+    }
+
     /// Names of regular files with this prefix, sorted.
     pub(crate) fn names(&self, beginning: &[u8]) -> rustix::io::Result<Vec<OsString>> {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -219,5 +233,22 @@ impl Folder {
         }
         names.sort();
         Ok(names)
+    }
+}
+
+/// Directory that this process created; removed on drop if it is empty.
+#[derive(Debug)]
+pub struct NewFolder {
+    parent: Folder,
+    name: OsString,
+    which: Identity,
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        let found = self.parent.entry_stat(&self.name).ok().flatten();
+        if found.is_some_and(|found| identity(&found) == self.which) {
+            let _ = unlinkat(self.parent.descriptor(), &self.name, AtFlags::REMOVEDIR);
+        }
     }
 }

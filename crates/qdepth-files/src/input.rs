@@ -9,6 +9,7 @@ use rustix::fs::{FileType, OFlags, Stat, fstat, fstatfs, open, stat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::at_work::AtWork;
 use crate::claim::may_be_read;
 use crate::error::FileError;
 use crate::sort::{is_regular, of_the_kernel, sort_of};
@@ -88,6 +89,7 @@ impl Input {
     /// If the file does not exist, is not a regular file, or is too large. All of these are
     /// [`crate::How::Wrong`], unless reading fails on the way.
     pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
+        let _work = AtWork::on(&self.path);
         match self.descriptor {
             None => self.read(self.open()?.0),
             Some(0) => self.read(io::stdin().lock()),
@@ -109,6 +111,7 @@ impl Input {
     /// # Errors
     /// Like [`Input::text`], or if others may write to it.
     pub fn text_of_authority(&self) -> Result<String, FileError> {
+        let _work = AtWork::on(&self.path);
         let (file, found) = self.open()?;
         let (owner, us) = (found.st_uid, geteuid().as_raw());
         let (path, what) = (self.path.display(), self.limit.what);

@@ -9,6 +9,7 @@ use rustix::fs::{OFlags, Stat, fstat, lstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::at_work::AtWork;
 use crate::claim::{Claim, Use};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
@@ -61,6 +62,7 @@ impl Kept {
     /// # Errors
     /// If it is not a regular file, or if others may have changed it.
     pub fn open(path: &Path, trust: Trust, write: bool) -> Result<Option<Self>, FileError> {
+        let _work = AtWork::on(path);
         let (folder, name) = match Folder::of_what_it_leads_to(path, Missing::Error) {
             Ok(found) => found,
             // If the directory does not exist, neither does the file.
@@ -77,6 +79,7 @@ impl Kept {
     /// # Errors
     /// Like [`Kept::open`], or if it cannot be created.
     pub fn open_or_make(path: &Path, trust: Trust, folder_too: bool) -> Result<Self, FileError> {
+        let _work = AtWork::on(path);
         let missing = if folder_too { Missing::Create(0o700) } else { Missing::Error };
         let (folder, name) = Folder::of_what_it_leads_to(path, missing)?;
         let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
@@ -89,6 +92,7 @@ impl Kept {
     /// # Errors
     /// Like [`Kept::open_or_make`], or if it exists.
     pub fn make_new(path: &Path, trust: Trust) -> Result<Self, FileError> {
+        let _work = AtWork::on(path);
         let (folder, name) = Folder::of_what_it_leads_to(path, Missing::Error)?;
         let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
         let kept = Self::open_in(folder, name, path, trust, access)?;
@@ -167,6 +171,7 @@ impl Kept {
     /// # Errors
     /// If the line could not be written completely.
     pub fn add_line(&self, line: &str) -> io::Result<()> {
+        let _work = AtWork::on(&self.path);
         let (text, mut written) = (format!("{line}\n"), 0);
         while let Some(rest) = text.as_bytes().get(written..).filter(|rest| !rest.is_empty()) {
             let error = match self.file().write(rest) {

@@ -12,6 +12,7 @@
 //! a directory is resolved once, component by component, and kept open. Each file in it is opened
 //! without following a link, and checked again through its handle.
 
+mod at_work;
 mod claim;
 mod destination;
 mod error;
@@ -31,9 +32,10 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use at_work::{file_at_work, note_results_file, results_file};
 pub use destination::{Privacy, Replaced, replace_all};
 pub use error::{FileError, How};
-pub use folder::Folder;
+pub use folder::{Folder, NewFolder};
 pub use input::{Input, Limit, limit};
 pub use kept::{Kept, Named, Scratch, Trust};
 pub use output::Output;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::at_work::AtWork;
 use crate::destination::{Destination, Privacy, Replaced};
 use crate::error::FileError;
 
@@ -37,6 +38,7 @@ impl Output {
     /// If a result must not or cannot have the name.
     pub fn at(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
         let standard = STANDARD.iter().any(|name| path.as_os_str() == *name);
+        let _work = AtWork::on(path);
         let to = if standard {
             To::Standard
         } else {
@@ -71,7 +73,10 @@ impl Output {
     pub fn write(&self, bytes: &[u8]) -> Result<Option<Replaced>, FileError> {
         match &self.to {
             To::Nowhere => Ok(None),
-            To::File(destination) => destination.write(bytes, self.privacy),
+            To::File(destination) => {
+                let _work = AtWork::on(&destination.path);
+                destination.write(bytes, self.privacy)
+            }
             To::Standard => to_standard_output(bytes).map(|()| None),
         }
     }

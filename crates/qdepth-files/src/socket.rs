@@ -12,6 +12,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
 
+use crate::at_work::AtWork;
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::sort::{Identity, identity, sort_of};
@@ -36,6 +37,7 @@ impl Socket {
     /// # Errors
     /// If the name is in use, another process listens there, or it cannot be created.
     pub fn listen(path: &Path) -> Result<(Self, UnixListener), FileError> {
+        let _work = AtWork::on(path);
         let (folder, name) = Folder::containing(path, Missing::Error)?;
         if folder.among_devices() {
             return Err(among_devices(path));

@@ -1,15 +1,18 @@
 //! File systems served by a program or another host: a request to one may wait forever, and the
 //! kernel cannot cancel it.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::mounts::{self, Mount};
+use crate::stack::backing_path;
+use crate::sysfs;
 use crate::system::System;
 
 /// Types of served file systems; FUSE types are `fuse.something` or `fuseblk`.
-const SERVED: [&str; 14] = [
+const SERVED: [&str; 17] = [
     "9p",
     "afs",
     "beegfs",
@@ -23,30 +26,28 @@ const SERVED: [&str; 14] = [
     "nfs4",
     "ocfs2",
     "orangefs",
+    "pvfs2",
     "smb3",
+    "vboxsf",
+    "virtiofs",
 ];
 /// Longest file that can be a plan or a job file, in bytes.
 const LENGTH_MAX: u64 = 256 << 10;
+/// Maximum number of links on a path, like in the kernel.
+const LINKS_MAX: usize = 40;
+/// Largest number of file systems on each other's files that is followed.
+const DEEPEST: usize = 16;
 
-/// Checks the current directory, the paths on a command line, and the paths in its plan and job
-/// files: true if one of them is on a served file system.
-pub fn is_named(system: &System, words: &[OsString]) -> bool {
+/// Checks what a command may use: the current directory, the standard streams, the paths on its
+/// command line, and the paths in its plan and job files. True if one of them may be on a served
+/// file system. Asks no server, because it may not answer.
+pub fn may_be_used(system: &System, words: &[OsString]) -> bool {
     let mounts = mounts::own(system);
-    if !mounts.iter().any(is_served) {
+    if !mounts.iter().any(|mount| is_served(system, &mounts, mount, DEEPEST)) {
         return false;
     }
     let here = std::env::current_dir().unwrap_or_default();
-    let lies_there = |path: &Path| {
-        let path = here.join(path);
-        let holding = mounts::holding(&mounts, &path);
-        if holding.is_some_and(is_served) {
-            return true;
-        }
-        // The path may lead there through a link. The kernel can end a process that waits for this
-        // call.
-        std::fs::canonicalize(&path)
-            .is_ok_and(|path| mounts::holding(&mounts, &path).is_some_and(is_served))
-    };
+    let lies_there = |path: &Path| leads_to_server(system, &mounts, &here.join(path));
     let spelled = |text: &OsStr| paths(text).any(|path| lies_there(&path));
     let in_file = |word: &OsString| {
         let path = here.join(word);
@@ -54,13 +55,60 @@ pub fn is_named(system: &System, words: &[OsString]) -> bool {
         let text = (length <= LENGTH_MAX).then(|| system.read_file(&path).ok()).flatten()?;
         Some(text.lines().any(|line| spelled(OsStr::new(line))))
     };
-    lies_there(&here)
+    let mut streams = (0..3).filter_map(|n| system.read_link(format!("/proc/self/fd/{n}")).ok());
+    // The targets of an interrupted run are in its logbook.
+    words.iter().any(|word| word == "--resume")
+        || lies_there(&here)
+        || streams.any(|path| lies_there(&path))
         || words.iter().any(|word| spelled(word))
         || words.iter().any(|word| in_file(word) == Some(true))
 }
 
-fn is_served(mount: &Mount) -> bool {
+/// Follows the links of an absolute path, without asking a server. Block devices count: the server
+/// may be below one.
+fn leads_to_server(system: &System, mounts: &[Mount], path: &Path) -> bool {
+    let served = |at: &Path| {
+        mounts::holding(mounts, at).is_some_and(|mount| is_served(system, mounts, mount, DEEPEST))
+    };
+    let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect();
+    let (mut at, mut links): (PathBuf, usize) = (PathBuf::from("/"), 0);
+    let mut ahead: VecDeque<OsString> = parts(path);
+    while let Some(part) = ahead.pop_front() {
+        match part.as_bytes() {
+            b"/" => at = PathBuf::from("/"),
+            b"." => {}
+            b".." => _ = at.pop(),
+            _ => {
+                let next = at.join(&part);
+                if served(&next) {
+                    return true;
+                }
+                match system.read_link(&next) {
+                    Ok(target) if links < LINKS_MAX => {
+                        links += 1;
+                        let mut target: VecDeque<OsString> = parts(&target);
+                        target.append(&mut ahead);
+                        ahead = target;
+                    }
+                    _ => at = next,
+                }
+            }
+        }
+    }
+    system.block_node(&at).is_some()
+}
+
+/// True if a server is behind a mount: directly, below its loop device, or below a layer.
+fn is_served(system: &System, mounts: &[Mount], mount: &Mount, deepest: usize) -> bool {
+    let Some(deepest) = deepest.checked_sub(1) else { return false };
+    let lies_on_served = |path: &Path| {
+        let below = mounts::holding(mounts, path).filter(|below| below.id != mount.id);
+        below.is_some_and(|below| is_served(system, mounts, below, deepest))
+    };
+    let backing = || backing_path(system, &sysfs::kernel_name(system, mount.number)?);
     is_served_kind(&mount.kind)
+        || mount.layers.iter().any(|layer| lies_on_served(layer))
+        || backing().is_some_and(|file| lies_on_served(Path::new(&file)))
 }
 
 /// True if a program or another host serves file systems of this type.
@@ -74,4 +122,26 @@ fn paths(text: &OsStr) -> impl Iterator<Item = PathBuf> {
     let whole = std::iter::once(text.as_bytes());
     let named = whole.chain(parts).filter(|part| !part.is_empty());
     named.map(|part| PathBuf::from(OsStr::from_bytes(part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::machine::FakeMachine;
+
+    #[test]
+    fn server_is_found_below_every_layer() {
+        let mounts = "20 1 0:30 / /srv rw - fuse.x none rw\n21 1 7:0 / /img rw - ext4 none rw\n\
+                      22 1 0:31 / /over rw - overlay none rw,upperdir=/img/u,workdir=/img/w\n\
+                      23 1 8:0 / /disk rw - ext4 none rw\n";
+        let machine = FakeMachine::new()
+            .disk("loop0", "7:0")
+            .attribute("loop0", "loop/backing_file", "/srv/image\n")
+            .with_file("proc/self/mountinfo", mounts);
+        let is_used = |word: &str| may_be_used(&machine.system, &[OsString::from(word)]);
+        for word in ["/srv/a", "--output=/img/x", "/disk/a:/over/b", "/disk/../srv", "--resume"] {
+            assert!(is_used(word), "{word}");
+        }
+        assert!(!is_used("/disk/a") && !is_used("--output=/srvx"));
+    }
 }

@@ -27,6 +27,8 @@ struct Child {
 
 /// Number of checks of a finished child before it is left behind.
 const END_WITHIN: u32 = 10;
+/// Time to print the last line.
+const PRINT_WITHIN: Duration = Duration::from_secs(1);
 /// Interval for checking the child if no signal arrives.
 const EVERY: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
@@ -56,6 +58,7 @@ pub fn supervised(say: fn(&str), work: impl FnOnce() -> u8) -> u8 {
             }
             let _ = CHILD.set(Child { status, say });
             let ended = work();
+            let _ = std::io::stdout().flush();
             leave(status, ended);
             ended
         }
@@ -82,26 +85,42 @@ pub fn can_be_left() -> bool {
 /// Starts a time limit. If it is not dropped in time, the child prints the line from `or_say`, and
 /// is left behind with this exit status. `None` in a process that cannot be left behind.
 pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option<Limit> {
-    let Child { status: left, say } = *CHILD.get()?;
+    CHILD.get()?;
     let (end, ended) = channel();
     let line = or_say();
     let late = move || {
         if ended.recv_timeout(Duration::from_nanos(time.0)) == Err(RecvTimeoutError::Timeout) {
-            say(&line);
-            leave(left, status);
-            // SAFETY: ends all threads that the kernel can end.
-            unsafe { libc::_exit(status.into()) };
+            give_up(&line, status);
         }
     };
     std::thread::Builder::new().spawn(late).ok()?;
     Some(Limit { _end: end })
 }
 
+/// Prints a line and ends this child, or leaves it behind. Its standard output may not answer
+/// either, so the line is not waited for.
+pub(crate) fn give_up(line: &str, status: u8) {
+    let Some(Child { status: left, say }) = CHILD.get().copied() else { return };
+    let (line, (printed, is_printed)) = (line.to_owned(), channel());
+    let print = move || {
+        say(&line);
+        let _ = std::io::stdout().flush();
+        printed.send(())
+    };
+    if std::thread::Builder::new().spawn(print).is_ok() {
+        let _ = is_printed.recv_timeout(PRINT_WITHIN);
+    }
+    // Closing the outputs may wait, too. The parent exits a second after the status.
+    left.store(u32::from(status) + 1, Ordering::SeqCst);
+    leave(left, status);
+    // SAFETY: ends all threads that the kernel can end.
+    unsafe { libc::_exit(status.into()) };
+}
+
 /// Closes standard input and output, which others such as a pipe's reader wait for, and reports
 /// that the work is done.
 #[expect(clippy::disallowed_methods, reason = "a device of the kernel that holds nothing")]
 fn leave(left: &AtomicU32, status: u8) {
-    let _ = std::io::stdout().flush();
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(nothing.as_fd());
         let _ = rustix::stdio::dup2_stdout(nothing.as_fd());

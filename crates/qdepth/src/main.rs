@@ -14,7 +14,7 @@ mod terminal;
 mod tests;
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::exit_status::Status;
@@ -34,14 +34,18 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     // A process that waits for an unresponsive server cannot be killed, so a supervisor runs it as
     // a child that it can leave behind.
-    if qdepth_host::served::is_named(&System::real(), words.get(1..).unwrap_or_default()) {
+    if qdepth_host::served::may_be_used(&System::real(), words.get(1..).unwrap_or_default()) {
         return ExitCode::from(qdepth_linux::supervised(terminal::print_line, on_a_large_stack));
     }
     ExitCode::from(on_a_large_stack())
 }
 
 fn on_a_large_stack() -> u8 {
-    let work = || exit_status::run_catching_panics(|| program(std::env::args_os()));
+    let work = || {
+        let is_small = || qdepth_files::file_at_work().is_some();
+        qdepth_linux::watch_calls(FAILED, is_small, unanswered);
+        exit_status::run_catching_panics(|| program(std::env::args_os()))
+    };
     let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
     if limit.is_none_or(|bytes| bytes >= STACK_BYTES as u64 / 2) {
         return work();
@@ -53,6 +57,25 @@ fn on_a_large_stack() -> u8 {
         terminal::print_line(&format!("qdepth: cannot allocate a stack: {why}"));
         FAILED
     })
+}
+
+/// Last line of a program that leaves a file behind whose server does not answer. `path` is the
+/// kernel's name for it, if known.
+fn unanswered(path: Option<&Path>) -> String {
+    let name = qdepth_files::file_at_work().or(path.map(Path::to_owned));
+    let name = name.unwrap_or_else(|| PathBuf::from("a file of this command"));
+    let rest = qdepth_files::results_file().map_or_else(String::new, |logbook| {
+        format!(
+            ". The finished points are in {}; if some are missing, `qdepth run --resume` measures \
+             the rest",
+            logbook.display()
+        )
+    });
+    format!(
+        "qdepth: {} does not respond, so qdepth stops waiting. Check its file system (`umount -f` \
+         ends the waiting calls), then repeat the command, or use a path elsewhere{rest}",
+        name.display()
+    )
 }
 
 /// Runs the program with these words and returns the exit status.

@@ -1,10 +1,73 @@
-//! A server that never answers: a child process measures its files, so that it can be left behind.
+//! A server that never answers: a child process uses its files, so that it can be left behind.
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::time::{Duration, Instant};
 
     use crate::common::{Workspace, codes, has_tools, pause, points, program, sh};
+
+    /// A FUSE server that only answers what mounting needs. Not even SIGKILL ends a call to it.
+    const SILENT: &str = r#"
+import ctypes, os, struct, sys
+device = os.open("/dev/fuse", os.O_RDWR)
+options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+mount = ctypes.CDLL(None).mount
+assert mount(b"silent", sys.argv[1].encode(), b"fuse.silent", 0, options) == 0
+while True:
+    _, call, number = struct.unpack_from("<IIQ", os.read(device, 1 << 20))
+    if call == 26:  # FUSE_INIT
+        answer = struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 16, 12, 65536, 1, 0, 0, *[0] * 8)
+        os.write(device, struct.pack("<IiQ", 16 + len(answer), 0, number) + answer)
+"#;
+
+    /// Mount of a server that does not answer, until the end of the test.
+    fn silent(workspace: &Workspace) -> PathBuf {
+        let (script, mount) = (workspace.write("silent.py", SILENT), workspace.join("silent"));
+        std::fs::create_dir(&mount).unwrap();
+        let (at, here) = (mount.display(), workspace.path().display());
+        let line = format!("python3 {here}/{script} {at} >/dev/null 2>&1 & echo $!");
+        let server = sh(&line).unwrap();
+        workspace.later(format!("kill {server}; umount -l {at}"));
+        sh(&format!("for i in $(seq 50); do mountpoint -q {at} && exit; sleep 0.1; done; exit 1"))
+            .unwrap();
+        mount
+    }
+
+    #[test]
+    fn unanswering_file_is_named_within_seconds() {
+        let test = "unanswering_file_is_named_within_seconds";
+        if !has_tools(test, &["python3", "mountpoint"]) {
+            return;
+        }
+        let workspace = Workspace::new();
+        let run = "run media:null --queue-depth 1 --duration 1s";
+        workspace.run(&format!("{run} --no-report")).expect_finished();
+        let at = silent(&workspace);
+        let at = at.display();
+        std::os::unix::fs::symlink(workspace.join("silent"), workspace.join("link")).unwrap();
+        let began = Instant::now();
+        let started: Vec<_> = [
+            (format!("{run} --report {at}/out"), "/out"),
+            (format!("{run} --no-report --events link/events"), "link/events"),
+            (format!("{run} --no-report --logbook {at}/book.db"), "/book.db"),
+            (format!("report -o {at}/out.md"), "/out.md"),
+            (format!("fio --no-report --name=a --size=1m --output={at}/fio"), "/fio"),
+            (format!("ior --no-report -- -t 4k -b 4k -o f -O summaryFile={at}/ior"), "/ior"),
+            (format!("run {at}/target --duration 1s"), "silent"),
+        ]
+        .into_iter()
+        .map(|(words, name)| (workspace.start(&words), name))
+        .collect();
+        for (run, name) in started {
+            let ended = run.wait_at_most(Duration::from_secs(20)).expect(4);
+            let said = ended.err.lines().last().unwrap_or_default();
+            let is_named = said.contains(name) && said.contains(" does not respond, so");
+            assert!(is_named, "{name}: {}", ended.err);
+        }
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(20), "{took:?}");
+    }
 
     /// Matches the whole command line, because the measuring process is a child of the started one.
     fn count(workspace: &Workspace) -> usize {

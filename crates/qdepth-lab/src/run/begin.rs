@@ -89,6 +89,9 @@ pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook,
     let open = || -> Result<Logbook> {
         let mut logbook =
             if request.is_kept { Logbook::open(path)? } else { Logbook::in_memory()? };
+        if request.is_kept {
+            qdepth_files::note_results_file(path);
+        }
         logbook.reserve(RESERVE_BYTES)?;
         Ok(logbook)
     };

@@ -92,8 +92,9 @@ impl RunOptions {
 }
 
 impl ConsentOptions {
-    /// Refuses consent if no target needs it: all are emulated, or all are directories. `alone` is the name of the plan if the command
-    /// line has no target: its only target is then the current directory, which needs no consent.
+    /// Refuses consent if no target needs it: all are emulated, or all are directories. `alone` is
+    /// the name of the plan if the command line has no target: its only target is then the current
+    /// directory, which needs no consent.
     fn must_apply(&self, plan: &PlanRequest, alone: Option<&str>) -> Result<(), Usage> {
         let emulated = |target: &PathBuf| target.to_str().is_some_and(is_emulated);
         let file = self.consent.iter().map(|file| format!("--consent {}", file.display()));
