@@ -85,6 +85,8 @@ pub struct OwnFiles {
     keep: bool,
     size_bytes: u64,
     inodes: BTreeMap<String, Inode>,
+    /// Files of this run as its last point left them.
+    as_closed: BTreeSet<(Inode, Version)>,
     /// Files of earlier runs, known to hold nothing but what those runs wrote.
     verified_files: BTreeSet<(Inode, Version)>,
     folders: Vec<OwnFolder>,
@@ -124,6 +126,7 @@ pub fn clear(
         keep: wanted.keep,
         size_bytes: wanted.size_bytes,
         inodes: BTreeMap::new(),
+        as_closed: BTreeSet::new(),
         verified_files: BTreeSet::new(),
         folders: Vec::new(),
         not_direct: None,
@@ -287,6 +290,36 @@ impl OwnFiles {
         first
     }
 
+    /// Notes the state of a file at the end of a point.
+    pub fn note_closed(&mut self, file: &OwnedFd) {
+        if let Ok(stat) = rustix::fs::fstat(file) {
+            self.as_closed.insert((inode_of(&stat), version_of(&stat)));
+        }
+    }
+
+    /// Like [`remove`](Self::remove), between two points. Others may have written to the files
+    /// since the last point: files that changed must hold nothing but what the run wrote.
+    ///
+    /// # Errors
+    /// Refused: G8 if a file is foreign or was changed, G2 if another program uses it.
+    pub fn remove_unchanged(&mut self) -> Result<(), Problem> {
+        let names: Vec<(String, Inode)> =
+            self.inodes.iter().map(|(name, inode)| (name.clone(), *inode)).collect();
+        for (name, inode) in names {
+            let stat = rustix::fs::statat(&self.directory, &name, AtFlags::SYMLINK_NOFOLLOW);
+            let is_unchanged = stat.is_ok_and(|stat| {
+                inode_of(&stat) == inode && self.as_closed.contains(&(inode, version_of(&stat)))
+            });
+            if !is_unchanged && let Err(problem) = self.check_contents(&name) {
+                // Not removed when the run ends, either.
+                self.inodes.remove(&name);
+                return Err(problem);
+            }
+        }
+        self.as_closed.clear();
+        Ok(self.remove()?)
+    }
+
     /// Ends the use of the directory: removes everything that was created, unless it must be kept.
     ///
     /// # Errors
@@ -339,12 +372,25 @@ impl OwnFiles {
         if self.inodes.get(name) == Some(&file.0) {
             return Ok(Some(file));
         }
+        self.check_contents(name)
+    }
+
+    /// Checks that an existing file is an unused one that a run of qdepth wrote, with nothing else
+    /// in it. `None` if there is none.
+    fn check_contents(&self, name: &str) -> Result<Option<(Inode, Version)>, Problem> {
+        let path = &self.path.join(name);
+        let stat = match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(None),
+            answer => answer.map_err(|error| failure("look at", path, error.into()))?,
+        };
+        let file = (inode_of(&stat), version_of(&stat));
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
         if !regular || stat.st_nlink != 1 {
             return Err(not_ours(path).into());
         }
         let open = entry::open(&self.directory, name, OFlags::RDWR).map_err(|_| not_ours(path))?;
-        if maker(&open, name).is_none() {
+        let is_of_this_run = self.inodes.get(name) == Some(&file.0);
+        if !is_of_this_run && maker(&open, name).is_none() {
             return Err(not_ours(path).into());
         }
         let open = File::from(open);

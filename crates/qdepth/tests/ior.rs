@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, exclusive_turn, has_tools, program, sh};
+use crate::common::{Workspace, exclusive_turn, has_tools, pause, program, sh};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -278,6 +278,11 @@ fn task_directories_and_repetition_files_match_ior() {
     workspace.run("ior --no-report -- -w -k -F -u -N 2 -t 64k -b 128k -o d/f").expect(0);
     assert_eq!(files(&workspace, "d/0"), [("f.00000000".to_owned(), 128 << 10)]);
     assert_eq!(files(&workspace, "d/1"), [("f.00000001".to_owned(), 128 << 10)]);
+    // A directory that did not exist is removed with its files.
+    fs::create_dir(workspace.join("e")).unwrap();
+    fs::create_dir(workspace.join("e/0")).unwrap();
+    workspace.run("ior --no-report -- -w -F -u -N 2 -t 64k -b 128k -o e/f").expect(0);
+    assert!(workspace.has("e/0") && !workspace.has("e/1"));
     let line = "ior --no-report -- -w -k -F -m -i 2 -A 4 -N 1 -t 64k -b 128k -o r";
     let told = workspace.run(line).expect(0).out;
     let names: Vec<String> = files(&workspace, ".").into_iter().map(|(name, _)| name).collect();
@@ -298,4 +303,29 @@ fn task_directories_and_repetition_files_match_ior() {
         assert!(ended.err.contains(said), "{line}: {}", ended.err);
     }
     assert!(workspace.run("ior -- -h").expect(0).out.contains("-O stoneWallingStatusFile=FILE"));
+}
+
+#[test]
+fn foreign_bytes_between_repetitions_are_kept() {
+    use std::os::unix::fs::FileExt;
+
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    let run = workspace.start("ior --no-report -- -w -k -E -i 2 -d 4 -t 64k -b 128k -o kept");
+    let kept = workspace.join("kept");
+    while fs::metadata(&kept).map_or(0, |found| found.len()) < 128 << 10 {
+        pause(20);
+    }
+    pause(1000);
+    let foreign = [b'x'; 4096];
+    fs::OpenOptions::new().write(true).open(&kept).unwrap().write_all_at(&foreign, 8192).unwrap();
+    let ended = run.wait();
+    assert_ne!(ended.status, Some(0), "{}", ended.err);
+    assert!(
+        ended.err.contains("kept was created by qdepth, but was changed since"),
+        "{}",
+        ended.err
+    );
+    let mut now = [0; 4096];
+    fs::File::open(&kept).unwrap().read_exact_at(&mut now, 8192).unwrap();
+    assert_eq!(now, foreign);
 }

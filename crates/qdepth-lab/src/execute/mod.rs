@@ -37,7 +37,7 @@ use crate::events::observer::Observer;
 use crate::execute::cpu_placement::worker_cpus;
 use crate::execute::dropping::{Dropping, drops_again};
 use crate::execute::measure_options::MeasureOptions;
-use crate::execute::storage::Storage;
+use crate::execute::storage::{Storage, after_delay};
 use crate::execute::written::Written;
 use crate::failure::THREAD_LIMIT;
 use crate::monitor::monitors::{Monitors, Sampler, Seen};
@@ -51,7 +51,7 @@ use crate::ranks::other_ranks;
 use crate::ranks::shard_results::{self, ShardResults};
 use crate::request::worker_result::WorkerResult;
 use crate::target::identity::Identity;
-use crate::target::left_behind;
+use crate::target::left_behind::{self, UnlessStuck};
 use crate::target::prepare::{Prepared, PreparedStorage};
 
 /// Time from the moment when every worker is ready to the common start. It is longer than waking
@@ -153,6 +153,7 @@ fn measure_storage(
 ) -> Result<Vec<Measured>> {
     let Lab { system, all_ranks, signals, .. } = options.lab;
     let (stop, mut storage) = (signals.stop(), Vec::new());
+    let group = &after_delay(targets, group, options.lab)[..];
     for point in group {
         let real = targets[point.target as usize]
             .real()
@@ -169,11 +170,14 @@ fn measure_storage(
     let cpus = worker_cpus(system, &devices, workers, options.placement);
     let below = ask_below(&storage, options.lab);
     let sampler = Sampler::start(system, &below);
+    let mut stuck = UnlessStuck::start(group);
     let mut see = |event: ProgressEvent<'_>| {
+        stuck.note(&event);
         seen(event);
         sampler.news().iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     };
     let mut all = in_real_time(group, &storage, options, &cpus, &mut see)?;
+    drop(stuck);
     let samples = sampler.stop();
     MachineSample::last_of(&samples).iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     let counted: Vec<(u64, u64)> = all.iter().map(|measured| all_of(&measured.outcome)).collect();
@@ -215,7 +219,11 @@ fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -
         std::mem::forget(storage);
         return unanswering;
     }
-    let _limit = left_behind::unless_it_answers();
+    let _limit = match storage.direct {
+        true => left_behind::unless_closed(),
+        // Closing may write back much data.
+        false => left_behind::unless_it_answers(),
+    };
     // Results of other ranks follow this rank's own.
     for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
         (rank.opened, rank.closed) = (opened, closed);

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::thread::park_timeout;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use qdepth_host::own_files::OwnFiles;
@@ -15,10 +18,14 @@ use rustix::fs::{
     ftruncate, statx,
 };
 
+use crate::Lab;
 use crate::execute::dropping::drop_pages;
 use crate::execute::measure_options::MeasureOptions;
 use crate::ranks::all_ranks::AllRanks;
-use crate::target::prepare::Real;
+use crate::target::prepare::{Prepared, Real};
+
+/// Time in which a delay ends after a signal.
+const STOP_WITHIN: Duration = Duration::from_millis(50);
 
 /// Open files of a point.
 pub(crate) struct Storage<'a> {
@@ -117,13 +124,42 @@ impl<'a> Storage<'a> {
             // If that fails, the next guard reports the changed length.
             let _ = ftruncate(&opened.file, length);
         }
+        let own_files = self.real.own_files();
         let close = |Opened { file, took, .. }| {
+            if let Some(files) = own_files {
+                files.borrow_mut().note_closed(&file);
+            }
             let before = qdepth_linux::now();
             drop(file);
             (took, qdepth_linux::now().since(before))
         };
         self.files.into_iter().map(close).collect()
     }
+}
+
+/// Waits for the delay that all points have, if they have their own files: they replace files of
+/// earlier points, which others may change until then. Returns the points without that delay.
+pub(crate) fn after_delay(targets: &[Prepared], group: &[Point], lab: Lab<'_>) -> Vec<Point> {
+    let real = |point: &Point| targets[point.target as usize].real();
+    let has_own = |point: &Point| real(point).is_some_and(|real| real.own_files().is_some());
+    let delay = group.iter().map(|point| point.delay_ns).min().unwrap_or(0);
+    if delay == 0 || !group.iter().all(has_own) {
+        return group.to_vec();
+    }
+    let (began, stop) = (qdepth_linux::now(), lab.signals.stop());
+    let is_over =
+        || qdepth_linux::now().since(began) >= Nanos(delay) || stop.load(Ordering::Relaxed);
+    let wait = || {
+        while !is_over() {
+            park_timeout(STOP_WITHIN);
+        }
+    };
+    // The other ranks begin after the leader.
+    if lab.all_ranks.is_none_or(AllRanks::is_leader) {
+        AllRanks::alive_during(lab.all_ranks, stop, wait);
+    }
+    let later = |point: &Point| Point { delay_ns: point.delay_ns - delay, ..point.clone() };
+    group.iter().map(later).collect()
 }
 
 /// The files of a point that has its own: a point that writes creates them, a point that reads
@@ -140,7 +176,7 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
         }
     };
     if point.writes() {
-        files.remove()?;
+        files.remove_unchanged()?;
     }
     let clock = qdepth_linux::now;
     let mut opened = Vec::new();

@@ -128,7 +128,7 @@ impl IorSession<'_> {
     fn measure(&mut self, id: u32, test: &Ior) -> Result<()> {
         let mut test = test.clone();
         let tasks = tasks(&test);
-        surroundings::directories(&mut test, tasks)?;
+        let _folders = surroundings::directories(&mut test, tasks)?;
         surroundings::status_of(&mut test)?;
         let (nodes, ior) = (1, test.clone());
         self.results.tests.push(IorTest { ior, id, tasks, nodes, ..IorTest::default() });

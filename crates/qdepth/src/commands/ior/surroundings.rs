@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use qdepth_files::{Folder, Input, limit};
+use qdepth_files::{Folder, Input, NewFolder, limit};
 use qdepth_foreign::ior::{FileSystem, Hog, Ior};
 use qdepth_host::measurement_file::spare_bytes;
 use qdepth_lab::failure::Usage;
@@ -13,12 +13,14 @@ use rustix::fs::{StatVfs, statvfs};
 /// Bytes reserved for file system metadata, on top of the files' sizes.
 const METADATA_RESERVE: u64 = 64 << 20;
 
-/// Creates a directory for each task if `-u` asks for it.
-pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<()> {
+/// Creates a directory for each task if `-u` asks for it. Those that did not exist are removed with
+/// the returned values, if they are empty.
+pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<Vec<NewFolder>> {
+    let mut made = Vec::new();
     for folder in ior.own_directories(tasks).iter().filter(|_| ior.writes) {
-        Folder::make(Path::new(folder), 0o700)?;
+        made.extend(Folder::make_new(Path::new(folder), 0o700)?);
     }
-    Ok(())
+    Ok(made)
 }
 
 /// Reads the number of transfers that an earlier run wrote, for a run that only reads.
