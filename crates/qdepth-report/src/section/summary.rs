@@ -12,7 +12,7 @@ use crate::section::date::date;
 use crate::section::naming::{list, targets};
 use crate::section::pressure;
 use crate::section::steps::Steps;
-use crate::section::sweep::sentences::{first_of_all, maximum};
+use crate::section::sweep::sentences::{self, first_of_all, maximum};
 use crate::section::sweep::tables;
 use crate::view::{Load, Point, View};
 use crate::words::{counted, fill_in, finding_text};
@@ -103,7 +103,7 @@ pub(crate) fn measured(view: &View<'_>) -> String {
         ("date", date(&view.run.started_at, view.words)),
         ("targets", names),
         ("planned", view.planned().to_string()),
-        ("points", point_count_text(view)),
+        ("points", combined_text(view, point_count_text(view))),
         ("profiles", profiles(view)),
         ("intensities", intensities(view)),
     ];
@@ -160,6 +160,16 @@ fn point_count_text(view: &View<'_>) -> String {
     fill_in(words.points_of, &values)
 }
 
+/// Adds the number of measurements, if a point combines several of them.
+fn combined_text(view: &View<'_>, points: String) -> String {
+    let n = view.records.len();
+    if view.compared.is_none() || n == view.points().count() {
+        return points;
+    }
+    let values = [("points", points), ("n", number::count(n as u64))];
+    fill_in(view.words.summary.combined, &values)
+}
+
 fn intensities(view: &View<'_>) -> String {
     let words = view.words.summary;
     let (Some(low), Some(high)) = (view.intensities.first(), view.intensities.last()) else {
@@ -205,6 +215,8 @@ fn trust(view: &View<'_>) -> String {
             words.only_point[usize::from(c > 0)]
         } else if c == 0 {
             words.all_valid[usize::from(b == points)]
+        } else if c == points {
+            words.none_valid
         } else {
             words.graded
         },
@@ -283,16 +295,16 @@ fn concluded(view: &View<'_>) -> Option<String> {
     (!maxima.is_empty()).then(|| fill_in(template, &values))
 }
 
-/// The conclusion: the maximum of every load, the shortest latency or the reader's, and the
-/// reliability.
+/// The conclusion: the answer if the plan asks for something else than maxima, or else the maximum
+/// of every load; the reader's latency, and the reliability.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
-    // The closed loop of a search for a rate only bounds the rates to offer.
-    let mut paragraphs: Vec<String> = match view.answers.is_empty() {
-        true => concluded(view).into_iter().collect(),
-        false => vec![answer::sentence(view)],
-    };
+    let answered = answer::specific(view);
+    let mut paragraphs: Vec<String> = answered.or_else(|| concluded(view)).into_iter().collect();
     if let Some(bandwidth) = Bandwidth::new(view) {
         paragraphs.extend(bandwidth::sentences::results(view, &bandwidth));
+    }
+    if view.answers.is_empty() {
+        paragraphs.extend(sentences::unanswered(view));
     }
     let steps = Steps::new(view);
     if steps.are_write_pressure() {

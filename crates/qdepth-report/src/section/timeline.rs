@@ -65,13 +65,16 @@ fn sentences(view: &View<'_>, spans: &[PointGroupSpan<'_, '_>], end_ns: u64) -> 
         let values: Vec<f64> = marks.filter_map(|mark| mark.value.known()).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
+        let words = view.words.timeline;
+        let [low, high] = [low, high].map(three_digits);
+        let template = if low == high { words.constant } else { words.course };
         let figures = [
             ("target", view.target_name(*target)),
-            ("low", three_digits(low)),
-            ("high", three_digits(high)),
+            ("low", low),
+            ("high", high),
             ("last", three_digits(*values.last()?)),
         ];
-        Some(fill_in(view.words.timeline.course, &figures))
+        Some(fill_in(template, &figures))
     };
     let few = view.targets.iter().take(SUMMED_UP_MAX);
     few.filter_map(of_target).collect()

@@ -199,8 +199,8 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// The smallest and the largest ratio at one queue depth, if they exceed the range of the
-    /// ratios of the largest values.
-    pub(super) fn at_one_depth(&self) -> Option<String> {
+    /// ratios of the largest values; true if the smallest is a larger loss than any of these.
+    pub(super) fn at_one_depth(&self) -> Option<(String, bool)> {
         let view = self.view;
         let (mut all, mut tops) = (Vec::new(), Vec::new());
         let turned = if columns::base_is_above(view) { -1 } else { 1 };
@@ -234,7 +234,8 @@ impl<'v, 'a> Factors<'v, 'a> {
             .extend((!columns::base_is_above(view)).then(|| ("base", view.target_name(self.base))));
         let (least, most) = (tops.last()?.0, tops.first()?.0);
         let beyond = low.0 < least * (1.0 - BEYOND) || high.0 > most * (1.0 + BEYOND);
-        beyond.then(|| fill_in(view.words.answer.at_one_depth, &values))
+        let is_loss = view.compared.is_some() && low.0 < 1.0 && low.0 < least * (1.0 - BEYOND);
+        beyond.then(|| (fill_in(view.words.answer.at_one_depth, &values), is_loss))
     }
 
     /// Table with one row per load: the base's largest value, and the ratios.

@@ -27,19 +27,36 @@ pub(crate) fn has_no_curves(view: &View<'_>) -> bool {
     loads::collect(view).is_some()
 }
 
-/// The answer as a sentence, or as several if the plan asks for several.
+/// The answer as a sentence, or as several if the plan asks for several, with the loads that have
+/// none.
 pub(crate) fn sentence(view: &View<'_>) -> String {
     if let Some(text) = highest_rate::sentence(view).or_else(|| requirements::sentence(view)) {
         return text;
     }
+    let unanswered = sentences::unanswered(view);
+    [answered(view)].into_iter().chain(unanswered).collect::<Vec<_>>().join(view.words.gap)
+}
+
+/// The answer of a plan that does not ask for the largest values or their ratios.
+pub(crate) fn specific(view: &View<'_>) -> Option<String> {
+    let latencies = || view.compared.is_none().then(|| single::latencies(view))?;
+    highest_rate::sentence(view)
+        .or_else(|| requirements::sentence(view))
+        .or_else(|| disk_mark::sentence(view))
+        .or_else(|| over_time::sentence(view))
+        .or_else(latencies)
+}
+
+fn answered(view: &View<'_>) -> String {
     let steps = Steps::new(view);
     if view.swept().next().is_none() && steps.are_write_pressure() {
         let responsiveness = pressure::sentences::responsiveness(view, &steps);
+        // The figures omit a load that the only target did not sustain, so it is named.
+        let beyond = pressure::sentences::not_followed(view, &steps);
+        let beyond = Some(beyond).filter(|text| !view.compares() && !text.is_empty());
         let limits = pressure::sentences::limits(view, &steps);
-        return std::iter::once(responsiveness)
-            .chain(limits)
-            .collect::<Vec<_>>()
-            .join(view.words.gap);
+        let all = std::iter::once(responsiveness).chain(beyond).chain(limits);
+        return all.collect::<Vec<_>>().join(view.words.gap);
     }
     if let Some(text) = disk_mark::sentence(view).or_else(|| over_time::sentence(view)) {
         return text;
@@ -49,13 +66,17 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
         let none = || view.words.summary.no_result.to_owned();
         return if results.is_empty() { none() } else { results.join(view.words.gap) };
     }
-    let answered = match factors::of_comparison(view) {
+    let of_maxima = match factors::of_comparison(view) {
         Some(factors) => factors.sentence(),
         None => single::latencies(view),
     };
-    let answered = answered.unwrap_or_else(|| sentences::maxima(view, has_no_curves(view)));
-    let depths = factors::collect(view).and_then(|factors| factors.at_one_depth());
-    [answered].into_iter().chain(depths).collect::<Vec<_>>().join(view.words.gap)
+    let of_maxima = of_maxima.unwrap_or_else(|| sentences::maxima(view, has_no_curves(view)));
+    let mut all = vec![of_maxima];
+    if let Some((text, is_larger_loss)) = factors::collect(view).and_then(|f| f.at_one_depth()) {
+        // The largest loss comes first.
+        all.insert(usize::from(!is_larger_loss), text);
+    }
+    all.join(view.words.gap)
 }
 
 /// The diagram and the small table of the answer.

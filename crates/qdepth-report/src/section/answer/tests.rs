@@ -99,6 +99,47 @@ fn single_load_is_shown_in_its_unit() {
     assert!(id == "answer" && axis.contains("IOPS"), "{id}: {axis}");
 }
 
+#[test]
+fn load_without_valid_point_is_named() {
+    let (run, mut points) = (fixture::run(2), fixture::points(2));
+    let answer = |points: &[PointRecord]| compose(&run, points, Lang::En).summary.swap_remove(0);
+    assert!(!answer(&points).contains("No valid point"), "{}", answer(&points));
+    let fail = |point: &mut PointRecord| point.findings.push(Finding::invalid(Code::IoErrors));
+    let is_lost = |point: &PointRecord| match &*point.profile {
+        "restore" => true,
+        "streaming" => point.target == 1,
+        _ => false,
+    };
+    points.iter_mut().filter(|point| is_lost(point)).for_each(fail);
+    let name = &run.targets[1].name;
+    let lacks = format!(" No valid point: Streaming ({name}) and Restore.");
+    assert!(answer(&points).ends_with(&lacks), "{}", answer(&points));
+    points.iter_mut().for_each(fail);
+    let document = compose(&run, &points, Lang::En);
+    assert_eq!(document.summary[0], "There is no valid result.");
+    let graded = document.summary.last().unwrap();
+    assert!(graded.starts_with("All 90 points are invalid (grade C)"), "{graded}");
+}
+
+/// Queue depths whose value lies in the interval of the largest share the maximum.
+#[test]
+fn tied_queue_depths_share_the_maximum() {
+    let (run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| point.profile == "database");
+    let of_32 = points.iter().find(|point| point.queue_depth == 32).unwrap().clone();
+    for point in points.iter_mut().filter(|point| point.queue_depth > 32) {
+        point.reads = of_32.reads.clone();
+        point.writes = of_32.writes.clone();
+        point.intervals.clone_from(&of_32.intervals);
+    }
+    let top = points.last_mut().unwrap();
+    top.reads.completed += 1;
+    let text = compose(&run, &points, Lang::En).summary.swap_remove(0);
+    assert!(text.contains(" IOPS (QD 32 to 256)"), "{text}");
+    let page = html(&compose(&run, &points, Lang::En)).unwrap();
+    assert!(page.contains(" at 256 (already at 32, within its CI)."));
+}
+
 /// Two targets: the table shows ratios of the largest values.
 #[test]
 fn ratio_table_divides_the_maxima() {

@@ -16,7 +16,12 @@ pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         ("first", end(steps.titles.first())),
         ("last", end(steps.titles.last())),
     ];
-    let template = if steps.titles.len() == 1 { words.only_step } else { words.step_range };
+    // Only steps of a rising write load are in an order that a reader expects.
+    let template = match steps.titles.len() {
+        1 => words.only_step,
+        _ if steps.are_write_pressure() => words.step_range,
+        _ => "{steps}",
+    };
     fill_in(template, &values)
 }
 

@@ -3,9 +3,9 @@
 
 use crate::number;
 use crate::section::naming;
-use crate::section::sweep::statements::lead;
+use crate::section::sweep::statements::{CurvePoint, lead, line};
 use crate::view::{Load, LoadPoint, Point, View};
-use crate::words::fill_in;
+use crate::words::{fill_in, in_brackets, span};
 
 /// The best and the worst of all loads: the highest and the lowest maximum in each unit (with
 /// `every`, the highest and the lowest of all points), and the range of mean latencies.
@@ -16,7 +16,10 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     let best = ends.iter().filter_map(|ends| maximum(view, ends.first()?.1.0, first)).collect();
     let worst = ends.iter().filter_map(|ends| ends.get(1));
     let worst = worst.map(|(_, (load, point))| {
-        fill_in(words.maximum, &[figures(view, load, point), vec![depth(point)]].concat())
+        fill_in(
+            words.maximum,
+            &[figures(view, load, point), vec![depth(view, load, point)]].concat(),
+        )
     });
     if ends.iter().all(Vec::is_empty) {
         return words.no_result.to_owned();
@@ -32,6 +35,27 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     let both = [(whole, best), (lowest, worst.collect())].into_iter().filter_map(sentence);
     let tied = ends.iter().flat_map(|ends| ties(view, ends, every));
     both.chain(tied).chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
+}
+
+/// Names the loads without a valid point, with the targets if only some lack one; `None` if there
+/// is no valid point at all, and if every load has one.
+pub(crate) fn unanswered(view: &View<'_>) -> Option<String> {
+    let mut loads = Vec::new();
+    for load in &view.loads {
+        let of = |target: &u32| load.on(*target).next().is_some();
+        let lacks = |target: &u32| !load.on(*target).any(Point::is_valid);
+        let measured: Vec<u32> = view.targets.iter().copied().filter(of).collect();
+        let lacking: Vec<u32> = measured.iter().copied().filter(lacks).collect();
+        if lacking.len() == measured.len() {
+            loads.push(load.title.clone());
+            continue;
+        }
+        let name = |target: u32| in_brackets(view.lang, &view.target_name(target));
+        loads.extend(lacking.into_iter().map(|target| format!("{}{}", load.title, name(target))));
+    }
+    let is_any_valid = view.points().any(|(_, point)| point.is_valid());
+    let values = [("loads", naming::list(view, loads.clone()))];
+    (is_any_valid && !loads.is_empty()).then(|| fill_in(view.words.summary.unanswered, &values))
 }
 
 /// Sentences on loads that the figures do not distinguish from those at the ends.
@@ -87,16 +111,18 @@ fn latencies(view: &View<'_>) -> Option<String> {
     let ((shortest, load), (longest, slowest)) = (ends.first()?, ends.last()?);
     let is_response = [load, slowest].iter().all(|load| load.is_open_loop());
     let kind = if is_response { words.response_time } else { words.completion_latency };
+    let [shortest, longest] = [shortest, longest].map(|mean| number::duration(-mean));
+    let template = if shortest == longest { words.latency } else { words.latencies };
     let values = [
         view.per(),
         ("kind", kind.to_owned()),
         ("queue_depth", view.lowest().to_string()),
-        ("latency", number::duration(-shortest)),
+        ("latency", shortest),
         ("profile", load.title.clone()),
-        ("longest", number::duration(-longest)),
+        ("longest", longest),
         ("slowest", slowest.title.clone()),
     ];
-    Some(fill_in(if ends.len() == 1 { words.latency } else { words.latencies }, &values))
+    Some(fill_in(template, &values))
 }
 
 /// The target that is certainly ahead of all others under every load.
@@ -153,8 +179,17 @@ fn latency_ends<'v, 'a>(view: &'v View<'a>) -> Vec<(f64, &'v Load<'a>)> {
     both_ends(view.loads.iter().filter(|load| !load.stepped).flat_map(of_load).collect())
 }
 
-fn depth(point: &Point<'_>) -> (&'static str, String) {
-    ("queue_depth", point.record.queue_depth.to_string())
+/// Queue depth of a maximum; the range of those at and below it that reach its interval.
+fn depth(view: &View<'_>, load: &Load<'_>, best: &Point<'_>) -> (&'static str, String) {
+    let own = best.record.queue_depth;
+    let reaches = |at: &&CurvePoint| {
+        at.queue_depth == own || best.main().interval.is_some_and(|(low, _)| at.value >= low)
+    };
+    let line = line(load, best.record.target);
+    let up_to = line.iter().rev().skip_while(|at| at.queue_depth > own);
+    let lowest = up_to.take_while(reaches).last().map_or(own, |at| at.queue_depth);
+    let ends = [lowest, own].map(|at| at.to_string());
+    ("queue_depth", if lowest < own { span(view.lang, ends) } else { own.to_string() })
 }
 
 fn figures(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Vec<(&'static str, String)> {
@@ -179,7 +214,7 @@ pub(crate) fn maximum(view: &View<'_>, load: &Load<'_>, on: Option<u32>) -> Opti
         tops().filter(reaches).map(|top| view.target_name(top.record.target)).collect();
     let mut values = figures(view, load, best);
     // Targets with the same value need not reach it at the same queue depth.
-    values.extend((on.is_some() || holders.len() == 1).then(|| depth(best)));
+    values.extend((on.is_some() || holders.len() == 1).then(|| depth(view, load, best)));
     values.push(("target", naming::names(view, holders)));
     let all = view.compares() && on.is_none();
     Some(fill_in(if all { words.maximum_on } else { words.maximum }, &values))

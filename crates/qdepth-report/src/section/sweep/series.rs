@@ -108,6 +108,10 @@ fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         CurveShape::Falls => words.falls,
         CurveShape::Open => words.open,
     };
+    let is_tied = line.reached.queue_depth < line.largest.queue_depth;
+    let tied = [("reached_at", intensity(&line.reached))];
+    let ties = if is_tied { fill_in(words.ties, &tied) } else { String::new() };
+    values.push(("ties", ties));
     let tail = match line.tail {
         Tail::Plateau(from, share) => {
             values.push(("from", number::count(from.into())));

@@ -187,20 +187,21 @@ pub(crate) fn between(lines: &[Vec<CurvePoint>]) -> TargetRelation {
     let tops: Option<Vec<CurvePoint>> =
         lines.iter().map(|line| largest(line).map(|(_, at)| at)).collect();
     let Some(tops) = tops.filter(|tops| tops.len() > 1) else { return TargetRelation::Unknown };
-    if let Some(share) = alike(lines) {
-        return TargetRelation::Alike(share);
-    }
+    let alike = alike(lines).map_or(TargetRelation::Unknown, TargetRelation::Alike);
     let by_value = |a: &&usize, b: &&usize| tops[**a].value.total_cmp(&tops[**b].value);
     let places: Vec<usize> = (0..tops.len()).collect();
     let (Some(best), Some(worst)) =
         (places.iter().max_by(by_value), places.iter().min_by(by_value))
     else {
-        return TargetRelation::Unknown;
+        return alike;
     };
     let (Some((low, _)), Some((_, high))) = (tops[*best].interval, tops[*worst].interval) else {
-        return TargetRelation::Unknown;
+        return alike;
     };
-    if high > 0.0 && low > high {
+    // A lead that is a reason for a choice is stated even if all lines are near each other.
+    if alike != TargetRelation::Unknown && low <= (1.0 + NOTEWORTHY) * high {
+        alike
+    } else if high > 0.0 && low > high {
         TargetRelation::Above(*best, *worst, tops[*best].value / tops[*worst].value, low / high)
     } else if best != worst && low <= high {
         TargetRelation::WithinIntervals
