@@ -142,15 +142,19 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
 /// (PTS 2.0.2, write saturation: four times the capacity, or a day).
 fn fills(view: &View<'_>, points: &[&Point<'_>]) -> Option<String> {
     let record = points.first()?.record;
-    let target = view.run.target(record.target)?;
+    let capacity = capacity(view.run.target(record.target)?);
     let written: u64 = points.iter().map(|point| point.record.writes.bytes).sum();
-    let facts: Vec<&Observation> = target.facts.iter().collect();
-    let number = |key| known(&facts, key)?.split(' ').next()?.parse::<f64>().ok();
-    let emulated = || number("capacity_gb").map(|size| size * 1e9);
-    let capacity = number("size_bytes").or_else(emulated).unwrap_or(target.area_bytes as f64);
     let fills = written as f64 / capacity.max(1.0);
     let is_short = fills < FILLS && points.iter().map(|p| p.record.duration_ns).sum::<u64>() < DAY;
     is_short.then(|| format!("{fills:.2}"))
+}
+
+/// Capacity of a target, in bytes; its measurement area if it is unknown.
+fn capacity(target: &TargetRecord) -> f64 {
+    let facts: Vec<&Observation> = target.facts.iter().collect();
+    let number = |key| known(&facts, key)?.split(' ').next()?.parse::<f64>().ok();
+    let emulated = || number("capacity_gb").map(|size| size * 1e9);
+    number("size_bytes").or_else(emulated).unwrap_or(target.area_bytes as f64)
 }
 
 /// Rates in the first and the last part of a point, and their ratio.
@@ -277,7 +281,7 @@ fn parts(record: &PointRecord, length_ns: u64) -> Vec<(u64, u64, u64, u64)> {
 fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
     let point = *in_order(view, target).first()?;
     let record = point.record;
-    let area = view.run.target(target).map_or(0, |target| target.area_bytes);
+    let capacity = view.run.target(target).map_or(0.0, capacity);
     let mut written = 0;
     let parts = parts(record, record.duration_ns / PARTS).into_iter();
     let parts = parts.map(|(end, ios, bytes, took)| {
@@ -288,8 +292,8 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<Table> {
         .text(words.until, |(end, ..)| Cell::head(number::duration(*end as f64)))
         .number(words.written, "", |(_, written, _)| number::decimal_bytes(*written as f64))
         .number(words.fills, "", |(_, written, _)| {
-            let times = *written as f64 / area.max(1) as f64;
-            Cell::or_dash((area > 0).then(|| format!("{times:.2}")))
+            let times = *written as f64 / capacity.max(1.0);
+            Cell::or_dash((capacity > 0.0).then(|| format!("{times:.2}")))
         })
         .number(view.words.columns.rate, "IOPS", |(.., rate)| {
             Cell::plain(number::three_digits(*rate)).struck_if(!point.is_valid())
@@ -567,6 +571,14 @@ mod tests {
         let presentation = crate::Presentation::default();
         let text = sums(&View::new(&run, &points, None, &presentation)).concat();
         assert!(text.contains("It wrote 1.14 times the capacity"), "{text}");
+        // The first point writes some megabytes.
+        let table = tables(&View::new(&run, &points[..1], None, &presentation)).remove(0);
+        assert_eq!(table.columns[2].heading, "Times the capacity");
+        assert!(table.rows.iter().all(|row| row.cells[2].text == "0.00"), "{table:?}");
+        // The conclusion is the answer, not the largest value.
+        let view = View::new(&run, &points[..1], None, &presentation);
+        let conclusion = crate::section::summary::conclusion(&view);
+        assert!(conclusion[0].contains("the load starts at"), "{conclusion:?}");
     }
 
     #[test]
