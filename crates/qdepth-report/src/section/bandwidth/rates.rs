@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Estimate, together};
+use qdepth_measure::{Estimate, Saturation, saturation, together};
 use qdepth_record::PointRecord;
 
 use crate::number::{self, MIB};
@@ -144,6 +144,16 @@ impl Bandwidth {
             Some((*threads, best?))
         };
         self.threads.iter().filter_map(best).collect()
+    }
+
+    /// The threads that give 95 % of the best rate of a direction, and the best transfer size with
+    /// so many threads.
+    pub(crate) fn sufficient(&self, direction: usize) -> Option<(Saturation, usize)> {
+        let best = self.best_by_threads(direction);
+        let rates: Vec<(u32, Estimate)> = best.iter().map(|(n, (_, rate))| (*n, *rate)).collect();
+        let found = saturation(&rates)?;
+        let (_, (size, _)) = best.iter().find(|(threads, _)| *threads == found.number)?;
+        Some((found, *size))
     }
 
     /// The best valid rate of the first target alone, MiB/s; with a single target, its own best

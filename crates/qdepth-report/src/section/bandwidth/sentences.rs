@@ -1,7 +1,5 @@
 //! Results in sentences.
 
-use qdepth_measure::{Estimate, saturation};
-
 use super::rates::Bandwidth;
 use crate::number;
 use crate::section::columns::are_unlike;
@@ -29,15 +27,11 @@ pub(crate) fn results(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<String> {
 fn best(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<String> {
     let words = view.words.bandwidth;
     let (transfer, threads, rate) = bandwidth.best(direction)?;
-    let by_threads = bandwidth.best_by_threads(direction);
-    let rates: Vec<(u32, Estimate)> = by_threads.iter().map(|(n, (_, rate))| (*n, *rate)).collect();
-    let found = saturation(&rates)?;
+    let (found, size) = bandwidth.sufficient(direction)?;
     let threads_of = |n: u32| counted(words.counted, n as usize);
     let mut values = vec![("threads", threads_of(found.number))];
-    let (_, (size, _)) = by_threads.iter().find(|(number, _)| *number == found.number)?;
-    values.extend(
-        (*size != transfer).then(|| ("other_transfer", bandwidth.transfers[*size].clone())),
-    );
+    values
+        .extend((size != transfer).then(|| ("other_transfer", bandwidth.transfers[size].clone())));
     let saturates = match found.interval {
         None => format!("{}{}", fill_in(words.saturates, &values), words.no_interval),
         Some((low, high)) => {

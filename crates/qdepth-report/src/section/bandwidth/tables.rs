@@ -1,13 +1,12 @@
 //! Tables of rates by threads and transfer size.
 
-use qdepth_measure::saturation;
-
 use super::rates::{Bandwidth, Rate};
 use crate::document::{Cell, Table, number_in};
 use crate::number::{self, rounded};
 use crate::rows::{Rows, RunColumns as _};
 use crate::section::columns::are_unlike;
 use crate::view::View;
+use crate::words::in_brackets;
 
 /// Unit of every rate here: 2^20 bytes.
 const UNIT: &str = number::MIB_PER_S;
@@ -58,8 +57,10 @@ pub(crate) fn best(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
         .number(words.threads, "", |(_, (_, threads, _))| threads.to_string())
         .text(words.transfer, |(_, (transfer, ..))| Cell::plain(&*bandwidth.transfers[*transfer]))
         .number(words.enough, "", |(direction, (transfer, ..))| {
-            let enough = saturation(&bandwidth.rates(*direction, *transfer));
-            Cell::or_dash(enough.map(|found| found.number.to_string()))
+            let (found, size) = bandwidth.sufficient(*direction)?;
+            let other = (size != *transfer).then(|| &*bandwidth.transfers[size]);
+            let other = other.map(|size| in_brackets(view.lang, size));
+            Some(format!("{}{}", found.number, other.unwrap_or_default()))
         })
         .marked(view)
         .table("")

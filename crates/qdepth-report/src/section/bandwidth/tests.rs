@@ -84,6 +84,27 @@ fn invalid_bandwidth_point_is_struck_and_never_best() {
     assert!(summary.contains("100 MiB/s at best, with 1 thread and"), "{summary}");
 }
 
+/// The table and the sentence count the same threads, whatever the transfer size.
+#[test]
+fn sufficient_threads_agree_in_table_and_sentence() {
+    let large = |threads: u32, group: u32, mib: u64| PointRecord {
+        block_size: "4MiB".into(),
+        block_size_mean_bytes: (4 * MIB) as f64,
+        ..write(group, "bandwidth-write", 0, threads, mib, 1)
+    };
+    let points = [
+        write(0, "bandwidth-write", 0, 1, 970, 1),
+        write(1, "bandwidth-write", 0, 2, 980, 1),
+        large(1, 2, 500),
+        large(2, 3, 1000),
+    ];
+    let document = compose(&run(1), &points, Lang::En);
+    let said = &document.summary[0];
+    assert!(said.contains("95 % of it is reached with 1 thread and a transfer size of"), "{said}");
+    let Some(crate::document::Block::Table(table)) = document.answer.last() else { panic!() };
+    assert_eq!(table.rows[0].cells[4].text, "1 (1 MiB)");
+}
+
 #[test]
 fn unlike_drives_have_no_scaling() {
     let points = [
