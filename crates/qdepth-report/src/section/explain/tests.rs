@@ -156,6 +156,44 @@ fn negligible_lead_is_no_choice() {
     assert_eq!([500, 5_000].map(leads), [0, 1]);
 }
 
+/// The area follows from the load, so a smaller one is not recommended for its higher rate.
+#[test]
+fn smaller_area_is_no_choice() {
+    let of_area = |variant: u32, rates: &[u64]| {
+        let own = points(rates).into_iter().enumerate().map(move |(group, point)| PointRecord {
+            index: point.index + variant * 8,
+            group: group as u32,
+            variant: Some(variant),
+            ..point
+        });
+        own.collect::<Vec<_>>()
+    };
+    let all = [of_area(0, &[100_000, 200_000]), of_area(1, &[50_000, 100_000])].concat();
+    let leads = |of: &str| {
+        let variant = |name: &str| VariantRecord {
+            name: name.into(),
+            role: String::new(),
+            target: 0,
+            parts: 1,
+            times: 1,
+        };
+        let mut run = fixture::run(1);
+        run.comparison = Some(ComparisonRecord {
+            of: of.into(),
+            variants: ["32GiB", "full"].map(variant).into(),
+            base: 0,
+            base_above: false,
+            shaded: false,
+            latency_profiles: Vec::new(),
+            published: Vec::new(),
+        });
+        let compared = Compared::from_run(&run, &all, &[]);
+        let presentation = Presentation::default();
+        by_lead(&View::new(&run, &all, compared.as_ref(), &presentation)).len()
+    };
+    assert_eq!(["targets", "areas"].map(leads), [1, 0]);
+}
+
 /// A column of several drives, each at queue depths 1, 2 and 4 with these rates.
 fn together(drives: u32, rates: &[u64]) -> Vec<PointRecord> {
     let mut all = Vec::new();
