@@ -46,6 +46,8 @@ pub const EARLIER_MAX: usize = 30;
 
 /// Version of the JSON form of [`Versus`].
 const VERSION: u32 = 1;
+/// Width of a bucket of the latency histogram, as a share.
+const BUCKET: f64 = 0.004;
 
 /// A comparison of two groups of runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -204,10 +206,7 @@ pub fn versus(
         }
     }
     pool(&mut rows);
-    // Equal figures on each side, for example the bounds of a histogram's bucket, do not show that
-    // the runs do not vary.
-    let is_known = |ratio: &Ratio| ratio.low < ratio.high || (ratio.value - 1.0).abs() < 1e-9;
-    rows.iter_mut().for_each(|row| row.3 = row.3.filter(is_known));
+    rows.iter_mut().for_each(|row| row.3 = row.3.and_then(|ratio| varying(ratio, threshold)));
     let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
     let row_verdicts = verdicts(&all, threshold, interim_checks);
     let entry = |((key, name, means, ratio), verdict): (Compared<'_>, Verdict)| {
@@ -248,6 +247,20 @@ pub fn versus(
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
         differences: differences(a, b),
     }
+}
+
+/// The ratio if it decides anything. Equal figures on each side, for example the bounds of a
+/// histogram's bucket, do not show that the runs do not vary; but several runs per side whose sides
+/// differ by less than the threshold and a bucket are equal.
+fn varying(mut ratio: Ratio, threshold: f64) -> Option<Ratio> {
+    let distance = ratio.value.ln().abs();
+    if ratio.low < ratio.high || distance < 1e-9 {
+        return Some(ratio);
+    }
+    // No evidence of a difference.
+    ratio.p = 1.0;
+    let is_near = distance + BUCKET <= threshold.ln_1p() && ratio.runs.iter().all(|n| *n > 1);
+    is_near.then_some(ratio)
 }
 
 /// Ratio B ÷ A between the far and between the near ends of the intervals, which are relative to

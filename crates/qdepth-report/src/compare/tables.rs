@@ -23,33 +23,51 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
 /// are undecided; of all figures with `all`.
 pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>, Table) {
     let words = words(lang).compare;
-    let is_listed = |row: &&VersusRow| all || row.verdict != "equal" && !is_undecidable(row);
+    let single = are_single(versus);
+    let is_left_out = |row: &VersusRow| single && is_undecidable(row);
+    let is_listed = |row: &&VersusRow| all || row.verdict != "equal" && !is_left_out(row);
     let listed: Vec<&VersusRow> = versus.rows.iter().filter(is_listed).collect();
     let mut table = table_of(versus, &listed, lang);
-    let short = [table.columns.len() - 6, table.columns.len() - 1];
+    // Words of their own, so that no row is wider than 80 columns.
+    let [depth, figure, verdict] = [7, 6, 1].map(|from_end| table.columns.len() - from_end);
+    words.queue_depth_short.clone_into(&mut table.columns[depth].heading);
     for (row, cells) in listed.iter().zip(&mut table.rows) {
-        cells.cells[short[0]].text = figure_in(&words.figures_short, row.figure).to_owned();
-        if let Some(more) = row.more_runs.filter(|_| row.verdict == "inconclusive") {
-            let text = fill_in(words.open_short, &[("n", more.to_string())]);
-            cells.cells[short[1]].text = text;
-        }
+        cells.cells[figure].text = figure_in(&words.figures_short, row.figure).to_owned();
+        let text = match (row.verdict, row.more_runs) {
+            ("equal", _) => words.equal_short.to_owned(),
+            ("inconclusive", Some(n)) => fill_in(words.open_short, &[("n", n.to_string())]),
+            _ => continue,
+        };
+        cells.cells[verdict].text = text;
     }
     let largest = |verdict: &str| farthest(versus.rows.iter().filter(|row| row.verdict == verdict));
     let mut first: Vec<String> =
         directions(versus).into_iter().filter_map(largest).map(|row| headline(lang, row)).collect();
     if versus.rows.is_empty() {
         first.push(nothing(versus, words));
-    } else if first.is_empty() && versus.rows.iter().any(|row| row.ratio.is_none()) {
+    } else if first.is_empty() && single {
         first.push(observed(versus, lang));
     } else if first.is_empty() {
         first.push(first_cells(versus, lang).swap_remove(0));
+        // Too few runs decide nothing, but readers must see a large difference.
+        let is_beyond = |[low, high]: [f64; 2]| low > 1.0 || high < 1.0;
+        let beyond =
+            versus.rows.iter().filter(|row| row.confidence_interval.is_some_and(is_beyond));
+        let beyond = farthest(beyond.filter(|row| row.verdict == "inconclusive"));
+        first.extend(beyond.map(|row| of_farthest(lang, row, words.farthest[0])));
     }
     let left = versus.rows.len() - listed.len();
-    let open = versus.rows.iter().any(is_undecidable);
+    let open = versus.rows.iter().any(is_left_out);
     let texts = if open { words.left_out_open } else { words.left_out };
     let left = (left > 0).then(|| counted(texts, left));
     first.extend(left);
     (first, table)
+}
+
+/// True for two single runs without a known variation of some figure from run to run.
+fn are_single(versus: &Versus) -> bool {
+    versus.sides.iter().all(|side| side.runs.len() == 1)
+        && versus.rows.iter().any(|row| row.ratio.is_none())
 }
 
 /// True for a figure of two single runs without a known run-to-run variation, whose difference does

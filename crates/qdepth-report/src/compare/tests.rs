@@ -111,6 +111,19 @@ fn two_single_runs_show_largest_loss_and_gain() {
     assert!(first[0].contains("no rate has a CI"), "{first:?}");
 }
 
+/// Two runs per side decide nothing, but a large difference is stated and no row is too wide.
+#[test]
+fn two_runs_show_the_largest_difference() {
+    let (a, b) = (group("a", 2, 1.0), group("b", 2, 0.66));
+    let few = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let (first, table) = versus_on_screen(&few, Lang::En, true);
+    assert!(first[0].starts_with("The comparison is inconclusive"), "{first:?}");
+    assert!(first[1].starts_with("Largest difference: "), "{first:?}");
+    assert!(table.columns.iter().any(|column| column.heading == "QD"));
+    let verdicts = table.rows.iter().filter_map(|row| row.cells.last());
+    assert!(verdicts.clone().all(|cell| !cell.text.contains('%')), "{:?}", table.rows);
+}
+
 #[test]
 fn slower_and_faster_figures_are_both_shown() {
     let (a, mut b) = (group("a", 8, 1.0), group("b", 8, 0.95));
@@ -145,6 +158,12 @@ fn repeats_of_one_simulation_count_once() {
     let seeds = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert_eq!(seeds.rows[0].runs, [2, 2]);
     assert_eq!(seeds.count("slower") + seeds.count("faster"), 0);
+    // It is not said of two runs per side that there is one.
+    let (first, _) = versus_on_screen(&seeds, Lang::En, false);
+    assert!(!first[0].contains("one run per side"), "{first:?}");
+    // Two sides that repeat within the threshold are equal.
+    let near = versus(("a", &a), ("b", &b), &[], 0.2, 1);
+    assert_eq!(near.rows[0].verdict, "equal");
 }
 
 /// Most figures decide which side leads, and the largest difference of each direction is named.
