@@ -139,7 +139,7 @@ codes! {
         ["ceiling_io_per_s", "io_per_s", "ratio"],
         [],
         "the ceiling of the load generator is less than ten times (B) or twice (C) the rate";
-    IoErrors = "io-errors", INVALID, Point, ["failed"], ["errors"],
+    IoErrors = "io-errors", INVALID, Point, ["failed", "outside"], ["errors"],
         "some I/Os failed; they are counted by direction and error";
     ShortTransfers = "short-transfers", REMARK, Point, ["short"], [],
         "the kernel returned less than requested; further I/Os completed the transfers";

@@ -47,7 +47,6 @@ const CLEARLY: f64 = 0.75;
 pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     let &PointSeen { point, prepared, measured, .. } = seen;
     let outcome = &measured.outcome;
-    let failed = outcome.failed() + outcome.failed_outside;
     let is_saturated =
         outcome.backlog_max > u64::from(point.queue_depth) && !only_bursts(point, outcome);
     let compressible = point.payload.compressible_share;
@@ -55,11 +54,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     let is_compressed = point.write_share() > 0.0 && (compressible > 0.0 || repeats);
     let pauses = measured.seen.pauses;
     let all = [
-        (failed > 0).then(|| {
-            Finding::invalid(Code::IoErrors)
-                .value("failed", failed as f64)
-                .label("errors", errors(&outcome.directions))
-        }),
+        io_errors(outcome),
         outcome.failure.as_ref().map(failure),
         (outcome.abandoned > 0).then(|| {
             Finding::invalid(Code::Hung)
@@ -102,6 +97,17 @@ fn only_bursts(point: &Point, outcome: &Outcome) -> bool {
     matches!(point.arrivals, Arrivals::Poisson { .. })
         && used < 0.5
         && outcome.backlog_max <= slots + BURST
+}
+
+/// Failed I/Os by direction and error. Those outside the window are counted without a kind, so
+/// their number is stated if there are others.
+fn io_errors(outcome: &Outcome) -> Option<Finding> {
+    let (within, outside) = (outcome.failed(), outcome.failed_outside);
+    let mut finding = Finding::invalid(Code::IoErrors).value("failed", (within + outside) as f64);
+    if within > 0 && outside > 0 {
+        finding = finding.value("outside", outside as f64);
+    }
+    (within + outside > 0).then(|| finding.label("errors", errors(&outcome.directions)))
 }
 
 fn short_transfers(outcome: &Outcome) -> Option<Finding> {
@@ -352,6 +358,19 @@ mod tests {
         directions[3].errors.count_many(28, 1);
         directions[3].errors.count_many(Errors::OTHERS, 2);
         assert_eq!(errors(&directions), "write EIO 3; sync ENOSPC 1; sync other 2");
+    }
+
+    #[test]
+    fn error_counts_add_up_with_failures_outside() {
+        let mut outcome = Outcome::default();
+        outcome.directions[0].errors.count_many(5, 30);
+        let counted = |outcome: &Outcome| io_errors(outcome).map(|found| found.values);
+        let values = counted(&outcome).unwrap();
+        assert_eq!((values["failed"], values.get("outside")), (30.0, None));
+        outcome.failed_outside = 16;
+        let values = counted(&outcome).unwrap();
+        assert_eq!((values["failed"], values["outside"]), (46.0, 16.0));
+        assert_eq!(counted(&Outcome::default()), None);
     }
 
     #[test]
