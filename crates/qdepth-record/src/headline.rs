@@ -59,7 +59,8 @@ pub struct RunHeadline {
 pub struct Best {
     /// Number of points of grade A, B and C.
     pub grades: [u32; 3],
-    /// Highest IOPS of all points with grade A or B, as a whole number.
+    /// Highest IOPS of all points with grade A or B, or the highest rate within the latency limits
+    /// if the plan searches for it; a whole number.
     pub io_per_s: Option<u64>,
     /// Highest throughput of all points with grade A or B, in whole bytes per second.
     pub bytes_per_s: Option<u64>,

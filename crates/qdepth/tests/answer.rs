@@ -39,6 +39,11 @@ fn answer_appears_in_text_json_and_exit_status() {
             assert!(!open().filter(far_above).any(|point| keeps(&point)), "{rate}");
             assert!(open().filter(far_below).count() > 0, "{rate}");
         }
+        // The list has the answer, not the rate of the closed loop.
+        let listed = workspace.run("list --json --limit 1").expect(0).json();
+        let best = listed["runs"][0]["best"]["io_per_s"].as_f64();
+        let rate = found["io_per_s"].as_f64().filter(|_| answer == "rate").map(f64::floor);
+        assert_eq!(best, rate, "{limits}");
         workspace.run("report latest --format md -o report.md").expect(0);
         let report = std::fs::read_to_string(workspace.join("report.md")).unwrap();
         assert!(report.contains(says), "{report}");
