@@ -7,8 +7,8 @@ use flate2::{Compression, GzBuilder};
 use qdepth_words::{Lang, counted, words};
 
 /// Maximum number of lines of a source that are printed: the resolved plan of ninety points would
-/// fill forty pages.
-const LINES: usize = 60;
+/// fill forty pages, and its beginning only shows what it looks like.
+const LINES: usize = 20;
 /// Size above which a page embeds a file compressed, bytes. A plan of a thousand points has a
 /// megabyte.
 const LARGE: usize = 64 << 10;
@@ -43,6 +43,14 @@ mod tests {
     use std::io::Read;
 
     use super::*;
+
+    #[test]
+    fn long_source_takes_a_third_of_a_page() {
+        let cut = excerpt(&"line\n".repeat(90), Lang::En);
+        assert_eq!(cut.lines().count(), 21);
+        assert!(cut.contains("… 70 lines"), "{cut}");
+        assert_eq!(excerpt("one\ntwo", Lang::En), "one\ntwo");
+    }
 
     #[test]
     fn gzip_round_trip_preserves_the_text() {

@@ -17,7 +17,7 @@ pub const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helveti
 /// Width of a single diagram.
 pub(super) const WIDTH: f64 = 520.0;
 /// Height of a single diagram.
-pub(super) const HEIGHT: f64 = 330.0;
+pub(super) const HEIGHT: f64 = 270.0;
 
 /// A line diagram.
 #[derive(Clone, Debug, PartialEq)]
