@@ -1,7 +1,7 @@
 //! Examples: three for each command, shown by its help and its manual page. A test parses each of
 //! them.
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, ArgAction, Command, CommandFactory};
 
 use crate::flags::needed::Needed;
 use crate::flags::{Flags, own_options};
@@ -112,9 +112,30 @@ fn reworded(command: Command) -> Command {
     }
 }
 
+/// Commands that write no output file. They accept `--replace`, but their help does not show it.
+const WITHOUT_FILES: [&str; 10] = [
+    "plan",
+    "plans",
+    "profiles",
+    "list",
+    "show",
+    "note",
+    "retract",
+    "schema",
+    "steady",
+    "serve-medium",
+];
+
+fn accepted_only() -> Arg {
+    Arg::new("replace").long("replace").action(ArgAction::SetTrue).hide(true)
+}
+
 /// The command line with its examples.
 pub(crate) fn with_examples() -> Command {
     let mut command = Flags::command().mut_subcommands(reworded).term_width(COLUMNS);
+    for name in WITHOUT_FILES {
+        command = command.mut_subcommand(name, |sub| sub.arg(accepted_only()));
+    }
     let template = template(&command);
     command = command.help_template(template);
     for (name, examples) in examples() {
@@ -136,6 +157,18 @@ pub(crate) fn with_examples() -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_commands_with_files_show_replace() {
+        let mut command = with_examples();
+        command.build();
+        let shown = |name: &str| {
+            let sub = command.find_subcommand(name).cloned().expect(name);
+            sub.clone().render_long_help().to_string().contains("--replace")
+        };
+        assert_eq!(["report", "run", "list", "show"].map(shown), [true, true, false, false]);
+        assert!(Flags::read_from(["qdepth", "list", "--replace"]).is_ok());
+    }
 
     #[test]
     fn every_command_has_three_valid_examples() {
