@@ -36,8 +36,9 @@ const GROUPS: [ControlGroups; 2] = [
     },
 ];
 
-/// Most bytes for the I/Os in flight of a point with more than one per stream: a typing error must
-/// not take all memory. Several points at a time may take more.
+/// Most bytes for the I/Os in flight of a stream with more than one: a typing error must not take
+/// all memory. Several streams or points at a time may take more, as people ask for: 16 jobs of 64
+/// I/Os of 1 MiB.
 const IN_FLIGHT_MAX: u64 = 512 << 20;
 
 /// Compares the memory that the plan's points need at the same time with the limit of the program
@@ -45,20 +46,16 @@ const IN_FLIGHT_MAX: u64 = 512 << 20;
 pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     let groups = plan.precondition_groups().chain(plan.groups());
     let needed = groups.map(|group| group.iter().map(in_flight).sum::<u64>()).max().unwrap_or(0);
-    let is_deep = |point: &&Point| point.queue_depth > 1 && in_flight(point) > IN_FLIGHT_MAX;
+    let of_stream = |point: &Point| u64::from(point.queue_depth).saturating_mul(bytes(point));
+    let is_deep = |point: &&Point| point.queue_depth > 1 && of_stream(point) > IN_FLIGHT_MAX;
     if let Some(point) = plan.precondition.iter().chain(&plan.points).find(is_deep) {
         bail!(Missing(format!(
-            "the I/Os in flight need {} of memory ({} × queue depth {}{}), but at most {} are \
-             supported with a queue depth above 1; nothing was changed. Use a lower --queue-depth \
-             or a smaller --block-size",
-            Bytes(in_flight(point)),
+            "the I/Os in flight of a stream need {} of memory ({} × queue depth {}), but at most \
+             {} are supported with a queue depth above 1; nothing was changed. Use a lower \
+             --queue-depth or a smaller --block-size",
+            Bytes(of_stream(point)),
             Bytes(point.buffer_bytes().into()),
             point.queue_depth,
-            if point.streams > 1 {
-                format!(" × {} streams", point.streams)
-            } else {
-                String::new()
-            },
             Bytes(IN_FLIGHT_MAX),
         )));
     }
@@ -78,7 +75,12 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
 fn in_flight(point: &Point) -> u64 {
     let slots = u64::from(point.streams).saturating_mul(u64::from(point.queue_depth));
     let slots = slots.saturating_mul(1 + u64::from(point.has_write_buffers()));
-    slots.saturating_mul(u64::from(point.buffer_bytes()).next_multiple_of(4096))
+    slots.saturating_mul(bytes(point))
+}
+
+/// Bytes of a buffer.
+fn bytes(point: &Point) -> u64 {
+    u64::from(point.buffer_bytes()).next_multiple_of(4096)
 }
 
 /// Available bytes, and whose limit that is; `None` if unknown.
