@@ -1,9 +1,14 @@
 //! Synchronous reads and writes in threads: the last resort, which works everywhere. One thread per
 //! slot, up to a limit. Requests beyond it wait for a thread, and the point reports that.
+//!
+//! All threads take requests from one queue, and each wakes at most one other. A request that takes
+//! less time than a wake-up is therefore made by a thread that is already awake, as in glibc's
+//! POSIX AIO; slow requests are all in flight.
 
+use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -25,8 +30,51 @@ struct Work {
     request: Request,
 }
 
+/// Requests that no thread has taken yet.
+struct Waiting {
+    works: VecDeque<Work>,
+    /// Number of sleeping threads.
+    idle: u32,
+    /// True if the threads should end.
+    closed: bool,
+}
+
+struct Shared {
+    waiting: Mutex<Waiting>,
+    woken: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next request; `None` if the threads should end.
+    fn next(&self) -> Option<Work> {
+        let mut waiting = self.lock();
+        loop {
+            if let Some(work) = waiting.works.pop_front() {
+                let wakes = waiting.idle > 0 && !waiting.works.is_empty();
+                drop(waiting);
+                if wakes {
+                    self.woken.notify_one();
+                }
+                return Some(work);
+            }
+            if waiting.closed {
+                return None;
+            }
+            waiting.idle += 1;
+            waiting = self.woken.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting.idle -= 1;
+        }
+    }
+}
+
 pub(crate) struct Threads {
-    to: Vec<SyncSender<Work>>,
+    shared: Arc<Shared>,
+    /// Requests since the last wait.
+    submitted: Vec<Work>,
     from: Receiver<Completion>,
     in_kernel: u32,
 }
@@ -41,20 +89,25 @@ impl Threads {
         let discard = Discard::for_file(file)?;
         let file = file.as_raw_fd();
         let (report, from) = channel();
-        let file = Arc::new(file);
-        let mut to = Vec::new();
-        let threads = entries.clamp(1, THREADS_MAX);
-        for _ in 0..threads {
-            // A thread serves the slots with its remainder.
-            let (sender, work) = sync_channel(entries.div_ceil(threads).max(1) as usize);
-            let (file, report) = (Arc::clone(&file), report.clone());
+        // Each slot is in flight at most once.
+        let works = VecDeque::with_capacity(entries as usize);
+        let waiting = Mutex::new(Waiting { works, idle: 0, closed: false });
+        let shared = Arc::new(Shared { waiting, woken: Condvar::new() });
+        // Ends the threads also if not all of them start.
+        let threads = Self {
+            shared: Arc::clone(&shared),
+            submitted: Vec::with_capacity(entries as usize),
+            from,
+            in_kernel: 0,
+        };
+        for _ in 0..entries.clamp(1, THREADS_MAX) {
+            let (shared, report) = (Arc::clone(&shared), report.clone());
             thread::Builder::new()
                 .name("qdepth-io".to_owned())
                 .stack_size(128 << 10)
-                .spawn(move || serve(*file, discard, op_flags, pieces, &work, &report))?;
-            to.push(sender);
+                .spawn(move || serve(file, discard, op_flags, pieces, &shared, &report))?;
         }
-        Ok(Self { to, from, in_kernel: 0 })
+        Ok(threads)
     }
 
     fn take(&mut self, completion: Completion, done: &mut Completions) {
@@ -65,6 +118,30 @@ impl Threads {
     pub(crate) fn in_kernel(&self) -> u32 {
         self.in_kernel
     }
+
+    /// Hands the submitted requests to the threads.
+    fn hand_over(&mut self) {
+        if self.submitted.is_empty() {
+            return;
+        }
+        let mut waiting = self.shared.lock();
+        waiting.works.extend(self.submitted.drain(..));
+        let wakes = waiting.idle > 0;
+        drop(waiting);
+        if wakes {
+            self.shared.woken.notify_one();
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        let mut waiting = self.shared.lock();
+        waiting.closed = true;
+        waiting.works.clear();
+        drop(waiting);
+        self.shared.woken.notify_all();
+    }
 }
 
 impl Target for Threads {
@@ -73,16 +150,12 @@ impl Target for Threads {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) {
-        let work = Work { slot: slot.0, request };
-        let thread = &self.to[slot.0 as usize % self.to.len()];
-        // Each slot is in flight at most once, so its thread's queue, with room for all slots, is
-        // never full.
-        if thread.try_send(work).is_ok() {
-            self.in_kernel += 1;
-        }
+        self.submitted.push(Work { slot: slot.0, request });
+        self.in_kernel += 1;
     }
 
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        self.hand_over();
         let left = until.since(Clock::get().now());
         match self.from.recv_timeout(Duration::from_nanos(left.0)) {
             Ok(first) => self.take(first, done),
@@ -112,10 +185,10 @@ fn serve(
     discard: Discard,
     op_flags: OpFlags,
     pieces: Pieces,
-    work: &Receiver<Work>,
+    shared: &Shared,
     report: &Sender<Completion>,
 ) {
-    while let Ok(Work { slot, request }) = work.recv() {
+    while let Some(Work { slot, request }) = shared.next() {
         let piece = pieces.piece_ptr(slot, request.direction);
         let result = transfer(file, discard, op_flags, request, piece);
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
