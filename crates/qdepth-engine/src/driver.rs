@@ -315,7 +315,9 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         if matches!(self.state, State::WarmingUp | State::Measuring) {
             let waits = self.catch_up != CatchUp::Settled && self.awaits_catch_up(now);
             let over = now >= self.ledger.window_end || self.enough() || self.failure.is_some();
-            if !over && !interrupted {
+            // The intervals of a load without a runtime are seconds long.
+            let ended = self.stop_group.is_some_and(StopGroup::is_over);
+            if !over && !ended && !interrupted {
                 if !waits {
                     return None;
                 }

@@ -631,6 +631,12 @@ fn load_that_ends_step_stops_other_loads() {
         let (least, most) = (second, Nanos::from_millis(1_200));
         assert!((least..=most).contains(&outcome.duration), "{:?}", outcome.duration);
     }
+    // The intervals of a load without a runtime are longer.
+    let mut by_bytes = point(1, Arrivals::Closed, Nanos(86_400 * second.0));
+    (by_bytes.stop.bytes_per_stream, by_bytes.warm_up_ns) = (1 << 40, 0);
+    first.warm_up_ns = 0;
+    let outcomes = in_company(&[first.clone(), by_bytes]);
+    assert!(outcomes[1].duration <= Nanos::from_millis(1_200), "{:?}", outcomes[1].duration);
     first.stop.ends_step = false;
     let outcomes = in_company(&[first, beside]);
     assert_eq!(outcomes[1].duration, Nanos(40 * second.0));
