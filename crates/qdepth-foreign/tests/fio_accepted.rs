@@ -1,7 +1,11 @@
 //! Values that fio accepts although its documentation does not mention them.
 
-use qdepth_foreign::fio::{CommandLine, Converted, JobSet, MissingFile};
-use qdepth_workload::{Arrivals, Choices, Extent, TargetShape, resolve};
+use qdepth_foreign::fio::{
+    CommandLine, Converted, FioEntry, FioMoment, JobSet, MissingFile, export_fio_json,
+};
+use qdepth_workload::{
+    Arrivals, Choices, Extent, Point, Request, RequestStream, TargetShape, resolve,
+};
 
 use crate::fio_jobs::{around, no_file};
 
@@ -324,4 +328,66 @@ fn later_global_section_leaves_earlier_jobs() {
     let jobs = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).expect("jobs");
     let expected = "fio --name=a --rw=read --size=1m --name=b --rw=write --size=2m";
     assert_eq!(jobs.command_line(), expected);
+}
+
+/// The plan of jobs on `/dev/sdx`, as it runs.
+fn points(job: &str) -> Vec<Point> {
+    let converted = convert(&format!("[a]\nfilename=/dev/sdx\n{job}\n"));
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 64 * GIB }, 512);
+    resolve(&converted.plan, &Choices::default(), &[shape]).expect("a plan").points
+}
+
+#[test]
+fn sequential_mixes_have_positions_per_direction() {
+    let mix = points("rw=rw\nbs=8k").remove(0);
+    assert_eq!(mix.block_size.single(), Some(8192));
+    let mut stream = RequestStream::new(&mix, 0);
+    let mut next = [0, 0];
+    for _ in 0..100 {
+        let Request { direction, offset, size } = stream.draw();
+        assert_eq!(offset, next[direction as usize]);
+        next[direction as usize] += u64::from(size);
+    }
+    assert!(points("rw=randrw\nbs=8k")[0].own_writes.is_none());
+}
+
+#[test]
+fn only_end_fsync_flushes_after_the_last_write() {
+    let fsync = |job: &str| points(&format!("rw=write\n{job}"))[0].fsync;
+    let every = fsync("fsync=4");
+    assert_eq!((every.every_writes, every.at_end), (4, false));
+    assert!(fsync("fsync=4\nend_fsync=1").at_end && fsync("fsync_on_close=1").at_end);
+}
+
+#[test]
+fn rate_of_one_direction_leaves_the_other_free() {
+    let job = "rw=randrw\nbs=4k,8k\nruntime=1\ntime_based\nrate_iops=,100";
+    let [writes, reads] = &points(job)[..] else { panic!("two loads") };
+    assert_eq!((writes.read_share, writes.block_size.single()), (0.0, Some(8192)));
+    assert_eq!(writes.arrivals, Arrivals::Fixed { rate: 100.0 });
+    assert_eq!((reads.read_share, reads.block_size.single()), (1.0, Some(4096)));
+    assert_eq!(reads.arrivals, Arrivals::Closed);
+    let ends = points("rw=randrw\nsize=1m\nrate=1m,");
+    assert_eq!(ends.iter().map(|p| p.stop.ends_step).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn existing_short_files_are_listed_as_missing() {
+    let files = [("jobs.fio".to_owned(), "[a]\nfilename=/there\nsize=4m\n".to_owned())];
+    let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).unwrap();
+    let short = set.convert("t", 1, &|_| Some(1 << 20), MissingFile::Refused).unwrap();
+    let short: Vec<_> = short.missing.iter().map(|file| (&*file.path, file.bytes)).collect();
+    assert_eq!(short, [("/there", 4 << 20)]);
+}
+
+#[test]
+fn continued_errors_have_keys_of_their_own() {
+    let json = |continues| {
+        let entry = FioEntry { continues, ..FioEntry::default() };
+        export_fio_json("fio-3.42", &FioMoment::default(), &[], &[entry], &[], None, false)
+    };
+    assert!(json(true).contains("\"total_err\" : 0") && json(true).contains("\"first_error\" : 0"));
+    assert!(!json(false).contains("total_err"));
+    let files = |value: &str| format!("[a]\nsize=1m\ncontinue_on_error={value}\n");
+    convert(&files("read,write"));
 }

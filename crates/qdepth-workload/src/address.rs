@@ -2,6 +2,7 @@
 
 use rand_xoshiro::rand_core::Rng;
 
+use crate::cover::Cover;
 use crate::distribution::{Distribution, Placement};
 use crate::layout::Extent;
 
@@ -20,6 +21,8 @@ pub(crate) struct AddressPattern {
     size: u64,
     /// Placement for each size, with the size; empty if all positions are equally likely.
     placements: Vec<(u64, Placement)>,
+    /// Map of the blocks that random accesses of several sizes have covered.
+    cover: Option<Cover>,
     /// Index of the previous size.
     current: usize,
     /// True if sequential requests move towards the start of the area. Such a pattern is not
@@ -44,12 +47,16 @@ impl AddressPattern {
         sizes: impl Iterator<Item = u64>,
         random: &(impl Rng + Clone),
     ) -> Self {
-        if *distribution != Distribution::Uniform {
+        let sizes: Vec<u64> = sizes.collect();
+        if *distribution == Distribution::EachOnce && sizes.len() > 1 {
+            self.cover =
+                Cover::new(self.alignment, (self.area.length_bytes / self.alignment).max(1));
+        } else if *distribution != Distribution::Uniform {
             let placement = |size: u64| {
                 let positions = self.position_count(size);
                 (size, Placement::new(distribution.clone(), positions, &mut random.clone()))
             };
-            self.placements = sizes.map(placement).collect();
+            self.placements = sizes.into_iter().map(placement).collect();
         }
         self
     }
@@ -58,10 +65,23 @@ impl AddressPattern {
         self.area.length_bytes.saturating_sub(size) / self.alignment + 1
     }
 
-    /// The offset of the next request of `size` bytes: always wholly inside the area. The lower 32
-    /// bits of `draw` decide whether it is random.
+    /// The offset and size of the next request of at most `size` bytes: always wholly inside the
+    /// area. The lower 32 bits of `draw` decide whether it is random. Only a map of covered blocks
+    /// shortens requests.
     #[inline(always)]
-    pub(crate) fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
+    pub(crate) fn next(&mut self, draw: u64, random: &mut impl Rng, size: u32) -> (u64, u32) {
+        let random_access = (draw & 0xffff_ffff) < self.random_threshold;
+        if random_access && let Some(cover) = &mut self.cover {
+            let (start, bytes) = cover.draw(random, size.into());
+            self.settle(bytes);
+            self.former = start;
+            return (self.area.offset_bytes + start, bytes as u32);
+        }
+        (self.next_of_size(draw, random, size.into()), size)
+    }
+
+    #[inline(always)]
+    fn next_of_size(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
         if size != self.size {
             self.settle(size);
         }
@@ -97,6 +117,7 @@ impl AddressPattern {
     /// Begins new passes of all distributions.
     pub(crate) fn restart(&mut self, random: &mut impl Rng) {
         self.placements.iter_mut().for_each(|(_, placement)| placement.restart(random));
+        self.cover.iter_mut().for_each(Cover::restart);
     }
 
     /// Start of the area.
@@ -107,7 +128,7 @@ impl AddressPattern {
     /// True if all positions are equally likely, and sequential requests move towards the end of
     /// the area.
     pub(crate) fn is_plain(&self) -> bool {
-        self.placements.is_empty() && !self.backwards
+        self.placements.is_empty() && self.cover.is_none() && !self.backwards
     }
 
     /// Offset of the next request of the size that [`settle`](Self::settle) has set. Random

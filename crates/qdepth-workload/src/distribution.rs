@@ -23,7 +23,8 @@ pub enum Distribution {
     /// Uniform and independent; places repeat.
     #[default]
     Uniform,
-    /// Each place once, in random order; then again in another order.
+    /// Each place once, in random order; then again in another order. Requests of several sizes
+    /// end before a block that is already covered.
     EachOnce,
     /// Zipf: the place of rank k has a weight of 1/k^exponent.
     Zipf {
@@ -57,10 +58,11 @@ const SEQUENCE_MAX: usize = 64;
 const ZONES_MAX: usize = 256;
 
 impl Distribution {
-    /// Checks the values; the error is for the user.
-    pub(crate) fn check(&self, sizes: usize) -> Result<(), String> {
+    /// Checks the values; the error is for the user. `has_own` is true if reads and writes have
+    /// places of their own.
+    pub(crate) fn check(&self, has_own: bool) -> Result<(), String> {
         match self {
-            Self::EachOnce if sizes > 1 => {
+            Self::EachOnce if has_own => {
                 Err("distribution each-once needs a single block_size".to_owned())
             }
             Self::Zipf { exponent } if !(*exponent > 0.0 && *exponent < 10.0) => {
@@ -313,7 +315,7 @@ mod tests {
         assert_eq!(drawn(false), [2, 0, 1, 2, 0, 1, 2]);
         assert_eq!(drawn(true), [2, 0, 1, 5, 3, 4, 8]);
         let none = Distribution::Sequence { places: Vec::new(), advances: true };
-        assert!(none.check(1).is_err());
+        assert!(none.check(false).is_err());
     }
 
     #[test]
@@ -346,7 +348,7 @@ mod tests {
         let zone = |access, area| Zone { access, area };
         let zones = vec![zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)];
         let distribution = Distribution::Zones { zones };
-        assert_eq!(distribution.check(3), Ok(()));
+        assert_eq!(distribution.check(false), Ok(()));
         let (mut random, draws) = (random(), 200_000);
         let mut placement = Placement::new(distribution, 1000, &mut random);
         let mut count = vec![0.0; 1000];
@@ -369,7 +371,7 @@ mod tests {
             })
             .sum();
         assert!(chi < 1174.0, "{chi}");
-        let wrong = |zones: Vec<Zone>| Distribution::Zones { zones }.check(1).is_err();
+        let wrong = |zones: Vec<Zone>| Distribution::Zones { zones }.check(false).is_err();
         assert!(
             wrong(Vec::new()) && wrong(vec![zone(100.0, 50.0)]) && wrong(vec![zone(90.0, 100.0)])
         );

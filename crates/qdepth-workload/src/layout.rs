@@ -62,7 +62,8 @@ impl Strides {
 /// writes follow writes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnWrites {
-    /// Index of the first size of writes in the point's list.
+    /// Index of the first size of writes in the point's list; its length if they have those of
+    /// reads.
     pub first_size: u32,
     /// Writes begin at whole multiples of this many bytes.
     pub alignment_bytes: u64,

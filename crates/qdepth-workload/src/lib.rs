@@ -9,6 +9,7 @@ mod alike;
 mod arrival;
 mod bandwidth;
 mod comparison;
+mod cover;
 mod distribution;
 mod durability;
 mod generation;

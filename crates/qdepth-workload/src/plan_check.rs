@@ -131,7 +131,7 @@ impl Point {
                 return Err(format!("{duplicates:?} without content, or together with verify"));
             }
         }
-        self.distribution.check(self.block_size.sizes.len())?;
+        self.distribution.check(self.own_writes.is_some())?;
         if let Some(until) = self.stop.until_steady.filter(|until| until.rounds == 0) {
             return Err(format!("{} rounds until steady", until.rounds));
         }
@@ -186,7 +186,7 @@ impl Point {
         let weights = sizes.iter().try_fold(0_u32, |sum, (_, weight)| sum.checked_add(*weight));
         let own_writes = |own: OwnWrites| {
             let index = own.first_size as usize;
-            own.alignment_bytes > 0 && index > 0 && index < sizes.len()
+            own.alignment_bytes > 0 && index > 0 && index <= sizes.len()
         };
         let pieces = u64::from(self.streams.max(1)) * u64::from(self.segments.max(1));
         let (room, max) = (length_bytes / pieces, self.block_size.max());

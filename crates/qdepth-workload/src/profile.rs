@@ -107,7 +107,18 @@ pub enum FsyncSpec {
         /// True for `fdatasync` instead of `fsync`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         data_only: bool,
+        /// True if a flush also follows the last write, inside the measured time. Default: yes.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        at_end: bool,
     },
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// Main figure of a profile (docs/method/checklist.md, item 6).

@@ -182,6 +182,7 @@ impl RequestStream {
         }
         let segments = Segments::new(point, number);
         let bare = address.is_plain()
+            && writes.is_none()
             && segments.is_none()
             && zones.is_none()
             && point.trace.is_none()
@@ -267,7 +268,8 @@ impl RequestStream {
                 address.restart(&mut self.random);
             }
         }
-        let offset = zone + address.next(draw >> 32, &mut self.random, u64::from(size));
+        let (offset, size) = address.next(draw >> 32, &mut self.random, size);
+        let offset = zone + offset;
         let offset = self.segments.map_or(offset, |segments| segments.offset_of(offset));
         self.writes_since_sync += u32::from(direction == Direction::Write);
         (offset, (size, direction))

@@ -57,6 +57,39 @@ fn each_direction_is_sequential_by_itself() {
 }
 
 #[test]
+fn equal_sizes_keep_separate_positions() {
+    let mix =
+        point("random = 0\nread = 50\nblock_size = \"4KiB\"\nwrite_size = \"4KiB\"\n").unwrap();
+    assert_eq!(mix.block_size.single(), Some(4096));
+    let mut stream = RequestStream::new(&mix, 0);
+    let mut next = [0, 0];
+    for _ in 0..1000 {
+        let Request { direction, offset, size } = stream.draw();
+        assert_eq!(offset, next[direction as usize]);
+        next[direction as usize] += u64::from(size);
+    }
+}
+
+#[test]
+fn several_sizes_cover_each_block_once() {
+    let once = point(
+        "random = 100\nread = 100\ndistribution = { kind = \"each-once\" }\n\
+         block_size = [{ size = \"4KiB\", weight = 1 }, { size = \"64KiB\", weight = 1 }]\n",
+    )
+    .unwrap();
+    let mut stream = RequestStream::new(&once, 0);
+    let mut seen = std::collections::BTreeSet::new();
+    let mut bytes = 0;
+    while bytes < 64 << 20 {
+        let Request { offset, size, .. } = stream.draw();
+        bytes += u64::from(size);
+        let blocks = (offset >> 12)..(offset + u64::from(size)) >> 12;
+        assert!(blocks.into_iter().all(|block| seen.insert(block)), "{offset} {size}");
+    }
+    assert_eq!((bytes, seen.len()), (64 << 20, 16384));
+}
+
+#[test]
 fn separate_write_sizes_need_a_plain_mix() {
     let refusal =
         |more: &str| point(&format!("random = 100\nblock_size = \"4KiB\"\n{more}")).unwrap_err();

@@ -50,7 +50,7 @@ pub struct Converted {
     pub idle: Vec<Origin>,
     /// Files that they lay out.
     pub created: Vec<NewFile>,
-    /// Files that other jobs need and that do not exist.
+    /// Files that other jobs need and that do not exist, or are shorter.
     pub missing: Vec<NewFile>,
     /// First byte of each point's area in the file that its job names.
     pub begins: Vec<u64>,
@@ -93,7 +93,8 @@ impl JobSet {
         absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
         let not_own = self.written_files_not_own();
-        let mut made = PlanBuilder { absent, not_own, ..PlanBuilder::default() };
+        let is_alone = matches!(self.jobs.as_slice(), [job] if job.clones == 1);
+        let mut made = PlanBuilder { absent, not_own, is_alone, ..PlanBuilder::default() };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
@@ -154,7 +155,7 @@ impl JobSet {
             origins,
             idle: made.idle,
             created: made.created,
-            missing: made.areas.into_iter().map(Area::file).collect(),
+            missing: made.areas.into_iter().map(Area::file).chain(made.short).collect(),
             begins: steps.iter().flatten().map(|load| load.begin).collect(),
             engine: self.engine(),
             cpus: self.cpus(),
@@ -325,9 +326,13 @@ struct PlanBuilder {
     threads: u32,
     group: u32,
     absent: MissingFile,
+    /// True if there is only one clone of one job.
+    is_alone: bool,
     remarks: Vec<FioRemark>,
     idle: Vec<Origin>,
     created: Vec<NewFile>,
+    /// Existing files that jobs need longer.
+    short: Vec<NewFile>,
     /// Paths of files without `filename` that jobs write and that are not known to be own ones.
     not_own: BTreeSet<String>,
 }
@@ -387,7 +392,10 @@ impl PlanBuilder {
             let of_clone = match &job.replay {
                 _ if job.operation.is_of_entries() => vec![self.entries(job, origin)?],
                 Some(replay) => self.replayed(job, origin, replay, whole)?,
-                None => self.on_files(job, origin, whole)?,
+                None => {
+                    let loads = self.on_files(job, origin, whole)?;
+                    self.by_direction(job, loads)?
+                }
             };
             let several = of_clone.len() > 1;
             loads.extend(of_clone.into_iter().zip(1..).map(|(load, part)| {
@@ -535,7 +543,7 @@ impl PlanBuilder {
         if let (Some(bytes), Some(all)) = (asked, existing)
             && bytes > all.saturating_sub(offset)
         {
-            self.remark(job, path, Remarked::counted(Remark::FileNotExtended, "bytes", all));
+            self.note_short(job, path, offset.saturating_add(bytes), all);
         }
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
@@ -578,23 +586,5 @@ impl PlanBuilder {
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }
-    }
-
-    /// Load from an offset to the end of a target of unknown length.
-    fn load_on_absent(
-        &mut self,
-        job: &Job,
-        origin: Origin,
-        path: &str,
-        offset: u64,
-        depth: u32,
-        files: usize,
-    ) -> Result<Load, FioRefusal> {
-        let all = on_all(self.target(path), origin, job, depth, files);
-        let counted = job.span.io_size.is_some() || job.span.requests.is_some();
-        let bytes = if counted { end(job, u64::MAX >> 1, None, files as u64)? } else { None };
-        let passes = (!job.span.time_based && !counted)
-            .then(|| u32::try_from(job.span.loops).unwrap_or(u32::MAX));
-        Ok(Load { offset, bytes, passes, ..all })
     }
 }

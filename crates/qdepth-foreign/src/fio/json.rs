@@ -61,6 +61,10 @@ pub struct FioEntry {
     pub goal: Option<LatencyGoal>,
     /// Steady-state rule of the job.
     pub settling: Option<Settling>,
+    /// True if its jobs continue after errors.
+    pub continues: bool,
+    /// True if its jobs flush only at the end, which fio does not count.
+    pub flushes_at_end_only: bool,
     /// Counters of the workers: context switches, major page faults, minor page faults.
     pub counts: [u64; 3],
     /// Indices of its points in the list of points.
@@ -117,6 +121,10 @@ pub(super) struct JobEntry {
     pub(super) latency_ns: Pairs<f64>,
     pub(super) latency_us: Pairs<f64>,
     pub(super) latency_ms: Pairs<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total_err: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first_error: Option<i32>,
     pub(super) latency_depth: u32,
     pub(super) latency_target: u64,
     pub(super) latency_target_ns: u64,
@@ -245,15 +253,17 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         if wall > 0.0 { used / wall * 100.0 } else { 0.0 }
     };
     let all = merged(members, Side::Both);
-    let syncs = merged(members, Side::Syncs);
+    let counted = if entry.flushes_at_end_only { &[][..] } else { members };
+    let syncs = merged(counted, Side::Syncs);
     let zeros = |names: &[&str]| Pairs(names.iter().map(|n| ((*n).to_owned(), 0.0)).collect());
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
     let target_ns = entry.goal.map_or(0, |goal| goal.target_ns);
     let window_us = entry.goal.map_or(0, |goal| goal.window_ns / 1000);
-    let error = members
-        .iter()
-        .flat_map(|p| p.transfers().into_iter().chain([&p.syncs]))
-        .flat_map(|side| &side.errors)
+    let errors = || {
+        let sides = members.iter().flat_map(|p| p.transfers().into_iter().chain([&p.syncs]));
+        sides.flat_map(|side| &side.errors)
+    };
+    let error = errors()
         .map(|error| error.errno)
         .chain(members.iter().filter(|point| fell_short(point)).map(|_| EIO))
         .next();
@@ -286,6 +296,8 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         latency_ns: shares(&all, &latency::NS),
         latency_us: shares(&all, &latency::US),
         latency_ms: shares(&all, &latency::MS),
+        total_err: entry.continues.then(|| errors().map(|error| error.count).sum()),
+        first_error: entry.continues.then_some(error.unwrap_or(0)),
         latency_depth: entry.depth,
         latency_target: target_ns,
         latency_target_ns: target_ns,

@@ -77,6 +77,40 @@ pub fn export_fio_ios(
     text
 }
 
+/// Log of single I/Os in windows of `window_ms`, with the rows of [`export_fio_log`]; the last
+/// one ends with the point, `end_ns` after its start.
+pub fn export_fio_io_windows(
+    kind: FioLog,
+    ios: &[FioIo],
+    window_ms: u64,
+    end_ns: u64,
+    start_ms: u64,
+) -> String {
+    let mut text = String::new();
+    let window_ns = window_ms.saturating_mul(1_000_000).max(1);
+    for window in ios.chunk_by(|a, b| a.completed_ns / window_ns == b.completed_ns / window_ns) {
+        let begin = window[0].completed_ns / window_ns * window_ns;
+        let end = (begin + window_ns).min(end_ns.max(begin + 1));
+        let end_ms = start_ms.saturating_add(end.div_ceil(1_000_000));
+        let seconds = (end - begin) as f64 / 1e9;
+        for direction in 0..3 {
+            let own = || window.iter().filter(|io| io.direction == direction);
+            let sum = |of: fn(&FioIo) -> u64| own().map(of).sum::<u64>() as f64;
+            let count = own().count() as f64;
+            if count > 0.0 {
+                let value = match kind {
+                    FioLog::Bandwidth => sum(|io| io.size.into()) / 1024.0 / seconds,
+                    FioLog::Iops => count / seconds,
+                    FioLog::Latency => sum(|io| io.latency_ns) / count,
+                };
+                // Writing to a String never fails.
+                let _ = writeln!(text, "{end_ms}, {value:.0}, {direction}, 0, 0");
+            }
+        }
+    }
+    text
+}
+
 /// Number of classes of fio's histograms: 64 per power of two of nanoseconds.
 const CLASSES: usize = 29 * 64;
 
@@ -163,6 +197,22 @@ fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_of_ios_have_means_and_rates() {
+        let io = |ms: u64, direction| FioIo {
+            completed_ns: ms * 1_000_000,
+            latency_ns: 1000 * ms,
+            direction,
+            offset: 0,
+            size: 1 << 20,
+        };
+        let ios = [io(10, 0), io(90, 0), io(110, 1)];
+        let log = |kind| export_fio_io_windows(kind, &ios, 100, 150_000_000, 0);
+        assert_eq!(log(FioLog::Iops), "100, 20, 0, 0, 0\n150, 20, 1, 0, 0\n");
+        assert_eq!(log(FioLog::Latency), "100, 50000, 0, 0, 0\n150, 110000, 1, 0, 0\n");
+        assert_eq!(log(FioLog::Bandwidth), "100, 20480, 0, 0, 0\n150, 20480, 1, 0, 0\n");
+    }
 
     #[test]
     fn single_io_rows_match_fio_columns_and_units() {

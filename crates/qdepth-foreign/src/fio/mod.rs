@@ -44,7 +44,9 @@ pub use job_parts::{
 };
 pub use json::{FioEntry, FioMoment, export_fio_json};
 pub use load::{NewFile, Origin};
-pub use log::{FioIo, FioLog, export_fio_histograms, export_fio_ios, export_fio_log};
+pub use log::{
+    FioIo, FioLog, export_fio_histograms, export_fio_io_windows, export_fio_ios, export_fio_log,
+};
 pub use normal::{export_fio_heads, export_fio_normal};
 pub use options::fio_options;
 pub use refusal::{FioRefusal, FioRefusals, FioRemark};

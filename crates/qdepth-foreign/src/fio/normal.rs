@@ -158,6 +158,11 @@ fn footer(text: &mut String, job: &JobEntry) {
         each(|side| side.short_ios),
         each(|side| side.drop_ios)
     );
+    if let (Some(total), Some(first @ 1..)) = (job.total_err, job.first_error) {
+        let name = std::io::Error::from_raw_os_error(first).to_string();
+        let name = name.split(" (os error").next().unwrap_or_default();
+        let _ = writeln!(text, "     errors    : total={total}, first_error={first}/<{name}>");
+    }
     let _ = writeln!(
         text,
         "     latency   : target={}, window={}, percentile={:.2}%, depth={}",

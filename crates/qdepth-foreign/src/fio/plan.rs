@@ -123,8 +123,9 @@ fn wrote_parts(job: &Job, load: &Load) -> bool {
 
 /// Profile fields that define the random requests of a load.
 fn drawn(job: &Job, load: &Load) -> Profile {
-    let read = if load.reads_back { 100.0 } else { job.read };
-    let writes = job.sizes.writes.as_ref().filter(|_| !load.reads_back);
+    let read = share_of_reads(job, load);
+    let writes = own_writes(job, load);
+    let parts = if read > 0.0 { &job.sizes.parts } else { job.sizes.of_writes() };
     let durability = Some(job.durability).filter(|durability| *durability != Durability::None);
     let duplicates = job.duplicates.filter(|_| !load.reads_back);
     Profile {
@@ -145,20 +146,40 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         io_flag: Some(job.caching.io_flag).filter(|flag| *flag != IoFlag::None),
         alignment: Some(Bytes(alignment(job, load))),
         write_size: writes.map(|(parts, _)| sizes(parts)),
-        write_alignment: writes.map(|(_, alignment)| Bytes(*alignment)),
+        write_alignment: writes.map(|(_, alignment)| Bytes(alignment)),
         write_random: job.random_writes.filter(|_| writes.is_some()),
         strides: job.zones,
         backwards: job.backwards.then_some(true),
         arrivals: arrivals(job, load),
         duplicates: duplicates.map(|duplicates| repeated(job, load, duplicates)),
         distribution: distribution(job, load),
-        ..Profile::new(job.random, read, sizes(&job.sizes.parts))
+        ..Profile::new(job.random, read, sizes(parts))
+    }
+}
+
+fn share_of_reads(job: &Job, load: &Load) -> f64 {
+    if load.reads_back { 100.0 } else { load.read.unwrap_or(job.read) }
+}
+
+/// Sizes and alignment of writes with places of their own. As in fio, sequential reads of a mix
+/// follow reads, and sequential writes follow writes.
+fn own_writes<'j>(job: &'j Job, load: &Load) -> Option<(&'j [SizePart], u64)> {
+    let read = share_of_reads(job, load);
+    let is_mix = read > 0.0 && read < 100.0;
+    let is_plain = job.random <= 0.0 && !job.backwards && job.zones.is_none();
+    match &job.sizes.writes {
+        _ if !is_mix || job.trims != Trims::None => None,
+        Some((parts, alignment)) => Some((parts, *alignment)),
+        None => is_plain.then(|| (&*job.sizes.parts, alignment(job, load))),
     }
 }
 
 /// Alignment of the places. Sequential ones begin at any offset, as in fio.
 fn alignment(job: &Job, load: &Load) -> u64 {
-    let asked = job.sizes.alignment;
+    let asked = match &job.sizes.writes {
+        Some((_, alignment)) if share_of_reads(job, load) <= 0.0 => *alignment,
+        _ => job.sizes.alignment,
+    };
     let is_free = job.random <= 0.0 && job.gap == 0 && !job.backwards && job.zones.is_none();
     match load.offset.is_multiple_of(asked.max(1)) {
         false if is_free => 1 << (load.offset | asked).trailing_zeros(),
@@ -223,7 +244,7 @@ fn fsync(job: &Job) -> FsyncSpec {
         _ if !job.operation.is_transfer() => FsyncSpec::Never,
         (0, false) => FsyncSpec::Never,
         (0, true) => FsyncSpec::End,
-        (writes, _) => FsyncSpec::Every { writes, data_only },
+        (writes, at_end) => FsyncSpec::Every { writes, data_only, at_end },
     }
 }
 

@@ -97,7 +97,9 @@ impl Ior {
             segments: Some(if apart { 1 } else { self.segments_used() }),
             direct: Some(self.direct),
             fsync: Some(match (phase, self.fsync_each, self.fsync) {
-                ("write", true, _) => FsyncSpec::Every { writes: 1, data_only: false },
+                ("write", true, _) => {
+                    FsyncSpec::Every { writes: 1, data_only: false, at_end: true }
+                }
                 ("write", false, true) => FsyncSpec::End,
                 _ => FsyncSpec::Never,
             }),

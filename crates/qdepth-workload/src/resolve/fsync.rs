@@ -15,8 +15,8 @@ pub(super) fn fsync(profile: &Profile, direct: bool) -> Result<Fsync, String> {
     let each =
         Fsync { every_writes: 0, at_end: false, data_only: durability == Durability::Fdatasync };
     Ok(match profile.fsync {
-        Some(FsyncSpec::Every { writes, data_only }) => {
-            Fsync { every_writes: writes.max(1), at_end: true, data_only }
+        Some(FsyncSpec::Every { writes, data_only, at_end }) => {
+            Fsync { every_writes: writes.max(1), at_end, data_only }
         }
         Some(FsyncSpec::End) => Fsync { at_end: true, ..each },
         // A buffered write that was never forced out hides its errors (docs/method/thresholds.md).

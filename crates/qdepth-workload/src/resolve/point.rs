@@ -62,7 +62,7 @@ pub(crate) fn point(
     let direct = profile.direct.unwrap_or(true) && !operation.is_of_entries();
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
     let (alignment_bytes, block_size, own_writes) = sized(profile, choices, block).map_err(bad)?;
-    let distribution = distribution(profile, &block_size).map_err(bad)?;
+    let distribution = distribution(profile, own_writes.is_some()).map_err(bad)?;
     let area =
         area(&area_spec(profile, choices, destination), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
@@ -185,7 +185,12 @@ fn own_writes(
         ));
     }
     let first_size = reads.sizes.len() as u32;
-    let all = reads.beside(profile.read / 100.0, &sizes(spec, block)?);
+    let written = sizes(spec, block)?;
+    // The same sizes are not listed twice: only the places are separate.
+    let all = match written == reads {
+        true => reads,
+        false => reads.beside(profile.read / 100.0, &written),
+    };
     let random_share = profile.write_random.map(|share| share / 100.0);
     Ok((all, Some(OwnWrites { first_size, alignment_bytes, random_share })))
 }
@@ -355,9 +360,9 @@ fn pass(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> u64 {
     if profile.trim_first == Some(true) { 2 * part } else { part }
 }
 
-fn distribution(profile: &Profile, sizes: &SizeMix) -> Result<Distribution, String> {
+fn distribution(profile: &Profile, has_own: bool) -> Result<Distribution, String> {
     let distribution = profile.distribution.clone().unwrap_or_default();
-    distribution.check(sizes.sizes.len()).map(|()| distribution)
+    distribution.check(has_own).map(|()| distribution)
 }
 
 /// Conditions that end the point. `part` is the number of bytes that a pass over the area of one

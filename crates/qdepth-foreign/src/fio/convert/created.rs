@@ -7,6 +7,7 @@ use super::{Engine, JobSet, Load, Origin, PlanBuilder};
 use crate::fio::job::Job;
 use crate::fio::load::NewFile;
 use crate::fio::refusal::FioRefusal;
+use crate::remark::{Remark, Remarked};
 
 impl JobSet {
     /// Loads of a job that only verifies, or reads what a run wrote that may have ended early.
@@ -120,6 +121,14 @@ impl PlanBuilder {
         }
         self.idle.extend(clones);
         Ok(())
+    }
+
+    /// Notes a file that a job needs with this length, and which has `all` bytes.
+    pub(super) fn note_short(&mut self, job: &Job, path: &str, bytes: u64, all: u64) {
+        self.remark(job, path, Remarked::counted(Remark::FileNotExtended, "bytes", all));
+        if !path.starts_with("/dev/") && job.engine != Engine::Null {
+            self.short.push(NewFile { path: path.to_owned(), bytes });
+        }
     }
 
     fn note_new(&mut self, path: &str, bytes: u64) {

@@ -294,7 +294,9 @@ impl OptionReader<'_> {
 
     /// Errors after which success is reported: of reads, of writes, and of data that differs.
     pub(in crate::fio) fn continues_on(&self) -> [bool; 3] {
-        self.value("continue_on_error", [false; 3], |text| match text {
+        // As in fio, a second word has no effect.
+        let first = |text: &str| text.split([',', ':']).next().unwrap_or(text).to_owned();
+        self.value("continue_on_error", [false; 3], |text| match first(text).as_str() {
             "none" | "0" => Ok([false; 3]),
             "read" => Ok([true, false, false]),
             "write" => Ok([false, true, false]),

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
-    Converted, FioDisk, FioEntry, FioLog, FioMoment, Job, JobSet, LatencyGoal, Origin,
-    OutputFormat, export_fio_heads, export_fio_histograms, export_fio_ios, export_fio_json,
-    export_fio_log, export_fio_normal, export_fio_terse,
+    Converted, FioDisk, FioEntry, FioIo, FioLog, FioMoment, Job, JobSet, LatencyGoal, Origin,
+    OutputFormat, export_fio_heads, export_fio_histograms, export_fio_io_windows, export_fio_ios,
+    export_fio_json, export_fio_log, export_fio_normal, export_fio_terse,
 };
 use qdepth_lab::events::observer::RECORDED_MAX;
 use qdepth_lab::request::FinishedRun;
@@ -258,6 +258,8 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 goal: job.goal,
                 members: 1,
                 unified: job.report.unified,
+                continues: job.report.continues_on.contains(&true),
+                flushes_at_end_only: job.fsync_end && job.fsync_every.0 == 0,
                 counts: [0; 3],
                 settling: job.settling,
                 points: point_indices,
@@ -319,7 +321,16 @@ impl Logs {
                         export_fio_ios(log, ios, begin, start)
                     })
                 }
-                LogContent::Series(log) => export_fio_log(log, &points[*at], window, start),
+                LogContent::Series(log) => {
+                    let point = &points[*at];
+                    watcher.with_ios(point.index, |ios| match has_all(ios, point, window) {
+                        true => {
+                            let end_ns = point.duration_ns;
+                            export_fio_io_windows(log, ios, window, end_ns, start)
+                        }
+                        false => export_fio_log(log, point, window, start),
+                    })
+                }
                 LogContent::Histograms(window, coarse) => {
                     export_fio_histograms(&points[*at], window, coarse, bytes, start)
                 }
@@ -334,9 +345,19 @@ impl Logs {
     }
 }
 
+/// True if the recorded I/Os are all of a point's, and its series is coarser than the windows.
+fn has_all(ios: &[FioIo], point: &PointRecord, window_ms: u64) -> bool {
+    let interval_ns = point.intervals.first().map_or(0, |interval| interval.length_ns);
+    interval_ns > window_ms.saturating_mul(1_000_000) && ios.len() as u64 == completed(point)
+}
+
+fn completed(point: &PointRecord) -> u64 {
+    point.reads.completed + point.writes.completed + point.trims.completed
+}
+
 /// Says that a log does not have all I/Os of a point.
 fn print_missing(silent: bool, path: &str, rows: u64, point: &PointRecord) {
-    let all = point.reads.completed + point.writes.completed + point.trims.completed;
+    let all = completed(point);
     // Clients take any line of fio on standard error for a failure.
     if rows < all && !silent {
         print_line(&format!(
@@ -346,10 +367,13 @@ fn print_missing(silent: bool, path: &str, rows: u64, point: &PointRecord) {
     }
 }
 
-/// True if a job asks for a log with one row per I/O.
+/// True if a job asks for a log with one row per I/O, or ends by its bytes: the series of a job of
+/// unknown length is coarse.
 pub(super) fn logs_ios(set: &JobSet) -> bool {
-    let logs =
-        |job: &Job| job.report.log_window_ms == 0 && job.report.logs.iter().any(Option::is_some);
+    let logs = |job: &Job| {
+        let needs_ios = job.report.log_window_ms == 0 || job.span.runtime_ns.is_none();
+        needs_ios && job.report.logs.iter().any(Option::is_some)
+    };
     set.jobs.iter().any(logs)
 }
 
