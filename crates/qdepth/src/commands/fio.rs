@@ -4,6 +4,7 @@
 mod created;
 mod disks;
 mod output;
+mod terms;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         print_line("there is no job: add a section [NAME] to a file, or --name=NAME");
         return Ok(Status::Valid);
     }
-    let converted = convert(&mut set, &line, &run, called)?;
+    let (converted, _files) = convert(&mut set, &line, &run, called)?;
     if converted.plan.steps.is_empty() {
         return lay_out(&line, &set, &converted, &run);
     }
@@ -109,7 +110,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let mut failed = false;
     let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
     let watcher = Watcher::new(&screen, &converted.targets, output::logs_ios(&set));
-    let status = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
+    let measured = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
         let unverified = output::unverified(&set, &converted, &ran.points);
         short.iter().chain(&unverified).for_each(|line| print_line(line));
@@ -126,7 +127,8 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         let text = output::text(formats(&line), &set, &converted, ran, &watcher.counters());
         let seeds = if line.shows_seeds { seeds(&converted) } else { String::new() };
         results.print(&(seeds + &text))
-    })?;
+    });
+    let status = measured.map_err(|error| terms::in_fio_terms(error, &set))?;
     // An invalid point is a finding for qdepth, but an ordinary result for fio.
     Ok(match status {
         Status::Invalid if !run.strict && !failed => Status::Valid,
@@ -140,7 +142,7 @@ fn convert(
     line: &CommandLine,
     run: &FioRun,
     called: Called,
-) -> Result<Converted> {
+) -> Result<(Converted, created::CreatedFiles)> {
     let name = line.files.first().map_or("fio", |path| stem(path));
     // One bit less than 64: TOML integers are signed.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
@@ -151,22 +153,44 @@ fn convert(
     };
     let convert = |set: &JobSet| set.convert(name, fresh, &usable_bytes, absent).map_err(refused);
     let mut converted = convert(set)?;
+    let mut files = created::CreatedFiles::default();
     if converted.plan.steps.is_empty() {
-        return Ok(converted);
+        return Ok((converted, files));
     }
-    check(&converted)?;
-    // fio leaves its files behind, and scripts that start it read them.
-    let keeps = called == Called::Fio && absent == MissingFile::Refused && set.keeps_files();
-    if keeps && !converted.missing.is_empty() {
-        // Nothing is created if the run is refused later.
-        let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
-        if !would_refuse(&System::real(), &request(run, line, &converted)?).is_empty() {
-            return Ok(converted);
+    let checked = check(&converted, set);
+    // fio leaves its files behind, and scripts that start it read them. In files of their own,
+    // direct and buffered jobs can run side by side.
+    let own_files = called == Called::Fio || checked.is_err();
+    let may_own = absent == MissingFile::Refused && set.keeps_files();
+    if !own_files || !may_own || converted.missing.is_empty() {
+        return checked.map(|()| (converted, files));
+    }
+    // Nothing is created if the run is refused later.
+    let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
+    let buffered = alike(&converted);
+    check(&buffered, set)?;
+    if !would_refuse(&System::real(), &request(run, line, &buffered)?).is_empty() {
+        return Ok((converted, files));
+    }
+    if called == Called::Qdepth && !run.keep {
+        files = created::CreatedFiles::absent(&converted.missing);
+    }
+    set.own_files = created::lay_out_own(&converted.missing)?;
+    converted = convert(set)?;
+    check(&converted, set)?;
+    Ok((converted, files))
+}
+
+/// The plan with the same use of the page cache for all its jobs, if they differ.
+fn alike(converted: &Converted) -> Converted {
+    let mut alike = converted.clone();
+    let profiles = &mut alike.plan.own_profiles;
+    if profiles.iter().any(|profile| profile.direct != profiles[0].direct) {
+        for profile in profiles {
+            (profile.direct, profile.io_flag) = (Some(false), None);
         }
-        set.own_files = created::lay_out_own(&converted.missing)?;
-        converted = convert(set)?;
     }
-    Ok(converted)
+    alike
 }
 
 /// Lines of `--debug=random`: the seed from which those of all jobs are derived.
@@ -258,12 +282,14 @@ fn each_once(lists: &str) -> Result<Vec<u32>, String> {
 }
 
 /// Checks that targets with room for the plan are available.
-fn check(converted: &Converted) -> Result<()> {
+fn check(converted: &Converted, set: &JobSet) -> Result<()> {
     let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
     let shape = TargetShape { holds_files: true, ..TargetShape::whole(boundless, 512) };
     let shapes = vec![shape; converted.targets.len()];
-    resolve(&converted.plan, &Choices::default(), &shapes)?;
-    Ok(())
+    match resolve(&converted.plan, &Choices::default(), &shapes) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(terms::in_fio_terms(error.into(), set)),
+    }
 }
 
 /// Text of `--help` among fio's options.

@@ -32,7 +32,7 @@ fn lay_out_file(file: &NewFile, signals: &Signals) -> Result<()> {
         None => ControlFlow::Continue(()),
     };
     if path.exists() {
-        // An empty file, which stays if it cannot be filled.
+        // An empty file, which stays if it cannot be filled, or an own one that is too short.
         let target = inspect(&system, path)?;
         if !matches!(target.kind, Kind::RegularFile { .. }) {
             return Err(Usage(format!("{}: is not a regular file", path.display())).into());
@@ -59,36 +59,53 @@ fn wanted(bytes: u64, run_id: &str) -> Wanted<'_> {
     Wanted { size_bytes, run_id, now: Timestamp::now(), keep: true, direct: false }
 }
 
-/// Creates the files of jobs under their own names, as fio does. Returns the paths of those that
-/// the jobs may write to. An existing file stays as it is: an own one keeps what an earlier run
-/// wrote.
+/// Creates the files of jobs under their own names, as fio does, and extends own ones that are too
+/// short. Returns the paths of those that the jobs may write to. An existing file of somebody else
+/// stays as it is, and an own one that is long enough keeps what an earlier run wrote.
 pub(super) fn lay_out_own(missing: &[NewFile]) -> Result<Vec<String>> {
     let signals = Signals::watch()?;
     let mut own = Vec::new();
     for file in missing {
         let length = std::fs::metadata(&file.path).map_or(0, |found| found.len());
-        let is_own = match length {
-            0 => lay_out_file(file, &signals).map(|()| true)?,
-            length => is_own(file, length)?,
-        };
+        let is_own = length == 0 || is_own(file, length)?;
+        if length.saturating_sub(LABEL_BYTES) < file.bytes && is_own {
+            lay_out_file(file, &signals)?;
+        }
         own.extend(is_own.then(|| file.path.clone()));
     }
     Ok(own)
 }
 
-/// True if qdepth created and filled an existing file, long enough for the jobs.
+/// True if qdepth created and filled an existing file.
 fn is_own(file: &NewFile, length: u64) -> Result<bool> {
     let system = System::real();
     let usable = length.saturating_sub(LABEL_BYTES);
-    if usable < file.bytes {
-        return Ok(false);
-    }
     // Reads all of it for the proof.
     let cleared = clear(&system, &inspect(&system, Path::new(&file.path))?, &wanted(usable, ""), 0);
     match cleared {
         Ok(cleared) => Ok(cleared.bytes_to_fill() == 0),
         Err(Problem::Refused(_)) => Ok(false),
         Err(problem) => Err(problem.into()),
+    }
+}
+
+/// Files that a run creates under their own names, and removes at its end.
+#[derive(Default)]
+pub(super) struct CreatedFiles(Vec<PathBuf>);
+
+impl CreatedFiles {
+    /// Those of these files that do not exist yet.
+    pub(super) fn absent(files: &[NewFile]) -> Self {
+        let paths = files.iter().map(|file| PathBuf::from(&file.path));
+        Self(paths.filter(|path| path.symlink_metadata().is_err()).collect())
+    }
+}
+
+impl Drop for CreatedFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            std::fs::remove_file(path).ok();
+        }
     }
 }
 
