@@ -4,7 +4,7 @@ use qdepth_foreign::fio::{
     CommandLine, Converted, FioEntry, FioMoment, JobSet, MissingFile, export_fio_json,
 };
 use qdepth_workload::{
-    Arrivals, Choices, Extent, Point, Request, RequestStream, TargetShape, resolve,
+    Arrivals, Choices, Distribution, Extent, Point, Request, RequestStream, TargetShape, resolve,
 };
 
 use crate::fio_jobs::{around, no_file};
@@ -349,6 +349,15 @@ fn sequential_mixes_have_positions_per_direction() {
         next[direction as usize] += u64::from(size);
     }
     assert!(points("rw=randrw\nbs=8k")[0].own_writes.is_none());
+}
+
+#[test]
+fn random_map_covers_mixed_sizes_once() {
+    let distribution = |job: &str| points(job)[0].distribution.clone();
+    assert_eq!(distribution("rw=randread\nbssplit=4k/50:8k/50"), Distribution::EachOnce);
+    assert_eq!(distribution("rw=randrw\nbsrange=4k-16k"), Distribution::EachOnce);
+    let free = "rw=randread\nbssplit=4k/50:8k/50\nnorandommap";
+    assert_eq!(distribution(free), Distribution::Uniform);
 }
 
 #[test]

@@ -460,7 +460,7 @@ fn files_gaps_and_patterns_are_converted() {
     let (run, _) = plan("[a]\nrw=randread:8\nsize=1m\nnorandommap\n");
     assert!((run.points[0].random_share - 0.125).abs() < 1e-12);
     let (several, _) = plan("[a]\nrw=randwrite\nbssplit=4k/50:8k/50\nsize=1m\n");
-    assert_eq!(several.points[0].distribution, Distribution::Uniform);
+    assert_eq!(several.points[0].distribution, Distribution::EachOnce);
     let (pattern, _) = plan("[a]\nrw=write\nbuffer_pattern=0xdeadbeef\nsize=1m\n");
     assert!((pattern.points[0].payload.compressible_share - 1.0).abs() < 1e-12);
     let (normal, _) = plan("[a]\nrw=randread\nsize=1g\nrandom_distribution=normal:10\n");

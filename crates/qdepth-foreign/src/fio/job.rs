@@ -279,7 +279,7 @@ fn drawn(
         let counted = opts.get("number_ios");
         remarks.extend(counted.map(|set| set.remark(&opts.section.name, Remark::IosOfMeanSize)));
     }
-    if once && random > 0.0 && sizes.single().is_none() && is_plain {
+    if once && random > 0.0 && sizes.writes.is_some() && is_plain {
         remarks.extend(drawn_independently(opts.section));
     }
     (distribution, once)

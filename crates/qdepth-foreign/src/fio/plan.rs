@@ -259,7 +259,7 @@ fn distribution(job: &Job, load: &Load) -> Option<Distribution> {
         values::Distribution::Zones(parts) => {
             Some(Distribution::Zones { zones: zones(parts, load.area) })
         }
-        values::Distribution::Uniform if job.once && job.sizes.single().is_some() => {
+        values::Distribution::Uniform if job.once && job.sizes.writes.is_none() => {
             Some(Distribution::EachOnce)
         }
         values::Distribution::Uniform => None,

@@ -35,10 +35,7 @@ fn drop_clean(file: &OwnedFd, area: Extent) {
 /// without a random map are one pass, however long it is, unless the job has several loops, which
 /// end by bytes.
 pub(super) fn drops_again(point: &Point) -> bool {
-    // Each block of a mix of sizes is drawn anew, although fio's map may have an end.
-    let wraps = point.random_share <= 0.0
-        || point.distribution == Distribution::EachOnce
-        || point.block_size.single().is_none();
+    let wraps = point.random_share <= 0.0 || point.distribution == Distribution::EachOnce;
     point.drop_cache && (wraps || point.stop.bytes_per_stream > 0)
 }
 
@@ -101,6 +98,8 @@ mod tests {
         point.drop_cache = true;
         (point.random_share, point.distribution) = (1.0, Distribution::Uniform);
         assert!(!drops_again(&point));
+        point.block_size.sizes = vec![(4096, 1), (8192, 1)];
+        assert!(!drops_again(&point), "several sizes");
         point.stop.bytes_per_stream = 1 << 20;
         assert!(drops_again(&point));
         point.stop.bytes_per_stream = 0;
