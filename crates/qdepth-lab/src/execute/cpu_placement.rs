@@ -1,9 +1,11 @@
 //! CPU placement of workers, and what is reported about it: the CPUs, their NUMA nodes, and drives
 //! on another node.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::{Result, bail};
 use qdepth_host::environment::with_all_below;
-use qdepth_host::placement::{far, node_of_cpu, node_of_device, order, unusable};
+use qdepth_host::placement::{cpus_of_node, far, node_of_cpu, node_of_device, order, unusable};
 use qdepth_host::system::System;
 use qdepth_linux::allowed_cpus;
 use qdepth_measure::Finding;
@@ -36,34 +38,55 @@ pub(crate) fn can_be_used(lab: Lab<'_>) -> Result<()> {
     }
 }
 
-/// CPUs of each worker; empty if the scheduler places them.
+/// CPUs of each worker, by the device that it loads; empty if the scheduler places them.
 pub(crate) fn worker_cpus(
     system: &System,
     devices: &[Option<String>],
-    workers: u32,
     placement: &Pinning,
 ) -> Vec<Vec<u32>> {
     let each = |cpu: &u32| vec![*cpu];
     match placement {
         Pinning::Scheduler => Vec::new(),
-        Pinning::Near => near(system, devices, workers).iter().map(each).collect(),
-        Pinning::InTurn(cpus) => cpus.iter().cycle().take(workers as usize).map(each).collect(),
-        Pinning::Among(cpus) => vec![cpus.to_vec(); workers as usize],
+        Pinning::Near => near(system, devices, &allowed_cpus()),
+        Pinning::InTurn(cpus) => cpus.iter().cycle().take(devices.len()).map(each).collect(),
+        Pinning::Among(cpus) => vec![cpus.to_vec(); devices.len()],
     }
 }
 
-/// A CPU for each worker, those near the device first. Empty if there are fewer CPUs than workers,
-/// and for a single worker, because the scheduler places it better.
-fn near(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
-    let allowed = allowed_cpus();
-    if workers < 2 || workers as usize > allowed.len() {
-        return Vec::new();
+/// The device below each worker of a group.
+pub(crate) fn devices_of_workers<'a>(
+    group: impl IntoIterator<Item = (&'a Point, Option<String>)>,
+) -> Vec<Option<String>> {
+    let each = |(point, device)| std::iter::repeat_n(device, (point as &Point).workers as usize);
+    group.into_iter().flat_map(each).collect()
+}
+
+/// A CPU for each worker, those near its device first. A single worker, and workers that outnumber
+/// the CPUs, may use all CPUs near their devices. Empty if those are all CPUs: the scheduler places
+/// workers better.
+pub(super) fn near(system: &System, devices: &[Option<String>], allowed: &[u32]) -> Vec<Vec<u32>> {
+    if devices.len() < 2 || devices.len() > allowed.len() {
+        let near: Vec<Vec<u32>> =
+            devices.iter().map(|device| on_node(system, device.as_deref(), allowed)).collect();
+        let anywhere = near.iter().all(|cpus| cpus.len() == allowed.len());
+        return if anywhere { Vec::new() } else { near };
     }
-    let first = devices.iter().flatten().next();
-    let all_alike = devices.iter().all(|device| device.as_ref() == first);
-    let mut cpus = order(system, first.filter(|_| all_alike).map(String::as_str), &allowed);
-    cpus.truncate(workers as usize);
-    cpus
+    let mut orders: BTreeMap<Option<String>, Vec<u32>> = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    let cpu = |device: &Option<String>| {
+        let of_device = || order(system, device.as_deref(), allowed);
+        let cpus = orders.entry(device.clone()).or_insert_with(of_device);
+        cpus.iter().copied().find(|cpu| taken.insert(*cpu)).into_iter().collect()
+    };
+    devices.iter().map(cpu).collect()
+}
+
+/// The CPUs on the node of a device; all if the node or its CPUs are unknown.
+fn on_node(system: &System, device: Option<&str>, allowed: &[u32]) -> Vec<u32> {
+    let node = device.and_then(|device| node_of_device(system, device));
+    let cpus = node.and_then(|node| cpus_of_node(system, node)).unwrap_or_default();
+    let near: Vec<u32> = allowed.iter().copied().filter(|cpu| cpus.contains(cpu)).collect();
+    if near.is_empty() { allowed.to_vec() } else { near }
 }
 
 /// The group with the most workers, and their CPUs.
@@ -78,8 +101,9 @@ fn largest<'a>(
     if group.iter().all(|point| real(point).is_none()) {
         return None;
     }
-    let devices = group.iter().map(|point| real(point).and_then(Real::device)).collect::<Vec<_>>();
-    Some((group, worker_cpus(lab.system, &devices, workers(&group), placement(lab))))
+    let device = |point: &'a Point| (point, real(point).and_then(Real::device));
+    let devices = devices_of_workers(group.iter().map(device));
+    Some((group, worker_cpus(lab.system, &devices, placement(lab))))
 }
 
 /// Facts about the placement of the plan's workers.
@@ -152,9 +176,29 @@ mod tests {
     }
 
     #[test]
+    fn workers_of_drives_stay_on_their_nodes() {
+        let machine = include_str!("../../../qdepth-host/tests/machines/server-p3700.machine");
+        let system = System::recorded(Recording::parse(machine).unwrap());
+        let (drive, other) = (Some("nvme0n1".to_owned()), None);
+        let all: Vec<u32> = (0..16).collect();
+        let node = vec![0, 1, 2, 3, 8, 9, 10, 11];
+        let places = |devices: &[&Option<String>], allowed: &[u32]| {
+            let devices: Vec<_> = devices.iter().map(|device| (*device).clone()).collect();
+            near(&system, &devices, allowed)
+        };
+        assert_eq!(places(&[&drive], &all)[0], node, "a single worker is not on one CPU");
+        assert!(places(&[&other], &all).is_empty());
+        let each = places(&[&drive; 10], &all);
+        assert!(each.iter().take(8).all(|cpus| node.contains(&cpus[0])), "{each:?}");
+        assert!(each.iter().skip(8).all(|cpus| !node.contains(&cpus[0])), "{each:?}");
+        let more = places(&[&drive; 3], &[3, 4]);
+        assert_eq!(more, vec![vec![3]; 3], "more workers than CPUs");
+    }
+
+    #[test]
     fn workers_alternate_between_or_share_chosen_cpus() {
         let system = System::real();
-        let places = |placement: &Pinning| worker_cpus(&system, &[None], 3, placement);
+        let places = |placement: &Pinning| worker_cpus(&system, &[None, None, None], placement);
         assert_eq!(places(&Pinning::InTurn(vec![6, 2])), [vec![6], vec![2], vec![6]]);
         assert_eq!(places(&Pinning::Among(vec![6, 2])), vec![vec![6, 2]; 3]);
         assert!(places(&Pinning::Scheduler).is_empty());

@@ -34,7 +34,7 @@ use qdepth_workload::{Contents, Duplicates, Point};
 
 use crate::Lab;
 use crate::events::observer::Observer;
-use crate::execute::cpu_placement::worker_cpus;
+use crate::execute::cpu_placement::{devices_of_workers, worker_cpus};
 use crate::execute::dropping::{Dropping, drops_again};
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::storage::{Storage, after_delay};
@@ -165,9 +165,8 @@ fn measure_storage(
     }
     let before: Vec<Monitors> =
         storage.iter().map(|s| Monitors::sample(system, s.real.device().as_deref())).collect();
-    let workers = group.iter().map(|point| point.workers).sum();
-    let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
-    let cpus = worker_cpus(system, &devices, workers, options.placement);
+    let devices = group.iter().zip(storage.iter().map(|s| s.real.device()));
+    let cpus = worker_cpus(system, &devices_of_workers(devices), options.placement);
     let below = ask_below(&storage, options.lab);
     let sampler = Sampler::start(system, &below);
     let mut stuck = UnlessStuck::start(group);
