@@ -15,6 +15,7 @@ mod histogram;
 pub mod label;
 mod laws;
 mod limit;
+mod limiting_part;
 pub mod pattern;
 mod permutation_test;
 mod required_percentile;
@@ -43,6 +44,7 @@ pub use groups::{Ratio, Spread, Verdict, mean_over_runs, pooled, ratio, verdicts
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{BelowFile, PointFacts, check_laws};
 pub use limit::{Limit, Statistic, UnknownLimit, percentile_name};
+pub use limiting_part::{DriveLink, DriveRate, LimitingPart, limiting_part};
 pub use required_percentile::{ParseRequiredPercentileError, RequiredPercentile};
 pub use requirement::{Met, Part, Requirement};
 pub use resolvable::{Repeatability, repeatability};

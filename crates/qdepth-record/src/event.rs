@@ -186,7 +186,7 @@ pub struct PointStarted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PointVariant {
-    /// Subject of the comparison: `drives`, `targets`, `processes` or `areas`.
+    /// Subject of the comparison: `drives`, `targets`, `processes`, `areas` or `saturation`.
     pub of: String,
     /// Name given by the plan or the user; for an area, the area as requested.
     pub name: String,

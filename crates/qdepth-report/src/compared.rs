@@ -94,6 +94,8 @@ impl<'a> Compared<'a> {
     /// Selects one of four wordings for the kind of comparison.
     pub(crate) fn kind(&self) -> usize {
         let all = ["drives", "targets", "processes", "areas"];
-        all.iter().position(|kind| *kind == self.record.of).unwrap_or(1)
+        // Drives that are added one by one are worded like drives.
+        let own = if self.record.of == "saturation" { "drives" } else { &*self.record.of };
+        all.iter().position(|kind| *kind == own).unwrap_or(1)
     }
 }

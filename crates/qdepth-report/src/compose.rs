@@ -10,6 +10,7 @@ use crate::grouped::grouped;
 use crate::number;
 use crate::presentation::Presentation;
 use crate::redact;
+use crate::section::added_drives;
 use crate::section::answer;
 use crate::section::bandwidth;
 use crate::section::bandwidth::Bandwidth;
@@ -215,6 +216,18 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
         let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
         return vec![Section::new("key-figures", names.key_figures, nothing)];
     }
+    let mut all = match added_drives::section(view) {
+        Some(section) => vec![section],
+        None => measured(view),
+    };
+    for section in &mut all {
+        section.blocks = marked(view, std::mem::take(&mut section.blocks));
+    }
+    all
+}
+
+fn measured(view: &View<'_>) -> Vec<Section> {
+    let names = view.words.sections;
     let swept = view.swept().next().is_some();
     let quotients = || tables::quotients(view).filter(|_| view.compared.is_none());
     let key = swept.then(|| std::iter::once(tables::key_figures(view)).chain(quotients()));
@@ -228,9 +241,6 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     all.extend(of_bandwidth.map(answered));
     all.extend(timeline::section(view));
     all.extend(over_time::section(view));
-    for section in &mut all {
-        section.blocks = marked(view, std::mem::take(&mut section.blocks));
-    }
     all
 }
 

@@ -5,6 +5,7 @@ use qdepth_record::{PointRecord, RunRecord};
 
 use crate::compared::Compared;
 use crate::presentation::Presentation;
+use crate::section::added_drives;
 use crate::section::answer;
 use crate::section::answer::{disk_mark, highest_rate};
 use crate::section::bandwidth::{self, Bandwidth};
@@ -96,7 +97,7 @@ fn answered(view: &View<'_>) -> OnScreen {
         tables: tables_of(view).into_iter().map(untraced).collect(),
         answer,
         sentence: std::iter::once(answer::sentence(view))
-            .chain(process_limits(view))
+            .chain(process_limits(view).filter(|_| !added_drives::is_measured(view)))
             .chain(summary::durable(view))
             .chain(summary::expected(view))
             .collect::<Vec<_>>()
@@ -167,6 +168,9 @@ fn untraced(mut table: Table) -> Table {
 }
 
 fn tables_of(view: &View<'_>) -> Vec<Table> {
+    if let Some(table) = added_drives::table(view) {
+        return vec![table];
+    }
     if view.compared.is_some() && !view.loads.is_empty() {
         return comparison::all_tables(view);
     }

@@ -397,7 +397,8 @@ pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
     }
 }
 
-fn point(record: &PointRecord) -> Point<'_> {
+/// A point with its statistics.
+pub(crate) fn point(record: &PointRecord) -> Point<'_> {
     let summary = PointSummary::from_point(record);
     let io_per_s = &summary.io_per_s;
     let (completed, bytes) = (record.completed(), record.bytes());

@@ -46,6 +46,18 @@ fn devices_plan_has_equal_load_per_drive() {
 }
 
 #[test]
+fn saturation_plan_adds_drives_one_by_one() {
+    let plan = shipped("saturation", Choices::default(), &[shape(64); 3]).unwrap();
+    let of_group = |group: &[Point]| group.iter().map(|p| p.target).collect::<Vec<_>>();
+    let drives: Vec<Vec<u32>> = plan.groups().take(5).map(of_group).collect();
+    assert_eq!(drives, [vec![0], vec![1], vec![2], vec![0, 1], vec![0, 1, 2]]);
+    assert_eq!(plan.sweeps()[0].len(), 5, "their segments are interleaved");
+    assert!(plan.points.iter().all(|point| !point.writes()));
+    let alone = shipped("saturation", Choices::default(), &[shape(64)]).unwrap();
+    assert_eq!(alone.comparison.unwrap().variants.len(), 1);
+}
+
+#[test]
 fn process_areas_do_not_overlap() {
     let choices = Choices {
         profiles: Some(vec!["random-4k-read".into()]),
@@ -145,6 +157,8 @@ fn invalid_comparison_is_refused_with_a_reason() {
         ("processes", plain(), 2, "2 are named"),
         ("processes", Choices { processes: Some(vec![4]), ..plain() }, 1, "two numbers"),
         ("processes", Choices { processes: Some(vec![1, 0]), ..plain() }, 1, "0 processes"),
+        ("saturation", Choices { arrays: 1, ..plain() }, 3, "--array applies to other"),
+        ("saturation", plain(), 129, "129 drives are named: at most 128"),
         ("area", Choices { area: Some("1GiB".into()), ..plain() }, 1, "--area"),
         ("standard", Choices { base: Some("1".into()), ..plain() }, 1, "--base needs a plan"),
         (

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use crate::common::Workspace;
 
 /// Pages, with their numbers of commands that run and of fences that do not.
-const PAGES: [(&str, usize, usize); 15] = [
+const PAGES: [(&str, usize, usize); 16] = [
     ("README.md", 5, 1),
     ("docs/README.md", 0, 0),
     ("docs/quick-start.md", 6, 0),
@@ -22,6 +22,7 @@ const PAGES: [(&str, usize, usize); 15] = [
     ("docs/recipes/cluster.md", 2, 4),
     ("docs/recipes/cloud-volumes.md", 9, 0),
     ("docs/recipes/burn-in.md", 7, 0),
+    ("docs/recipes/many-drives.md", 3, 0),
     ("docs/recipes/kubernetes.md", 1, 0),
     ("docs/recipes/sql.md", 1, 0),
     ("docs/fio.md", 11, 0),
@@ -37,6 +38,7 @@ const STANDS_FOR: &[(&str, &str)] = &[
     ("--destroy S4EWNX0M123456", ""),
     ("--destroy …", ""),
     ("/dev/nvme{1,2,3,4}n1", "media:p3700-800gb media:p3700-800gb"),
+    ("/dev/nvme*n1", "media:p3700-800gb media:p3700-800gb"),
     ("/dev/nvme1n1", "media:p3700-800gb"),
     ("/dev/nvme2n1", "media:p3700-800gb"),
     ("/dev/md0", "'raid0(media:p3700-800gb*2)'"),

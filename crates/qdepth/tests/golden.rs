@@ -46,6 +46,7 @@ fn words(plan: &str) -> String {
     match plan {
         "arrays" => format!("media:p3700-800gb raid0(media:p3700-800gb*2) {short}"),
         "devices" => format!("media:p3700-800gb*2 {short}"),
+        "saturation" => format!("media:p3700-800gb*3 {short}"),
         "media-comparison" => format!("media:p3700-800gb media:sas-2-ssd-400gb {short}"),
         "bandwidth" => "media:p3700-800gb --bytes-per-thread 16MiB --threads 1,2".to_owned(),
         _ => format!("media:p3700-800gb {short}"),

@@ -172,6 +172,7 @@ const UNCHANGED: &[(&str, &str)] = &[
     ("first", "read-only"),
     // It limits only what the report shows.
     ("write-pressure", "limit"),
+    ("saturation", "read-only"),
     ("fit-read", "read-only"),
 ];
 

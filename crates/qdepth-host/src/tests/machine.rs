@@ -99,6 +99,20 @@ impl FakeMachine {
         self
     }
 
+    /// Adds an NVMe namespace below PCIe functions, root first, each with its speed and width.
+    pub(crate) fn pcie(mut self, name: &str, number: &str, path: &[(&str, &str, &str)]) -> Self {
+        let (controller, mut folder) = (name.trim_end_matches("n1"), "devices/pci".to_owned());
+        for (address, speed, width) in path {
+            folder = format!("{folder}/{address}");
+            self.file(&format!("/sys/{folder}/current_link_speed"), speed);
+            self.file(&format!("/sys/{folder}/current_link_width"), width);
+        }
+        let folder = format!("{folder}/nvme/{controller}/{name}");
+        self.add(name, number, &folder);
+        self.link(&format!("/sys/{folder}/device"), "..");
+        self
+    }
+
     /// Makes a disk an NVMe namespace with this number.
     pub(crate) fn nvme(self, name: &str, controller: &str, namespace: u32) -> Self {
         let path = format!("/sys/devices/virtual/nvme/{controller}");

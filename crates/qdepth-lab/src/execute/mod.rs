@@ -2,6 +2,7 @@
 //! passes samples to the observer. In virtual time one worker runs all of them.
 
 pub(crate) mod cpu_placement;
+pub mod drive_tree;
 mod dropping;
 pub mod emulated;
 pub(crate) mod measure_options;

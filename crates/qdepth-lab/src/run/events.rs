@@ -294,7 +294,7 @@ fn variant(
 ) -> Option<event::PointVariant> {
     let (compared, own) = compared.zip(point.variant)?;
     let variant = compared.variants.get(own as usize)?;
-    if matches!(&*compared.of, "drives" | "targets") && variant.name.is_empty() {
+    if matches!(&*compared.of, "drives" | "targets" | "saturation") && variant.name.is_empty() {
         return None;
     }
     let alike = |other: &&Point| {

@@ -20,6 +20,7 @@ use qdepth_host::system::System;
 use crate::Lab;
 use crate::events::observer::Observer;
 use crate::events::signals::Signals;
+use crate::execute::drive_tree::in_tree_order;
 use crate::ranks::all_ranks::join;
 use crate::request::{FinishedRun, RunRequest};
 use crate::run::events::Publisher;
@@ -37,6 +38,8 @@ pub fn run(
     signals: &Signals,
 ) -> Result<Option<FinishedRun>> {
     let (system, all_ranks) = (System::real(), join()?);
+    let plan = request.plan.as_ref().map(|asked| in_tree_order(&system, asked));
+    let request = &RunRequest { plan, ..request.clone() };
     let lab = Lab { request, system: &system, observer, signals, all_ranks: all_ranks.as_ref() };
     let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.is_leader()) {
         Some(all_ranks) => run_as_follower(lab, all_ranks).map(|()| None),

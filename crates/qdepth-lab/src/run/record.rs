@@ -16,7 +16,7 @@ use qdepth_record::{
 use qdepth_workload::{Comparison, Plan};
 
 use crate::Lab;
-use crate::execute::cpu_placement;
+use crate::execute::{cpu_placement, drive_tree};
 use crate::instrument::calibrate;
 use crate::outcome::findings::of_run;
 use crate::request::RunRequest;
@@ -109,6 +109,7 @@ fn surroundings(
 ) -> Vec<Observation> {
     let mut facts = environment::observe(lab.system);
     facts.extend(cpu_placement::facts(lab, plan, prepared));
+    facts.extend(drive_tree::facts(lab.system, plan, prepared));
     // A run that is not stored needs no calibration for other loads.
     if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
         let all = calibrate::cpus();

@@ -149,7 +149,7 @@ pub struct VariantRecord {
 /// Comparison of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRecord {
-    /// Kind of the variants: `drives`, `targets`, `processes` or `areas`.
+    /// Kind of the variants: `drives`, `targets`, `processes`, `areas` or `saturation`.
     pub of: String,
     /// Variants, in order.
     pub variants: Vec<VariantRecord>,

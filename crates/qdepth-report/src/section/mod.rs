@@ -1,5 +1,6 @@
 //! Sections of reports, each with its tables, pictures and sentences.
 
+pub(crate) mod added_drives;
 pub(crate) mod answer;
 pub(crate) mod bandwidth;
 pub(crate) mod bars;

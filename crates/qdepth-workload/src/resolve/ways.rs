@@ -14,6 +14,8 @@ use crate::profile::{PlanFile, TargetsSpec};
 const PARTITION_ALIGNMENT: u64 = 1 << 20;
 /// Maximum number of processes of a variant: each has its own thread.
 const PROCESSES_MAX: u32 = 64;
+/// Maximum number of drives that are added one by one: n drives need n² / 2 points.
+const ADDED_MAX: usize = 128;
 
 /// Destinations on which the loads of a step run at the same time; in a comparison, those of one
 /// variant.
@@ -77,6 +79,7 @@ pub(crate) fn ways(
         }
         Compared::Processes => processes(spec, choices, &all)?,
         Compared::Areas => areas(spec, choices, &all)?,
+        Compared::Saturation => added(choices, &all)?,
     };
     let (mut variants, ways): (Vec<Variant>, Vec<Way>) = columns.into_iter().unzip();
     name(&mut variants, choices.variants.as_deref())?;
@@ -162,6 +165,28 @@ fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveErro
         variant(Role::Array, String::new(), vec![array])
     }));
     Ok(columns)
+}
+
+/// Each drive alone, for its own rate; then the first two, the first three, up to all.
+fn added(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveError> {
+    let unused = [
+        (choices.arrays > 0, "--array"),
+        (choices.base.is_some(), "--base"),
+        (choices.variants.is_some(), "--variants"),
+        (!choices.published.is_empty(), "a published drive"),
+    ];
+    if let Some((_, what)) = unused.iter().find(|(asked, _)| *asked) {
+        return Err(bad(format!("{what} applies to other comparisons: remove it")));
+    }
+    if all.len() > ADDED_MAX {
+        return Err(bad(format!(
+            "{} drives are named: at most {ADDED_MAX} can be added one by one",
+            all.len()
+        )));
+    }
+    let alone = all.iter().map(|drive| (Role::Variant, vec![drive.clone()]));
+    let together = (2..=all.len()).map(|count| (Role::Together, all[..count].to_vec()));
+    Ok(alone.chain(together).map(|(role, way)| variant(role, String::new(), way)).collect())
 }
 
 /// A variant for each number of processes. Each process has its own part of the target.

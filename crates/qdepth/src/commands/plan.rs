@@ -23,6 +23,7 @@ use crate::exit_status::Status;
 use crate::flags::PlanOptions;
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_raw};
+use qdepth_lab::execute::drive_tree::{in_tree_order, places};
 use qdepth_lab::execute::precondition;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::provision::{Provision, is_written};
@@ -64,6 +65,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
 /// Prints the plan of a run or of one of its variants.
 fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     let system = System::real();
+    let asked = &in_tree_order(&system, asked);
     let steps = preparation::steps(asked)?;
     let made_first = !steps.is_empty() && !options.as_fio && !options.run.json;
     if made_first {
@@ -140,6 +142,7 @@ fn describe(
     let mut promised: BTreeMap<u64, u64> = BTreeMap::new();
     let all = by_target(&plan.points, targets.len());
     let first = by_target(&plan.precondition, targets.len());
+    let places = places(system, plan, targets);
     let makes_files = plan.points.iter().any(|point| point.layout.makes_files());
     for (index, (target, expression)) in targets.iter().zip(*expressions).enumerate() {
         let (all, first) = (&all[index], &first[index]);
@@ -185,6 +188,7 @@ fn describe(
         *promised.entry(target.file_system()).or_default() += fills;
         lines.push(String::new());
         lines.push(format!("target {}: {}", target.expression.display(), kind(target)));
+        lines.extend(places[index].as_ref().map(|place| format!("  place      {place}")));
         let fills = FillWrites { bytes: fills, makes_file, makes_files };
         lines.push(format!("  writes     {}", describe_writes(all, first, target, fills)));
         let known = fills.bytes.saturating_add(Point::bytes_together(first.iter().copied()));

@@ -10,6 +10,7 @@ mod requirements;
 mod single;
 
 use crate::document::{Block, Picture, Table};
+use crate::section::added_drives;
 use crate::section::bandwidth::{self, Bandwidth};
 use crate::section::pressure;
 use crate::section::steps::Steps;
@@ -30,7 +31,8 @@ pub(crate) fn has_no_curves(view: &View<'_>) -> bool {
 /// The answer as a sentence, or as several if the plan asks for several, with the loads that have
 /// none.
 pub(crate) fn sentence(view: &View<'_>) -> String {
-    if let Some(text) = highest_rate::sentence(view).or_else(|| requirements::sentence(view)) {
+    let first = highest_rate::sentence(view).or_else(|| requirements::sentence(view));
+    if let Some(text) = first.or_else(|| added_drives::sentence(view)) {
         return text;
     }
     let unanswered = sentences::unanswered(view);
@@ -98,7 +100,7 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
     if let Some(table) = highest_rate::table(view) {
         return (highest_rate::picture(view), Some(table));
     }
-    if let Some(table) = requirements::table(view) {
+    if let Some(table) = requirements::table(view).or_else(|| added_drives::table(view)) {
         return (None, Some(table));
     }
     let steps = Steps::new(view);
