@@ -547,5 +547,27 @@ EOF
 }
 check "a drive is pulled in mid-point: its points say so, the other drive's are measured" gone
 
+# --- drives behind a switch ---
+switched() {
+    drives=
+    for n in 0 1 2 3 4 5 6 7; do
+        qmp device_add "\"driver\": \"nvme\", \"drive\": \"s$n\", \"serial\": \"QS000$n\", \"bus\": \"down$n\", \"max_ioqpairs\": 1"
+    done
+    for n in 7 3 0 1 2 6 5 4; do
+        for wait in $(seq 100); do [ "$(device_of QS000$n)" ] && break; sleep 0.2; done
+        drives="$drives /dev/$(device_of QS000$n)"
+    done
+    ends 0 qdepth plan saturation $drives --read-only || return 1
+    # In the order of the tree: root port, switch, its port, drive.
+    [ "$(grep -cE 'place +(0000:[0-9a-f:.]+ \(PCIe [^)]+\), ){3}0000:' /tmp/out)" = 8 ] || { cat /tmp/out; return 1; }
+    [ "$(grep -oE 'serial QS000[0-7]' /tmp/out | tr -dc '0-7\n' | cut -c4 | tr -d '\n')" = 01234567 ] || { cat /tmp/out; return 1; }
+    ends_well qdepth run saturation $drives --read-only --duration 200ms --warm-up 50ms --no-report --logbook /tmp/s.db || return 1
+    ends 0 qdepth report --format md -o /tmp/s.md --logbook /tmp/s.db || return 1
+    says 'with 8 drives.' /tmp/s.md || return 1
+    [ "$(grep -cE '^\| 0000:.*PCIe [0-9.]+ x[0-9]+ \| 8 \|' /tmp/s.md)" = 2 ] || { echo "no link above 8 drives"; cat /tmp/s.md; return 1; }
+    for n in 0 1 2 3 4 5 6 7; do [ "$(written $(device_of QS000$n))" = 0 ] || return 1; done
+}
+check "saturation: eight drives behind a switch are added in its order, and only read" switched
+
 echo "guest done $(cut -d' ' -f1 /proc/uptime)"
 poweroff -f

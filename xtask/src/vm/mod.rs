@@ -1,5 +1,5 @@
 //! `cargo xtask vm`: runs the tests that need NVMe, MD or device mapper in a virtual machine with
-//! four emulated drives, without KVM and without touching a device of this machine.
+//! emulated drives, without KVM and without touching a device of this machine.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -42,6 +42,8 @@ const POLL_QUEUES: &str = "nvme.poll_queues=1";
 const QUEUES: usize = 3;
 /// Queues of the last drive, which leave none for polling.
 const QUEUES_WITHOUT_POLLING: usize = 1;
+/// Drives that the guest adds behind a switch, after the checks that count drives.
+const SWITCHED: usize = 8;
 /// Time limit of the guest, which takes 10 to 17 minutes on two busy cores.
 const LIMIT: Duration = Duration::from_secs(2100);
 
@@ -120,16 +122,18 @@ fn start(folder: &Path, control: &Path) -> Result<Child> {
         .arg(folder.join("initrd.img"))
         .arg("-append")
         .arg(format!("console=ttyS0 quiet loglevel=3 mitigations=off panic=-1 {POLL_QUEUES}"));
-    for drive in 0..DRIVES {
-        let image = folder.join(format!("drive{drive}.img"));
+    let drive_of = |id: &str| -> Result<String> {
+        let image = folder.join(format!("{id}.img"));
         let _ = std::fs::remove_file(&image);
         File::create(&image)?.set_len(DRIVE_BYTES)?;
         let file = image.display();
+        let options = "format=raw,if=none,cache=unsafe,aio=threads,discard=unmap";
+        Ok(format!("file={file},id={id},{options}"))
+    };
+    for drive in 0..DRIVES {
         let queues = if drive + 1 == DRIVES { QUEUES_WITHOUT_POLLING } else { QUEUES };
         qemu.arg("-drive")
-            .arg(format!(
-                "file={file},format=raw,if=none,id=d{drive},cache=unsafe,aio=threads,discard=unmap"
-            ))
+            .arg(drive_of(&format!("d{drive}"))?)
             .arg("-device")
             .arg(format!("pcie-root-port,id=port{drive},chassis={drive},slot={drive}"))
             .arg("-device")
@@ -137,6 +141,13 @@ fn start(folder: &Path, control: &Path) -> Result<Child> {
                 "nvme,id=nvme{drive},drive=d{drive},serial=QD{drive:04},bus=port{drive},\
                  max_ioqpairs={queues}"
             ));
+    }
+    qemu.args(["-device", "pcie-root-port,id=up,chassis=99"])
+        .args(["-device", "x3130-upstream,id=switch,bus=up"]);
+    for drive in 0..SWITCHED {
+        let port = format!("xio3130-downstream,id=down{drive},bus=switch,chassis=10{drive}");
+        let id = format!("s{drive}");
+        qemu.arg("-drive").arg(drive_of(&id)?).arg("-device").arg(port);
     }
     qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("QEMU cannot be started")
 }
