@@ -107,23 +107,26 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         for blocks in [1, 2, 63, 64, 65, 4096, 4097, 300_000] {
             let mut cover = Cover::new(512, blocks).unwrap();
-            for pass in 0..2 {
-                let mut covered = vec![false; blocks as usize];
-                let mut shortened = false;
-                let mut left = blocks;
-                while left > 0 {
-                    let size = 512 << (random.next_u64() % 3);
-                    let (start, bytes) = cover.draw(&mut random, size);
-                    shortened |= bytes < size;
-                    for block in start / 512..(start + bytes) / 512 {
-                        assert!(!covered[block as usize], "{blocks} in pass {pass}: {block}");
-                        covered[block as usize] = true;
-                        left -= 1;
-                    }
-                }
-                assert!(!covered.contains(&false) && (shortened || blocks == 1), "{blocks}");
-            }
+            passes_once(&mut cover, &mut random, blocks);
+            passes_once(&mut cover, &mut random, blocks);
         }
         assert!(Cover::new(512, BLOCKS_MAX + 1).is_none());
+    }
+
+    /// Draws a pass, in which no block may be drawn twice.
+    fn passes_once(cover: &mut Cover, random: &mut Xoshiro256PlusPlus, blocks: u64) {
+        let mut covered = vec![false; blocks as usize];
+        let (mut shortened, mut left) = (false, blocks);
+        while left > 0 {
+            let size = 512 << (random.next_u64() % 3);
+            let (start, bytes) = cover.draw(random, size);
+            shortened |= bytes < size;
+            for block in start / 512..(start + bytes) / 512 {
+                assert!(!covered[block as usize], "{blocks}: {block}");
+                covered[block as usize] = true;
+                left -= 1;
+            }
+        }
+        assert!(!covered.contains(&false) && (shortened || blocks == 1), "{blocks}");
     }
 }

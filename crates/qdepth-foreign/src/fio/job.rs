@@ -189,9 +189,7 @@ impl Job {
         let access @ Access { random, random_writes, back, trims, .. } = opts.access();
         let mut sizes = opts.sizes(&access)?;
         let gap = gap(opts, &access, &sizes)?;
-        if gap > 0 || back.is_some() {
-            sizes.alignment = sizes.smallest() + gap;
-        }
+        sizes.align_to_gap(gap, back.is_some());
         let engine = opts.engine(trims);
         let (rate, read) = opts.rate(&access, &sizes)?;
         let (rate, think) = opts.rate_or_think(rate, &mut remarks)?;

@@ -95,7 +95,7 @@ pub fn export_fio_io_windows(
         let seconds = (end - begin) as f64 / 1e9;
         for direction in 0..3 {
             let own = || window.iter().filter(|io| io.direction == direction);
-            let sum = |of: fn(&FioIo) -> u64| own().map(of).sum::<u64>() as f64;
+            let sum = |part: fn(&FioIo) -> u64| own().map(part).sum::<u64>() as f64;
             let count = own().count() as f64;
             if count > 0.0 {
                 let value = match kind {

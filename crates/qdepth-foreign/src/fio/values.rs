@@ -290,6 +290,12 @@ impl Sizes {
             _ => None,
         }
     }
+    /// Aligns random accesses so that they keep the gaps of sequential ones.
+    pub(super) fn align_to_gap(&mut self, gap: u64, is_backwards: bool) {
+        if gap > 0 || is_backwards {
+            self.alignment = self.smallest() + gap;
+        }
+    }
     /// Mean size, bytes; `None` if reads and writes have their own.
     pub(super) fn mean(&self) -> Option<f64> {
         let weight: f64 = self.parts.iter().map(|part| f64::from(part.weight)).sum();

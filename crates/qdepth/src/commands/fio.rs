@@ -87,7 +87,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         print_line("there is no job: add a section [NAME] to a file, or --name=NAME");
         return Ok(Status::Valid);
     }
-    let (converted, _files) = convert(&mut set, &line, &run, called)?;
+    let converted = convert(&mut set, &line, &run, called)?;
     if converted.plan.steps.is_empty() {
         return lay_out(&line, &set, &converted, &run);
     }
@@ -142,7 +142,7 @@ fn convert(
     line: &CommandLine,
     run: &FioRun,
     called: Called,
-) -> Result<(Converted, created::CreatedFiles)> {
+) -> Result<Converted> {
     let name = line.files.first().map_or("fio", |path| stem(path));
     // One bit less than 64: TOML integers are signed.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
@@ -153,32 +153,28 @@ fn convert(
     };
     let convert = |set: &JobSet| set.convert(name, fresh, &usable_bytes, absent).map_err(refused);
     let mut converted = convert(set)?;
-    let mut files = created::CreatedFiles::default();
     if converted.plan.steps.is_empty() {
-        return Ok((converted, files));
+        return Ok(converted);
     }
     let checked = check(&converted, set);
     // fio leaves its files behind, and scripts that start it read them. In files of their own,
-    // direct and buffered jobs can run side by side.
+    // which are kept, direct and buffered jobs can run side by side.
     let own_files = called == Called::Fio || checked.is_err();
     let may_own = absent == MissingFile::Refused && set.keeps_files();
     if !own_files || !may_own || converted.missing.is_empty() {
-        return checked.map(|()| (converted, files));
+        return checked.map(|()| converted);
     }
     // Nothing is created if the run is refused later.
     let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
     let buffered = alike(&converted);
     check(&buffered, set)?;
     if !would_refuse(&System::real(), &request(run, line, &buffered)?).is_empty() {
-        return Ok((converted, files));
-    }
-    if called == Called::Qdepth && !run.keep {
-        files = created::CreatedFiles::absent(&converted.missing);
+        return Ok(converted);
     }
     set.own_files = created::lay_out_own(&converted.missing)?;
     converted = convert(set)?;
     check(&converted, set)?;
-    Ok((converted, files))
+    Ok(converted)
 }
 
 /// The plan with the same use of the page cache for all its jobs, if they differ.

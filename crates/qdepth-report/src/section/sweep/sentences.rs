@@ -42,9 +42,9 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
 pub(crate) fn unanswered(view: &View<'_>) -> Option<String> {
     let mut loads = Vec::new();
     for load in &view.loads {
-        let of = |target: &u32| load.on(*target).next().is_some();
+        let has_points = |target: &u32| load.on(*target).next().is_some();
         let lacks = |target: &u32| !load.on(*target).any(Point::is_valid);
-        let measured: Vec<u32> = view.targets.iter().copied().filter(of).collect();
+        let measured: Vec<u32> = view.targets.iter().copied().filter(has_points).collect();
         let lacking: Vec<u32> = measured.iter().copied().filter(lacks).collect();
         if lacking.len() == measured.len() {
             loads.push(load.title.clone());

@@ -89,26 +89,6 @@ fn is_own(file: &NewFile, length: u64) -> Result<bool> {
     }
 }
 
-/// Files that a run creates under their own names, and removes at its end.
-#[derive(Default)]
-pub(super) struct CreatedFiles(Vec<PathBuf>);
-
-impl CreatedFiles {
-    /// Those of these files that do not exist yet.
-    pub(super) fn absent(files: &[NewFile]) -> Self {
-        let paths = files.iter().map(|file| PathBuf::from(&file.path));
-        Self(paths.filter(|path| path.symlink_metadata().is_err()).collect())
-    }
-}
-
-impl Drop for CreatedFiles {
-    fn drop(&mut self) {
-        for path in &self.0 {
-            std::fs::remove_file(path).ok();
-        }
-    }
-}
-
 /// Missing parent directories, created as fio creates them. Those that are empty at the end are
 /// removed again.
 pub(super) struct CreatedFolders(Vec<PathBuf>);

@@ -28,17 +28,19 @@ pub(super) fn in_fio_terms(error: Error, set: &JobSet) -> Error {
             Some(job) => Usage(refusal(job, translated(what)).to_string()).into(),
             None => error,
         },
-        Some(ResolveError::Direct(one, other)) => match job_of(one, set).zip(job_of(other, set)) {
-            Some((one, other)) => {
-                let why = format!(
-                    "direct: refused: [{}] has another value and runs on the same file at the same \
+        Some(ResolveError::Direct(first, other)) => {
+            match job_of(first, set).zip(job_of(other, set)) {
+                Some((first, other)) => {
+                    let why = format!(
+                        "direct: refused: [{}] has another value and runs on the same file at the same \
                      time. Use the same value, or stonewall",
-                    one.name
-                );
-                Usage(refusal(other, why).to_string()).into()
+                        first.name
+                    );
+                    Usage(refusal(other, why).to_string()).into()
+                }
+                None => error,
             }
-            None => error,
-        },
+        }
         _ => error,
     }
 }
