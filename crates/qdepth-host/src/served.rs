@@ -64,8 +64,8 @@ pub fn may_be_used(system: &System, words: &[OsString]) -> bool {
         || words.iter().any(|word| in_file(word) == Some(true))
 }
 
-/// Follows the links of an absolute path, without asking a server. Block devices count: the server
-/// may be below one.
+/// Follows the links of an absolute path, without asking a server. A loop device counts if its file
+/// is on a server.
 fn leads_to_server(system: &System, mounts: &[Mount], path: &Path) -> bool {
     let served = |at: &Path| {
         mounts::holding(mounts, at).is_some_and(|mount| is_served(system, mounts, mount, DEEPEST))
@@ -95,7 +95,15 @@ fn leads_to_server(system: &System, mounts: &[Mount], path: &Path) -> bool {
             }
         }
     }
-    system.block_node(&at).is_some()
+    let backing = || backing_path(system, &sysfs::kernel_name(system, system.block_node(&at)?)?);
+    backing().is_some_and(|file| served(Path::new(&file)))
+}
+
+/// True if a server, a program or another host, may have to answer for this path. Asks none.
+pub fn may_wait_for_server(path: &Path) -> bool {
+    let system = System::real();
+    let here = std::env::current_dir().unwrap_or_default();
+    leads_to_server(&system, &mounts::own(&system), &here.join(path))
 }
 
 /// True if a server is behind a mount: directly, below its loop device, or below a layer.

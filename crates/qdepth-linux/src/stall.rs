@@ -90,9 +90,15 @@ const WITH_PATH: [i64; 10] = [
 const WITH_PATH: [i64; 2] = [libc::SYS_statfs, libc::SYS_chdir];
 
 /// Watches the calling thread. If one of its calls is not answered, prints the line from `or_say`,
-/// which receives the path if it is known, and leaves this process behind with the status.
-/// `is_small` returns true during work on a small file, for which no call is slow.
-pub fn watch_calls(status: u8, is_small: fn() -> bool, or_say: fn(Option<&Path>) -> String) {
+/// which receives the path if it is known, and leaves this process behind with the status. `None`
+/// from `or_say`, for a file that no server has to answer for, goes on waiting: local storage may
+/// be slow, but answers. `is_small` returns true during work on a small file, for which no call is
+/// slow.
+pub fn watch_calls(
+    status: u8,
+    is_small: fn() -> bool,
+    or_say: fn(Option<&Path>) -> Option<String>,
+) {
     if !can_be_left() {
         return;
     }
@@ -109,8 +115,9 @@ pub fn watch_calls(status: u8, is_small: fn() -> bool, or_say: fn(Option<&Path>)
             }
             let call = before.as_ref().and_then(|(line, _)| Call::parse(line));
             let is_slow = checks >= PATIENCE_SLOW || is_small();
-            if let Some(path) = call.and_then(|call| call.unanswered(is_slow)) {
-                give_up(&or_say(path.as_deref()), status);
+            let path = call.and_then(|call| call.unanswered(is_slow));
+            if let Some(line) = path.and_then(|path| or_say(path.as_deref())) {
+                give_up(&line, status);
             }
         }
     };

@@ -27,6 +27,8 @@ struct Child {
 
 /// Number of checks of a finished child before it is left behind.
 const END_WITHIN: u32 = 10;
+/// Unit of time limits.
+const TICK: Duration = Duration::from_millis(100);
 /// Time to print the last line.
 const PRINT_WITHIN: Duration = Duration::from_secs(1);
 /// Interval for checking the child if no signal arrives.
@@ -89,9 +91,13 @@ pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option
     let (end, ended) = channel();
     let line = or_say();
     let late = move || {
-        if ended.recv_timeout(Duration::from_nanos(time.0)) == Err(RecvTimeoutError::Timeout) {
-            give_up(&line, status);
+        // Counts short waits, so that time in which this process is stopped does not count.
+        for _ in 0..time.0.div_ceil(TICK.as_nanos() as u64) {
+            if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
         }
+        give_up(&line, status);
     };
     std::thread::Builder::new().spawn(late).ok()?;
     Some(Limit { _end: end })

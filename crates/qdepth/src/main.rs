@@ -60,8 +60,12 @@ fn on_a_large_stack() -> u8 {
 }
 
 /// Last line of a program that leaves a file behind whose server does not answer. `path` is the
-/// kernel's name for it, if known.
-fn unanswered(path: Option<&Path>) -> String {
+/// kernel's name for it, if known. `None` if no server has to answer for the file.
+fn unanswered(path: Option<&Path>) -> Option<String> {
+    let file = path.map(Path::to_owned).or_else(qdepth_files::file_at_work);
+    if !file.is_some_and(|file| qdepth_host::served::may_wait_for_server(&file)) {
+        return None;
+    }
     let name = qdepth_files::file_at_work().or(path.map(Path::to_owned));
     let name = name.unwrap_or_else(|| PathBuf::from("a file of this command"));
     let rest = qdepth_files::results_file().map_or_else(String::new, |logbook| {
@@ -71,11 +75,11 @@ fn unanswered(path: Option<&Path>) -> String {
             logbook.display()
         )
     });
-    format!(
+    Some(format!(
         "qdepth: {} does not respond, so qdepth stops waiting. Check its file system (`umount -f` \
          ends the waiting calls), then repeat the command, or use a path elsewhere{rest}",
         name.display()
-    )
+    ))
 }
 
 /// Runs the program with these words and returns the exit status.

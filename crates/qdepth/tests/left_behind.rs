@@ -29,7 +29,8 @@ while True:
         let line = format!("python3 {here}/{script} {at} >/dev/null 2>&1 & echo $!");
         let server = sh(&line).unwrap();
         workspace.later(format!("kill {server}; umount -l {at}"));
-        sh(&format!("for i in $(seq 50); do mountpoint -q {at} && exit; sleep 0.1; done; exit 1"))
+        let is_mounted = format!("grep -q ' {at} ' /proc/mounts");
+        sh(&format!("for i in $(seq 50); do {is_mounted} && exit; sleep 0.1; done; exit 1"))
             .unwrap();
         mount
     }
@@ -37,7 +38,7 @@ while True:
     #[test]
     fn unanswering_file_is_named_within_seconds() {
         let test = "unanswering_file_is_named_within_seconds";
-        if !has_tools(test, &["python3", "mountpoint"]) {
+        if !has_tools(test, &["python3"]) {
             return;
         }
         let workspace = Workspace::new();

@@ -52,7 +52,7 @@ use crate::ranks::other_ranks;
 use crate::ranks::shard_results::{self, ShardResults};
 use crate::request::worker_result::WorkerResult;
 use crate::target::identity::Identity;
-use crate::target::left_behind::{self, UnlessStuck};
+use crate::target::left_behind;
 use crate::target::prepare::{Prepared, PreparedStorage};
 
 /// Time from the moment when every worker is ready to the common start. It is longer than waking
@@ -170,14 +170,11 @@ fn measure_storage(
     let cpus = worker_cpus(system, &devices_of_workers(devices), options.placement);
     let below = ask_below(&storage, options.lab);
     let sampler = Sampler::start(system, &below);
-    let mut stuck = UnlessStuck::start(group);
     let mut see = |event: ProgressEvent<'_>| {
-        stuck.note(&event);
         seen(event);
         sampler.news().iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     };
     let mut all = in_real_time(group, &storage, options, &cpus, &mut see)?;
-    drop(stuck);
     let samples = sampler.stop();
     MachineSample::last_of(&samples).iter().for_each(|news| seen(ProgressEvent::Machine(news)));
     let counted: Vec<(u64, u64)> = all.iter().map(|measured| all_of(&measured.outcome)).collect();
@@ -219,11 +216,7 @@ fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -
         std::mem::forget(storage);
         return unanswering;
     }
-    let _limit = match storage.direct {
-        true => left_behind::unless_closed(),
-        // Closing may write back much data.
-        false => left_behind::unless_it_answers(),
-    };
+    let _limit = left_behind::unless_it_answers();
     // Results of other ranks follow this rank's own.
     for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
         (rank.opened, rank.closed) = (opened, closed);

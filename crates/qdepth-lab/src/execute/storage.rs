@@ -126,10 +126,11 @@ impl<'a> Storage<'a> {
         }
         let own_files = self.real.own_files();
         let close = |Opened { file, took, .. }| {
+            // The status may wait for a server, as closing does.
+            let before = qdepth_linux::now();
             if let Some(files) = own_files {
                 files.borrow_mut().note_closed(&file);
             }
-            let before = qdepth_linux::now();
             drop(file);
             (took, qdepth_linux::now().since(before))
         };

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_engine::Absence;
 use qdepth_linux::{Limit, limit};
-use qdepth_measure::{Instant, Nanos};
+use qdepth_measure::Nanos;
 use qdepth_workload::Point;
 
 use crate::failure::FAILED;
-use crate::monitor::progress::ProgressEvent;
 use crate::target::identity::Identity;
 use crate::target::prepare::Real;
 
@@ -19,56 +18,24 @@ const WORKERS_END_WITHIN: Nanos = Nanos::from_secs(13);
 /// Time for an answer if I/Os of a point never completed.
 const ANSWERS_WITHIN: Nanos = Nanos::from_secs(3);
 
-/// Time for closing files without buffered data. A server may store a file when it is closed.
-const CLOSED_WITHIN: Nanos = Nanos::from_secs(60);
-
-/// Time without a completed I/O, in points that end after a number of bytes.
-const COMPLETES_WITHIN: Nanos = Nanos::from_secs(300);
-/// Interval for renewing this limit.
-const RENEWED_EVERY: Nanos = Nanos::from_secs(30);
+/// Time for the final sync of a point, like the engine's limit: it may write back a whole cache.
+const SYNCED_WITHIN: Nanos = Nanos::from_secs(600);
 
 static HAS_NOT_ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// Limit until the workers of a group must have ended.
 pub(crate) fn unless_workers_end(group: &[Point]) -> Option<Limit> {
-    let length = group.iter().map(Point::length_ns).max().unwrap_or(0);
-    limit(Nanos(length) + WORKERS_END_WITHIN, FAILED, line)
-}
-
-/// Limit for points that end after a number of bytes, which an unresponsive target never reaches.
-/// Renewed while I/Os complete.
-pub(crate) struct UnlessStuck(Option<(Instant, Option<Limit>)>);
-
-impl UnlessStuck {
-    pub(crate) fn start(group: &[Point]) -> Self {
-        let is_by_bytes = |point: &Point| point.stop.bytes > 0 || point.stop.bytes_per_stream > 0;
-        let before =
-            group.iter().map(|point| point.delay_ns.saturating_add(point.warm_up_ns)).max();
-        let within = COMPLETES_WITHIN + Nanos(before.unwrap_or(0));
-        let is_limited = qdepth_linux::can_be_left() && group.iter().any(is_by_bytes);
-        Self(is_limited.then(|| (qdepth_linux::now(), limit(within, FAILED, line))))
-    }
-
-    pub(crate) fn note(&mut self, event: &ProgressEvent<'_>) {
-        let (Some((since, held)), ProgressEvent::Slice(_, interval)) = (&mut self.0, event) else {
-            return;
-        };
-        let now = qdepth_linux::now();
-        let completes = interval.completed.iter().any(|count| *count > 0);
-        if completes && now.since(*since) >= RENEWED_EVERY {
-            (*since, *held) = (now, limit(COMPLETES_WITHIN, FAILED, line));
-        }
-    }
+    let length = |point: &Point| {
+        let sync = if point.fsync.at_end { SYNCED_WITHIN.0 } else { 0 };
+        point.delay_ns.saturating_add(point.length_ns()).saturating_add(sync)
+    };
+    let longest = group.iter().map(length).max().unwrap_or(0);
+    limit(Nanos(longest) + WORKERS_END_WITHIN, FAILED, line)
 }
 
 /// Limit for a request to a target; `None` unless a target has failed to answer before.
 pub(crate) fn unless_it_answers() -> Option<Limit> {
     HAS_NOT_ANSWERED.load(Ordering::Relaxed).then(|| limit(ANSWERS_WITHIN, FAILED, line)).flatten()
-}
-
-/// Limit for closing the files of a point with direct I/O.
-pub(crate) fn unless_closed() -> Option<Limit> {
-    unless_it_answers().or_else(|| limit(CLOSED_WITHIN, FAILED, line))
 }
 
 /// Identity of a target whose I/Os never completed: gone. Determined without a request that could
