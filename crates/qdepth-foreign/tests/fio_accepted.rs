@@ -369,18 +369,6 @@ fn only_end_fsync_flushes_after_the_last_write() {
 }
 
 #[test]
-fn rate_of_one_direction_leaves_the_other_free() {
-    let job = "rw=randrw\nbs=4k,8k\nruntime=1\ntime_based\nrate_iops=,100";
-    let [writes, reads] = &points(job)[..] else { panic!("two loads") };
-    assert_eq!((writes.read_share, writes.block_size.single()), (0.0, Some(8192)));
-    assert_eq!(writes.arrivals, Arrivals::Fixed { rate: 100.0 });
-    assert_eq!((reads.read_share, reads.block_size.single()), (1.0, Some(4096)));
-    assert_eq!(reads.arrivals, Arrivals::Closed);
-    let ends = points("rw=randrw\nsize=1m\nrate=1m,");
-    assert_eq!(ends.iter().map(|p| p.stop.ends_step).collect::<Vec<_>>(), [false, true]);
-}
-
-#[test]
 fn existing_short_files_are_listed_as_missing() {
     let files = [("jobs.fio".to_owned(), "[a]\nfilename=/there\nsize=4m\n".to_owned())];
     let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).unwrap();

@@ -93,8 +93,7 @@ impl JobSet {
         absent: MissingFile,
     ) -> Result<Converted, FioRefusals> {
         let not_own = self.written_files_not_own();
-        let is_alone = matches!(self.jobs.as_slice(), [job] if job.clones == 1);
-        let mut made = PlanBuilder { absent, not_own, is_alone, ..PlanBuilder::default() };
+        let mut made = PlanBuilder { absent, not_own, ..PlanBuilder::default() };
         let mut refused = FioRefusals::default();
         refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
@@ -326,8 +325,6 @@ struct PlanBuilder {
     threads: u32,
     group: u32,
     absent: MissingFile,
-    /// True if there is only one clone of one job.
-    is_alone: bool,
     remarks: Vec<FioRemark>,
     idle: Vec<Origin>,
     created: Vec<NewFile>,
@@ -392,10 +389,7 @@ impl PlanBuilder {
             let of_clone = match &job.replay {
                 _ if job.operation.is_of_entries() => vec![self.entries(job, origin)?],
                 Some(replay) => self.replayed(job, origin, replay, whole)?,
-                None => {
-                    let loads = self.on_files(job, origin, whole)?;
-                    self.by_direction(job, loads)?
-                }
+                None => self.on_files(job, origin, whole)?,
             };
             let several = of_clone.len() > 1;
             loads.extend(of_clone.into_iter().zip(1..).map(|(load, part)| {

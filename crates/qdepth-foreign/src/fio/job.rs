@@ -77,8 +77,6 @@ pub struct Job {
     pub direct: bool,
     /// Requests per second, both directions together.
     pub rate: Option<f64>,
-    /// Rate of the only direction of a mix that has one, and true for reads.
-    pub one_rate: Option<(bool, f64)>,
     /// Think time, ns, and the number of requests between two pauses.
     pub think: Option<(u64, u32)>,
     /// Steady-state rule that ends the job.
@@ -208,7 +206,6 @@ impl Job {
             new_group: opts.switch("new_group", false),
             group_reporting: opts.switch("group_reporting", false),
             rate,
-            one_rate: opts.one_rate(&access, &sizes),
             think,
             settling: opts.settling()?,
             least: opts.least(&access)?,

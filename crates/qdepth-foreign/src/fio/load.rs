@@ -48,8 +48,6 @@ pub(super) struct Load {
     pub(super) rate: Option<f64>,
     /// The file's share of the job's minimum rate.
     pub(super) least: Option<MinimumRate>,
-    /// Share of reads, if different from the job's.
-    pub(super) read: Option<f64>,
     /// Steady-state rule that ends the load.
     pub(super) settling: Option<Settling>,
     /// True if it reads back the data of its job.

@@ -341,23 +341,13 @@ impl OptionReader<'_> {
                 (Some(reads), Some(writes)) => {
                     Ok((Some(reads + writes), reads / (reads + writes) * 100.0))
                 }
-                // See `one_rate`.
-                _ => Ok((None, read)),
+                _ => Err(self.refuse(
+                    name,
+                    "refused: in a mix, set a rate for both directions or for neither",
+                )),
             };
         }
         Ok((None, read))
-    }
-
-    /// Requests per second of the only direction of a mix that has a rate, and true for reads.
-    pub(super) fn one_rate(&self, access: &Access, sizes: &Sizes) -> Option<(bool, f64)> {
-        let is_mix = access.read > 0.0 && access.read < 100.0 && access.trims == Trims::None;
-        let name = ["rate_iops", "rate"].into_iter().find(|name| self.get(name).is_some())?;
-        match self.value(name, [None; 3], |text| rates(text, self.base)) {
-            _ if !is_mix => None,
-            [Some(rate), None, _] => Some((true, rate * requests(&sizes.parts, name))),
-            [None, Some(rate), _] => Some((false, rate * requests(sizes.of_writes(), name))),
-            _ => None,
-        }
     }
 
     pub(super) fn direct(&self) -> bool {

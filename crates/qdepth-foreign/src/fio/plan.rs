@@ -158,7 +158,7 @@ fn drawn(job: &Job, load: &Load) -> Profile {
 }
 
 fn share_of_reads(job: &Job, load: &Load) -> f64 {
-    if load.reads_back { 100.0 } else { load.read.unwrap_or(job.read) }
+    if load.reads_back { 100.0 } else { job.read }
 }
 
 /// Sizes and alignment of writes with places of their own. As in fio, sequential reads of a mix

@@ -126,20 +126,26 @@ impl PlanBuilder {
     /// Notes a file that a job needs with this length, and which has `all` bytes.
     pub(super) fn note_short(&mut self, job: &Job, path: &str, bytes: u64, all: u64) {
         self.remark(job, path, Remarked::counted(Remark::FileNotExtended, "bytes", all));
-        if !path.starts_with("/dev/") && job.engine != Engine::Null {
-            self.short.push(NewFile { path: path.to_owned(), bytes });
+        let is_file = !path.starts_with("/dev/") && !path.starts_with("media:");
+        if is_file && job.engine != Engine::Null {
+            note(&mut self.short, path, bytes);
         }
     }
 
     fn note_new(&mut self, path: &str, bytes: u64) {
-        match self.created.iter_mut().find(|file| file.path == path) {
-            Some(file) => file.bytes = file.bytes.max(bytes),
-            None => self.created.push(NewFile { path: path.to_owned(), bytes }),
-        }
+        note(&mut self.created, path, bytes);
     }
 
     /// Length of a file that an earlier job lays out.
     pub(super) fn created_bytes(&self, path: &str) -> Option<u64> {
         self.created.iter().find(|file| file.path == path).map(|file| file.bytes)
+    }
+}
+
+/// Notes the largest length that a file needs.
+fn note(files: &mut Vec<NewFile>, path: &str, bytes: u64) {
+    match files.iter_mut().find(|file| file.path == path) {
+        Some(file) => file.bytes = file.bytes.max(bytes),
+        None => files.push(NewFile { path: path.to_owned(), bytes }),
     }
 }

@@ -139,30 +139,3 @@ impl PlanBuilder {
         Ok(Load { offset, bytes, passes, ..all })
     }
 }
-
-impl PlanBuilder {
-    /// Loads of each direction of a mix in which only one has a rate. As in fio, the other does not
-    /// wait for it.
-    pub(super) fn by_direction(
-        &self,
-        job: &Job,
-        loads: Vec<Load>,
-    ) -> Result<Vec<Load>, FioRefusal> {
-        let Some((of_reads, rate)) = job.one_rate else { return Ok(loads) };
-        let ends_by_bytes = loads.iter().any(|load| load.bytes.is_some() || load.passes.is_some());
-        if (ends_by_bytes && !self.is_alone) || job.verify.is_some() || job.least.is_some() {
-            let why = "rate: refused: with a rate for one direction only, a mix needs time_based, \
-                       and no verify or rate_min; or set a rate for both directions";
-            return Err(refuse(job, why));
-        }
-        let rate = rate / loads.len().max(1) as f64;
-        let split = |load: Load| {
-            let limited = if of_reads { 100.0 } else { 0.0 };
-            let slow = Load { read: Some(limited), rate: Some(rate), ..load.clone() };
-            // The other direction ends the job: the slow one moves little by then.
-            let other = Load { read: Some(100.0 - limited), ends_step: ends_by_bytes, ..load };
-            [slow, other]
-        };
-        Ok(loads.into_iter().flat_map(split).collect())
-    }
-}

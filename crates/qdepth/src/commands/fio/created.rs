@@ -66,7 +66,11 @@ pub(super) fn lay_out_own(missing: &[NewFile]) -> Result<Vec<String>> {
     let signals = Signals::watch()?;
     let mut own = Vec::new();
     for file in missing {
-        let length = std::fs::metadata(&file.path).map_or(0, |found| found.len());
+        let found = std::fs::metadata(&file.path).ok();
+        if found.as_ref().is_some_and(|found| !found.is_file()) {
+            continue;
+        }
+        let length = found.map_or(0, |found| found.len());
         let is_own = length == 0 || is_own(file, length)?;
         if length.saturating_sub(LABEL_BYTES) < file.bytes && is_own {
             lay_out_file(file, &signals)?;

@@ -32,8 +32,8 @@ pub(super) fn in_fio_terms(error: Error, set: &JobSet) -> Error {
             match job_of(first, set).zip(job_of(other, set)) {
                 Some((first, other)) => {
                     let why = format!(
-                        "direct: refused: [{}] has another value and runs on the same file at the same \
-                     time. Use the same value, or stonewall",
+                        "direct: refused: [{}] has another value and runs on the same file at the \
+                         same time. Use the same value, or stonewall",
                         first.name
                     );
                     Usage(refusal(other, why).to_string()).into()
