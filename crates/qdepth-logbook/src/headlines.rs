@@ -57,12 +57,7 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
         }
     }
     if let Some(answer) = answer(connection, number)? {
-        let of_answer = |bytes: u64| {
-            let all = u128::from(bytes) * u128::from(answer.unwrap_or_default());
-            u64::try_from(all / u128::from(best.io_per_s.unwrap_or(1).max(1))).unwrap_or(u64::MAX)
-        };
-        best.bytes_per_s = best.bytes_per_s.map(of_answer).filter(|_| answer.is_some());
-        best.io_per_s = answer;
+        (best.io_per_s, best.bytes_per_s) = (answer, None);
     }
     Ok(best)
 }
@@ -70,15 +65,19 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
 /// The highest rate within the limits, if the plan searches for one: its points at other rates, and
 /// those of the closed loop, answer nothing.
 fn answer(connection: &Connection, number: i64) -> Result<Option<Option<u64>>> {
-    let searches = "SELECT coalesce(instr(plan_text, '\"answer\":[\"'), 0) > 0
-         FROM run WHERE sequence = ?1";
-    let mut searches = connection.prepare_cached(searches)?;
-    if searches.query_row([number], |row| row.get(0)).optional()? != Some(true) {
+    let may_search = "SELECT coalesce(instr(plan_text, '\"answer\"'), 0) > 0
+                      FROM run WHERE sequence = ?1";
+    let mut may_search = connection.prepare_cached(may_search)?;
+    if may_search.query_row([number], |row| row.get(0)).optional()? != Some(true) {
         return Ok(None);
     }
     let (run, _) = check::run(connection, number)?;
     let points = check::points(connection, number, &run.id)?.last();
-    let rates = answers(&run, &points).into_iter();
+    let rates = answers(&run, &points);
+    if rates.is_empty() {
+        return Ok(None);
+    }
+    let rates = rates.into_iter();
     let met = rates.filter(|entry| ["rate", "always"].contains(&&*entry.answer));
     Ok(Some(met.filter_map(|entry| entry.io_per_s).reduce(f64::max).map(|rate| rate as u64)))
 }

@@ -162,7 +162,7 @@ fn smaller_area_is_no_choice() {
     let of_area = |variant: u32, rates: &[u64]| {
         let own = points(rates).into_iter().enumerate().map(move |(group, point)| PointRecord {
             index: point.index + variant * 8,
-            group: group as u32,
+            group: group as u32 + variant * 8,
             variant: Some(variant),
             ..point
         });
