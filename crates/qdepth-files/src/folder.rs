@@ -214,7 +214,8 @@ impl Folder {
         let failed = |errno| FileError::cannot("look at", path, errno);
         let exists = parent.entry_stat(&name).map_err(failed)?.is_some();
         let which = Self::make(path, mode)?.identity().map_err(failed)?;
-        Ok((!exists).then_some(NewFolder { parent, name, which }))
+        // A value that is dropped would remove the directory.
+        if exists { Ok(None) } else { Ok(Some(NewFolder { parent, name, which })) }
     }
 
     /// Names of regular files with this prefix, sorted.
