@@ -2,6 +2,7 @@
 //! was.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use crate::common::{Ended, Workspace, consent_lines, has_tools, sh, token};
 
@@ -160,8 +161,17 @@ fn consent_is_invalid_for_a_file_created_anew() {
     create();
     let (first, again) = (token(at.join("precious")), token(at.join("precious")));
     assert_eq!(first, again);
-    fs::remove_file(at.join("precious")).unwrap();
-    create();
+    let inode = || fs::metadata(at.join("precious")).unwrap().ino();
+    let before = inode();
+    // The kernel frees an inode some time after its name is removed.
+    for _ in 0..50 {
+        fs::remove_file(at.join("precious")).unwrap();
+        crate::common::pause(20);
+        create();
+        if inode() == before {
+            break;
+        }
+    }
     let job = JOB.replace("precious", "at/precious");
     let ended = workspace.run(&format!("fio {job} --no-report --destroy {first}")).expect(3);
     assert!(ended.err.contains("guard G8"), "{}", ended.err);
