@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_files::harmless_cell;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -175,14 +176,14 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
         rows.extend(line.points.iter().map(|point| {
             vec![
                 picture.origin.emulated.to_string(),
-                guarded(&line.name),
-                guarded(unit),
+                harmless_cell(&line.name),
+                harmless_cell(unit),
                 point.x.to_string(),
                 number(point.y),
                 number(point.low),
                 number(point.high),
                 point.state.to_owned(),
-                guarded(&picture.origin.run),
+                harmless_cell(&picture.origin.run),
                 point.points.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
             ]
         }));
@@ -197,12 +198,13 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
 /// Table as CSV. A first cell that is printed once for a group of rows is repeated in each row.
 pub fn table_csv(table: &Table) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let head = table.columns.iter().map(|column| guarded(&column.heading));
+    let head = table.columns.iter().map(|column| harmless_cell(&column.heading));
     // Writing to memory, rows of equal length: neither can fail.
     let _ = writer.write_record(head);
     let mut group = String::new();
     for row in &table.rows {
-        let mut cells: Vec<String> = row.cells.iter().map(|cell| guarded(&cell.text)).collect();
+        let mut cells: Vec<String> =
+            row.cells.iter().map(|cell| harmless_cell(&cell.text)).collect();
         match cells.first_mut() {
             Some(first) if first.is_empty() => first.clone_from(&group),
             Some(first) => group.clone_from(first),
@@ -211,12 +213,4 @@ pub fn table_csv(table: &Table) -> String {
         let _ = writer.write_record(cells);
     }
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
-}
-
-/// Text that neither a spreadsheet nor a terminal executes: a `'` precedes a leading formula
-/// character, and control characters become spaces.
-fn guarded(text: &str) -> String {
-    let text = text.replace(|c: char| c.is_control() && c != '\n', " ");
-    let runs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
-    if text.trim_start().starts_with(runs) { format!("'{text}") } else { text }
 }

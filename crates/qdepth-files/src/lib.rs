@@ -40,6 +40,6 @@ pub use input::{Input, Limit, limit};
 pub use kept::{Kept, Named, Scratch, Trust};
 pub use output::Output;
 pub use shell::{is_stored_command, shell_word};
-pub use shown::{Lines, visible};
+pub use shown::{Lines, harmless_cell, visible};
 pub use socket::Socket;
 pub use trust::must_be_trusted;

@@ -36,9 +36,36 @@ pub fn visible(text: &str, lines: Lines) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Text of a cell that neither a spreadsheet nor a terminal executes: a `'` precedes a leading
+/// formula character, also in full width (OWASP, *CSV Injection*), and control characters except
+/// line breaks become spaces.
+pub fn harmless_cell(text: &str) -> String {
+    let text = text.replace(|c: char| c.is_control() && c != '\n', " ");
+    let runs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    if text.trim_start().starts_with(runs) { format!("'{text}") } else { text }
+}
+
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_cells_execute_nothing() {
+        for (text, shown) in [
+            ("=1+1", "'=1+1"),
+            ("\t=1", "' =1"),
+            ("＝1", "'＝1"),
+            ("a\u{1b}]0;x\u{7}b\u{9b}c", "a ]0;x b c"),
+            ("a-b", "a-b"),
+        ] {
+            assert_eq!(harmless_cell(text), shown);
+        }
+    }
 }

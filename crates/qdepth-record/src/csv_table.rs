@@ -1,5 +1,7 @@
 //! Machine output as a table: CSV with one row per point.
 
+use qdepth_files::harmless_cell;
+
 use crate::field::{Field, Value, owned, text, time, whole};
 use crate::point::{PointRecord, point_fields};
 use crate::record::RunRecord;
@@ -57,39 +59,18 @@ fn fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
 
 fn cell(value: &Value<'_>) -> String {
     match value {
-        Value::Text(text) => text.as_deref().map(harmless),
+        Value::Text(text) => text.as_deref().map(harmless_cell),
         Value::Whole(figure) => figure.map(|figure| figure.to_string()),
         Value::Real(figure) => figure.map(|figure| figure.to_string()),
         Value::Flag(is_so) => is_so.map(|is_so| is_so.to_string()),
-        Value::Time(time) => time.map(harmless),
+        Value::Time(time) => time.map(harmless_cell),
     }
     .unwrap_or_default()
-}
-
-/// Spreadsheets execute cells that begin with these characters (OWASP, *CSV Injection*), some of
-/// them also in full width. Terminals execute control characters, which become spaces.
-fn harmless(cell: &str) -> String {
-    let cell = cell.replace(|c: char| c.is_control() && c != '\n', " ");
-    let runs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
-    if cell.trim_start().starts_with(runs) { format!("'{cell}") } else { cell }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn csv_cells_execute_nothing() {
-        for (text, shown) in [
-            ("=1+1", "'=1+1"),
-            ("\t=1", "' =1"),
-            ("＝1", "'＝1"),
-            ("a\u{1b}]0;x\u{7}b\u{9b}c", "a ]0;x b c"),
-            ("a-b", "a-b"),
-        ] {
-            assert_eq!(harmless(text), shown);
-        }
-    }
 
     #[test]
     fn csv_column_names_are_unique() {
