@@ -108,7 +108,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let quiet = run.qdepth_quiet || (!run.strict && !std::io::stderr().is_terminal());
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
-    let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
+    let _folders = created::make_folders(converted.targets.iter().map(Path::new))?;
     let watcher = Watcher::new(&screen, &converted.targets, output::logs_ios(&set));
     let measured = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
@@ -165,7 +165,7 @@ fn convert(
         return checked.map(|()| converted);
     }
     // Nothing is created if the run is refused later.
-    let _folders = created::CreatedFolders::make(converted.targets.iter().map(Path::new))?;
+    let _folders = created::make_folders(converted.targets.iter().map(Path::new))?;
     let buffered = alike(&converted);
     check(&buffered, set)?;
     if !would_refuse(&System::real(), &request(run, line, &buffered)?).is_empty() {

@@ -1,11 +1,12 @@
 //! Files that jobs leave behind.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_files::Folder;
+use qdepth_files::{Folder, NewFolder};
 use qdepth_foreign::fio::NewFile;
 use qdepth_host::Problem;
 use qdepth_host::label::LABEL_BYTES;
@@ -45,7 +46,7 @@ fn lay_out_file(file: &NewFile, signals: &Signals) -> Result<()> {
     let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     // Removed again if a guard refuses the file.
-    let _folders = CreatedFolders::make([folder])?;
+    let _folders = make_folders([folder])?;
     let directory = inspect(&system, folder)?;
     if !matches!(directory.kind, Kind::Directory(_)) {
         return Err(Usage(format!("{}: is not a directory", folder.display())).into());
@@ -93,36 +94,24 @@ fn is_own(file: &NewFile, length: u64) -> Result<bool> {
     }
 }
 
-/// Missing parent directories, created as fio creates them. Those that are empty at the end are
-/// removed again.
-pub(super) struct CreatedFolders(Vec<PathBuf>);
-
-impl CreatedFolders {
-    pub(super) fn make<'p>(folders: impl IntoIterator<Item = &'p Path>) -> Result<Self> {
-        let mut made = Self(Vec::new());
-        let elsewhere = |path: &&Path| {
-            path.to_str().is_some_and(|name| name.starts_with("media:")) || path.starts_with("/dev")
-        };
-        for folder in folders.into_iter().filter(|path| !elsewhere(path)) {
-            // A link that leads nowhere exists: a folder would be created where it leads.
-            let lacks =
-                |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
-            let missing: Vec<&Path> = folder.ancestors().take_while(lacks).collect();
-            made.0.extend(missing.iter().rev().map(|folder| folder.to_path_buf()));
-            if !missing.is_empty() {
-                Folder::make(folder, 0o777)?;
-            }
-        }
-        Ok(made)
-    }
-}
-
-impl Drop for CreatedFolders {
-    fn drop(&mut self) {
-        for folder in self.0.iter().rev() {
-            rustix::fs::rmdir(folder).ok();
+/// Creates missing parent directories, as fio does. They are removed with the returned values, if
+/// they are empty: the deepest first.
+pub(super) fn make_folders<'p>(
+    folders: impl IntoIterator<Item = &'p Path>,
+) -> Result<VecDeque<NewFolder>> {
+    let mut made = VecDeque::new();
+    let elsewhere = |path: &&Path| {
+        path.to_str().is_some_and(|name| name.starts_with("media:")) || path.starts_with("/dev")
+    };
+    for folder in folders.into_iter().filter(|path| !elsewhere(path)) {
+        // A link that leads nowhere exists: a folder would be created where it leads.
+        let lacks = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
+        let missing: Vec<&Path> = folder.ancestors().take_while(lacks).collect();
+        for folder in missing.into_iter().rev() {
+            Folder::make_new(folder, 0o777)?.into_iter().for_each(|new| made.push_front(new));
         }
     }
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -135,7 +124,7 @@ mod tests {
         let at = |name: &str| place.path().join(name);
         std::os::unix::fs::symlink("nowhere", at("link")).unwrap();
         let [link, deep] = [at("link"), at("a/b")];
-        let made = CreatedFolders::make([link.as_path(), deep.as_path()]).unwrap();
+        let made = make_folders([link.as_path(), deep.as_path()]).unwrap();
         assert!(deep.is_dir());
         drop(made);
         assert!(!at("a").exists() && !at("nowhere").exists());
