@@ -16,8 +16,8 @@ use crate::target::{Absence, CALL_MAX, Completion, CpuTime, Slot, Target, Target
 /// not block the program (docs/method/thresholds.md).
 const DRAIN: Nanos = Nanos::from_secs(8);
 const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
-/// Time limit for a final sync, which may write back a whole cache.
-const SYNC: Nanos = Nanos::from_secs(600);
+/// Time limit for the final sync of a load, which may write back a whole cache.
+pub const FINAL_SYNC: Nanos = Nanos::from_secs(600);
 /// Longest time between two checks of the stop flag while nothing completes.
 const ATTENTION: Nanos = Nanos::from_millis(100);
 /// Interval for checking if the streams to catch up with have finished.
@@ -470,7 +470,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         self.intended.iter_mut().take(1).for_each(|intended| *intended = now);
         self.ledger.issued(1);
         target.submit(Slot(self.base), request);
-        self.state = State::Syncing(now + SYNC);
+        self.state = State::Syncing(now + FINAL_SYNC);
     }
 
     fn close(&mut self, now: Instant, open: bool, seen: &mut dyn FnMut(usize, &Interval)) {
@@ -601,7 +601,7 @@ mod tests {
         for (what, length) in [
             ("qdepth waits {} s for I/O in flight", DRAIN.0 / 1_000_000_000),
             ("({} s after an interruption,", DRAIN_INTERRUPTED.0 / 1_000_000_000),
-            ("{} s for a final `fsync`)", SYNC.0 / 1_000_000_000),
+            ("{} s for a final `fsync`)", FINAL_SYNC.0 / 1_000_000_000),
             ("the stop flag every {} ms", ATTENTION.0 / 1_000_000),
         ] {
             let sentence = what.replace("{}", &length.to_string());

@@ -23,6 +23,7 @@ pub mod conformance;
 pub mod scripted;
 
 pub use drive::{measure, measure_any, measure_shard, measure_together};
+pub use driver::FINAL_SYNC;
 pub use durable::DurableParts;
 pub use join::{append_segment, into_warm_up, join};
 pub use minimum_rate::Shortfall;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use qdepth_engine::Absence;
+use qdepth_engine::{Absence, FINAL_SYNC};
 use qdepth_linux::{Limit, limit};
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
@@ -18,15 +18,12 @@ const WORKERS_END_WITHIN: Nanos = Nanos::from_secs(13);
 /// Time for an answer if I/Os of a point never completed.
 const ANSWERS_WITHIN: Nanos = Nanos::from_secs(3);
 
-/// Time for the final sync of a point, like the engine's limit: it may write back a whole cache.
-const SYNCED_WITHIN: Nanos = Nanos::from_secs(600);
-
 static HAS_NOT_ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// Limit until the workers of a group must have ended.
 pub(crate) fn unless_workers_end(group: &[Point]) -> Option<Limit> {
     let length = |point: &Point| {
-        let sync = if point.fsync.at_end { SYNCED_WITHIN.0 } else { 0 };
+        let sync = if point.fsync.at_end { FINAL_SYNC.0 } else { 0 };
         point.delay_ns.saturating_add(point.length_ns()).saturating_add(sync)
     };
     let longest = group.iter().map(length).max().unwrap_or(0);
