@@ -31,8 +31,7 @@ pub(crate) fn has_no_curves(view: &View<'_>) -> bool {
 /// The answer as a sentence, or as several if the plan asks for several, with the loads that have
 /// none.
 pub(crate) fn sentence(view: &View<'_>) -> String {
-    let first = highest_rate::sentence(view).or_else(|| requirements::sentence(view));
-    if let Some(text) = first.or_else(|| added_drives::sentence(view)) {
+    if let Some(text) = searched(view) {
         return text;
     }
     let unanswered = sentences::unanswered(view);
@@ -42,11 +41,19 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
 /// The answer of a plan that does not ask for the largest values or their ratios.
 pub(crate) fn specific(view: &View<'_>) -> Option<String> {
     let latencies = || view.compared.is_none().then(|| single::latencies(view))?;
+    searched(view).or_else(|| own_figures(view)).or_else(latencies)
+}
+
+/// The answer of a plan that searches for a limit or judges against one.
+fn searched(view: &View<'_>) -> Option<String> {
     highest_rate::sentence(view)
         .or_else(|| requirements::sentence(view))
-        .or_else(|| disk_mark::sentence(view))
-        .or_else(|| over_time::sentence(view))
-        .or_else(latencies)
+        .or_else(|| added_drives::sentence(view))
+}
+
+/// The answer of a plan whose figures have a form of their own.
+fn own_figures(view: &View<'_>) -> Option<String> {
+    disk_mark::sentence(view).or_else(|| over_time::sentence(view))
 }
 
 fn answered(view: &View<'_>) -> String {
@@ -60,7 +67,7 @@ fn answered(view: &View<'_>) -> String {
         let all = std::iter::once(responsiveness).chain(beyond).chain(limits);
         return all.collect::<Vec<_>>().join(view.words.gap);
     }
-    if let Some(text) = disk_mark::sentence(view).or_else(|| over_time::sentence(view)) {
+    if let Some(text) = own_figures(view) {
         return text;
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
