@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use qdepth_files::Named;
+use qdepth_linux::private_index_pages;
 use qdepth_measure::Finding;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -36,6 +37,8 @@ pub struct Logbook {
     pub(crate) file: Option<Named>,
     /// File that is used since the logbook was moved, replaced, removed or failed.
     pub(crate) rescued: Option<Rescued>,
+    /// Private pages of indexes when it was opened.
+    pub(crate) index_pages: u32,
     /// Run in progress as it began, for a new logbook if the file cannot be copied.
     begun: Option<Box<RunRecord>>,
     pub(crate) reserve: Option<Reserve>,
@@ -75,7 +78,9 @@ impl Logbook {
 
     fn with(connection: Connection, file: Option<Named>, path: &Path) -> Self {
         let path = path.to_owned();
-        Self { connection, path, file, rescued: None, begun: None, reserve: None, marker: None }
+        let index_pages = private_index_pages();
+        let (rescued, begun, reserve, marker) = (None, None, None, None);
+        Self { connection, path, file, rescued, index_pages, begun, reserve, marker }
     }
 
     /// Path of the file.

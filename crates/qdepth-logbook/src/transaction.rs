@@ -59,14 +59,13 @@ impl Logbook {
         what: &'static str,
         work: &Work<'_>,
     ) -> Result<()> {
-        let index_pages = private_index_pages();
         let mut result = self.write_with_room(what, work);
         if result.is_ok() {
             bring_into_file(&self.connection);
         }
         let is_stored = result.is_ok();
         // Others do not see what is stored with an index of our own, and may overwrite it.
-        let is_unseen = private_index_pages() > index_pages;
+        let is_unseen = private_index_pages() > self.index_pages;
         let is_lost = self.file.as_ref().is_some_and(|file| !file.is_in_place());
         if is_stored && !is_lost && !is_unseen && self.rescued.is_none() {
             result = self.read_back();
