@@ -1,5 +1,5 @@
 //! Buffers of requests: one memory mapping, with a page-aligned piece for each slot, or two: a load
-//! that reads and writes must not write what a slot's last read returned.
+//! that reads and writes must not write the data that a slot's last read returned.
 
 use std::io;
 use std::ptr::NonNull;

@@ -130,7 +130,8 @@ mod tests {
     }
 
     impl Machine {
-        /// Groups of drives, each below a link with so many lanes, on connectors of four lanes.
+        /// Groups of drives: lanes of the link above, and number of drives, on connectors of four
+        /// lanes.
         fn new(groups: &[(f64, usize)], own: f64) -> Self {
             let (mut links, mut drives) = (Vec::new(), 0);
             for (lanes, count) in groups {

@@ -291,8 +291,8 @@ impl Point {
     pub fn buffer_bytes(&self) -> u32 {
         self.block_size.max().min(if self.trim_share >= 1.0 { 4096 } else { u32::MAX })
     }
-    /// True if its writes have buffers of their own: it reads as well, and verification does not
-    /// write the whole content anew.
+    /// True if its writes have buffers of their own: it also reads, and verification does not stamp
+    /// the whole content of each write.
     pub fn has_write_buffers(&self) -> bool {
         self.read_share > 0.0 && self.write_share() > 0.0 && !self.verify
     }

@@ -168,8 +168,8 @@ fn address(host: usize) -> String {
 fn until_begun(workspace: &Workspace) {
     let began = Instant::now();
     while !read_text(workspace, "mpi.err").contains("clocks:") {
-        let told = read_text(workspace, "mpi.err");
-        assert!(began.elapsed() < Duration::from_secs(60), "{told}");
+        let errors = read_text(workspace, "mpi.err");
+        assert!(began.elapsed() < Duration::from_secs(60), "{errors}");
         pause(10);
     }
 }
@@ -185,12 +185,12 @@ fn mpi_nodes_count_the_same_as_one_process() {
     assert_eq!(single.len(), 8);
     let before = hosts.sent(2);
     let status = hosts.start(&workspace, words).wait().unwrap();
-    let told = read_text(&workspace, "mpi.err");
-    assert!(status.code().is_some_and(|code| code <= 1), "{told}");
+    let errors = read_text(&workspace, "mpi.err");
+    assert!(status.code().is_some_and(|code| code <= 1), "{errors}");
     let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single);
     // The clocks of the first and the last host are 3,000 s apart.
-    assert!(told.contains("differs most from that of rank 0, by +3000000"), "{told}");
+    assert!(errors.contains("differs most from that of rank 0, by +3000000"), "{errors}");
     // Two ranks give their results of eight points, each with histograms.
     let sent = hosts.sent(2) - before;
     assert!(sent > 10_000, "only {sent} bytes went over the cable");
@@ -212,9 +212,9 @@ fn node_without_network_fails_the_point() {
     // A rank counts as dead after 5 s of silence. How mpirun then handles its other nodes is
     // outside of our control.
     let pulled = Instant::now();
-    let told = || read_text(&workspace, "mpi.err");
-    while !told().contains(&format!("for 5 s (on {})", hosts.names[2])) {
-        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", told());
+    let errors = || read_text(&workspace, "mpi.err");
+    while !errors().contains(&format!("for 5 s (on {})", hosts.names[2])) {
+        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", errors());
         pause(20);
     }
     let _ = job.kill();

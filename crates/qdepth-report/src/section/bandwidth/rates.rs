@@ -147,7 +147,7 @@ impl Bandwidth {
     }
 
     /// The threads that give 95 % of the best rate of a direction, and the best transfer size with
-    /// so many threads.
+    /// these threads.
     pub(crate) fn sufficient(&self, direction: usize) -> Option<(Saturation, usize)> {
         let best = self.best_by_threads(direction);
         let rates: Vec<(u32, Estimate)> = best.iter().map(|(n, (_, rate))| (*n, *rate)).collect();

@@ -166,7 +166,7 @@ pub(super) type Lead<'v, 'a> = (Vec<u32>, f64, Vec<&'v Load<'a>>);
 pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Lead<'v, 'a>> {
     let mut all: Vec<Lead<'v, 'a>> = Vec::new();
     // If single drives are compared with several, the several are ahead, which is no reason to
-    // choose them. The area of a load is no choice.
+    // choose them. Users do not choose the area of a load.
     let is_choice = |kind: &str| !["drives", "areas", "saturation"].contains(&kind);
     let choice = view.compared.is_none_or(|compared| is_choice(&compared.record.of));
     for load in view.swept().filter(|_| choice) {

@@ -37,8 +37,8 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     both.chain(tied).chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
 }
 
-/// Names the loads without a valid point, with the targets if only some lack one; `None` if there
-/// is no valid point at all, and if every load has one.
+/// Names the loads without a valid point, with the targets if only some lack one. `None` if every
+/// load has one, or no load.
 pub(crate) fn unanswered(view: &View<'_>) -> Option<String> {
     let mut loads = Vec::new();
     for load in &view.loads {

@@ -85,19 +85,19 @@ mod tests {
 
     #[test]
     fn plan_errors_name_jobs_and_fio_options() {
-        let told = |error: ResolveError| in_fio_terms(error.into(), &set()).to_string();
+        let message = |error: ResolveError| in_fio_terms(error.into(), &set()).to_string();
         let value = |profile: &str, what: &str| ResolveError::Value {
             profile: profile.to_owned(),
             what: what.to_owned(),
         };
         assert_eq!(
-            told(value("2-1-slow", "an area of 32KiB is too small. Try --area full")),
+            message(value("2-1-slow", "an area of 32KiB is too small. Try --area full")),
             "jobs.fio:4: [slow] size=32KiB is too small"
         );
-        let deep = told(value("1-3-fast", "queue depth 20000: must be between 1 and 16384"));
+        let deep = message(value("1-3-fast", "queue depth 20000: must be between 1 and 16384"));
         assert_eq!(deep, "jobs.fio:1: [fast] iodepth=20000: must be between 1 and 16384");
-        let direct = told(ResolveError::Direct("1-1-fast".to_owned(), "2-1-slow".to_owned()));
+        let direct = message(ResolveError::Direct("1-1-fast".to_owned(), "2-1-slow".to_owned()));
         assert!(direct.starts_with("jobs.fio:4: [slow] direct: refused: [fast] has"), "{direct}");
-        assert!(told(value("other", "a bug")).contains("profile `other`"));
+        assert!(message(value("other", "a bug")).contains("profile `other`"));
     }
 }
