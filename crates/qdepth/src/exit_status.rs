@@ -110,8 +110,10 @@ fn in_words(text: &str) -> String {
 /// Prints clap's error, or the requested help or version, and returns the exit status.
 pub(crate) fn report_usage_error(mut error: clap::Error) -> u8 {
     if let Some((_, ours)) = fio_equivalent(&error) {
-        // clap's suggestions for similar spellings mislead: they name unrelated options.
-        for kind in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::TrailingArg] {
+        // clap's suggestions for similar spellings mislead: they name unrelated options, also in
+        // the usage.
+        use ContextKind::{Suggested, SuggestedArg, TrailingArg, Usage};
+        for kind in [SuggestedArg, Suggested, TrailingArg, Usage] {
             error.remove(kind);
         }
         print_line(error.render().to_string().trim_end());

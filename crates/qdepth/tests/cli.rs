@@ -45,6 +45,7 @@ fn wrong_usage_is_explained_and_creates_no_files() {
         ("run --runtime 4", &["--runtime", "--duration", "qdepth fio"]),
         ("run --ramp_time=3", &["--warm-up", "qdepth fio"]),
         ("run . --dry-run", &["qdepth plan"]),
+        ("run --bs=4k --rw=randread .", &["unexpected argument '--rw' found\n\nFor more", "tip: "]),
         ("run . --durration 5s", &["a similar argument exists: '--duration'"]),
         ("run . --duration -5s", &["'-5'", "no option accepts a negative number"]),
         ("logbook list", &["'list'", "a separate command: qdepth list"]),
