@@ -1,12 +1,14 @@
 //! `cargo xtask dist`: builds packages in `target/dist` (`.deb`, `.rpm`, `.whl`, and a tar archive
 //! with a static program) with manual pages, completions, licences, a bill of materials and
 //! checksums. Each package that can be installed here is installed in an empty root and run.
-//! `--pdf` includes qdepth-pdf, and builds its packages in `target/dist-pdf`. `--quick` packs the
-//! debug build to test the packing itself; its packages are named `debug-…`.
+//! `--pdf` includes qdepth-pdf, and builds its packages in `target/dist-pdf`. `--aarch64` packs a
+//! static program for that architecture in `target/dist-aarch64`, and runs it in QEMU. `--quick`
+//! packs the debug build to test the packing itself; its packages are named `debug-…`.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
 mod clean;
+mod machine;
 mod steps;
 
 use std::collections::BTreeMap;
@@ -18,6 +20,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::command::{NameWithoutBlanks, PDF, install, output, root, show, there_is};
+use machine::{AARCH64, Machine, X86_64};
 use steps::{BIN, archive, cargo, epoch};
 
 /// Directory of manual pages in a package.
@@ -48,13 +51,22 @@ const WHEEL: &str = include_str!("dist/wheel.py");
 const READER: &str = include_str!("dist/reader.py");
 
 pub fn dist(words: &[&str]) -> Result<()> {
-    let (quick, pdf) = (words.contains(&"--quick"), words.contains(&"--pdf"));
-    if words.len() > usize::from(quick) + usize::from(pdf) {
-        bail!("cargo xtask dist [--quick] [--pdf]");
+    let (mut quick, mut pdf, mut machine, mut folder) = (false, false, &X86_64, "target/dist");
+    match words {
+        [] => {}
+        ["--quick"] => quick = true,
+        ["--pdf"] => (pdf, folder) = (true, "target/dist-pdf"),
+        ["--quick", "--pdf"] => (quick, pdf, folder) = (true, true, "target/dist-pdf"),
+        ["--aarch64"] => (machine, folder) = (&AARCH64, "target/dist-aarch64"),
+        _ => bail!("cargo xtask dist [--quick] [--pdf] | --aarch64"),
     }
     install(PACKAGES);
-    let to = root().join(if pdf { "target/dist-pdf" } else { "target/dist" });
-    let mut programs = vec![build(quick)?];
+    install(machine.packages);
+    let to = root().join(folder);
+    let mut programs = vec![match machine.emulator {
+        Some(_) => build_static(machine)?,
+        None => build(quick)?,
+    }];
     if pdf {
         programs.push(build_pdf(quick)?);
     }
@@ -62,7 +74,7 @@ pub fn dist(words: &[&str]) -> Result<()> {
     if stage.exists() {
         fs::remove_dir_all(&stage)?;
     }
-    let version = staged(&stage, &programs, quick)?;
+    let version = staged(&stage, &programs, machine, quick)?;
     let bytes = size(&stage)?;
     println!("{bytes} bytes are installed");
     let most = INSTALLED_MAX[usize::from(pdf)];
@@ -70,19 +82,21 @@ pub fn dist(words: &[&str]) -> Result<()> {
         bail!("{bytes} bytes are installed, and {most} are the most");
     }
     let mut made = vec![if quick || pdf {
-        archive(&to, &stage, &version, "linux")?
+        archive(&to, &stage, &version, machine, "linux")?
     } else {
         let installed = stage.join(BIN).join("qdepth");
-        fs::copy(build_static()?, &installed)?;
-        let made = archive(&to, &stage, &version, "linux-static")?;
+        fs::copy(build_static(machine)?, &installed)?;
+        let made = archive(&to, &stage, &version, machine, "linux-static")?;
         fs::copy(&programs[0], &installed)?;
         made
     }];
-    made.extend(deb(&to, &stage, &version)?);
-    made.extend(wheel(&to, &stage, &version)?);
-    made.extend(rpm(&to, &stage, &version)?);
-    checked(&to, &made, &version)?;
-    clean::installed_in_debian(&to, &made, pdf)?;
+    made.extend(deb(&to, &stage, &version, machine)?);
+    made.extend(wheel(&to, &stage, &version, machine)?);
+    made.extend(rpm(&to, &stage, &version, machine)?);
+    checked(&to, &made, &version, machine)?;
+    if machine.emulator.is_none() {
+        clean::installed_in_debian(&to, &made, pdf)?;
+    }
     if quick {
         made = made.iter().map(|package| named_debug(package)).collect::<Result<_>>()?;
     }
@@ -113,13 +127,13 @@ fn build(quick: bool) -> Result<PathBuf> {
 }
 
 /// Builds the program without shared libraries, for any Linux system; returns its path.
-fn build_static() -> Result<PathBuf> {
-    const TARGET: &str = "x86_64-unknown-linux-musl";
+fn build_static(machine: &Machine) -> Result<PathBuf> {
+    let target = format!("{}-unknown-linux-musl", machine.name);
     if there_is("rustup") {
-        show("rustup", &["target", "add", TARGET])?;
+        show("rustup", &["target", "add", &target])?;
     }
-    cargo(&["--package", "qdepth", "--bin", "qdepth", "--target", TARGET], "dist", &[])?;
-    let program = root().join("target").join(TARGET).join("dist/qdepth");
+    cargo(&["--package", "qdepth", "--bin", "qdepth", "--target", &target], "dist", &[])?;
+    let program = root().join("target").join(target).join("dist/qdepth");
     let needed = output("objdump", &["-p", &program.display().to_string()], &[0])?;
     if needed.contains("NEEDED") {
         bail!("the static program needs shared libraries: {needed}");
@@ -137,7 +151,7 @@ fn build_pdf(quick: bool) -> Result<PathBuf> {
 }
 
 /// Writes all files of a package into a folder, and returns the version.
-fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
+fn staged(stage: &Path, programs: &[PathBuf], machine: &Machine, quick: bool) -> Result<String> {
     let put = |name: &str, bytes: &[u8]| -> Result<()> {
         let path = stage.join(name);
         fs::create_dir_all(path.parent().unwrap_or(stage))?;
@@ -153,7 +167,7 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
         }
     }
     let installed = stage.join(BIN).join("qdepth");
-    let run = |words: &[&str]| output(&installed.display().to_string(), words, &[0]);
+    let run = |words: &[&str]| machine.output(&installed, words);
     let pages = run(&["man", "--names"])?;
     for page in pages.lines() {
         let words: Vec<&str> = page.split(' ').skip(1).collect();
@@ -167,7 +181,7 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
     for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         put(&format!("{DOCS}/{name}"), &fs::read(root().join(name))?)?;
     }
-    let parts = parts(programs)?;
+    let parts = parts(programs, machine)?;
     put(&format!("{DOCS}/qdepth.cdx.json"), format!("{}\n", bill(&parts)).as_bytes())?;
     put(&format!("{DOCS}/licences.md"), licences(&parts).as_bytes())?;
     let version = run(&["-V"])?;
@@ -178,9 +192,10 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
 type Parts = BTreeMap<(String, String), String>;
 
 /// Crates that the programs depend on, without build tools and tests.
-fn parts(programs: &[PathBuf]) -> Result<Parts> {
+fn parts(programs: &[PathBuf], machine: &Machine) -> Result<Parts> {
     let words = ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--no-dedupe"];
-    let form = ["--target", "x86_64-unknown-linux-gnu", "--format", "{p}|{l}"];
+    let target = format!("{}-unknown-linux-gnu", machine.name);
+    let form = ["--target", &target, "--format", "{p}|{l}"];
     let mut parts = Parts::new();
     for (name, workspace) in [("qdepth", &["--package", "qdepth"][..]), ("qdepth-pdf", &PDF[..2])] {
         if programs.iter().any(|program| program.ends_with(name)) {
@@ -235,7 +250,7 @@ fn size(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
+fn deb(to: &Path, stage: &Path, version: &str, machine: &Machine) -> Result<Option<PathBuf>> {
     if !there_is("dpkg-deb") {
         println!("SKIPPED: .deb: dpkg-deb is not installed");
         return Ok(None);
@@ -244,15 +259,17 @@ fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     fs::create_dir_all(&control)?;
     let sets_pdf = stage.join(BIN).join("qdepth-pdf").exists();
     let fonts = if sets_pdf { ", fonts-noto-cjk" } else { "" };
+    let libraries = if machine.emulator.is_some() { "" } else { "Depends: libc6, libgcc-s1\n" };
+    let debian = machine.debian;
     let text = format!(
-        "Package: qdepth\nVersion: {version}\nArchitecture: amd64\nMaintainer: qdepth developers\n\
-         Depends: libc6, libgcc-s1\nRecommends: smartmontools, nvme-cli{fonts}\nSection: admin\n\
+        "Package: qdepth\nVersion: {version}\nArchitecture: {debian}\nMaintainer: qdepth \
+         developers\n{libraries}Recommends: smartmontools, nvme-cli{fonts}\nSection: admin\n\
          Priority: optional\nHomepage: https://github.com/qdepth/qdepth\nInstalled-Size: {}\n\
          Description: storage performance at every queue depth\n Measured, explained, published.\n",
         size(stage)? / 1024
     );
     fs::write(control.join("control"), text)?;
-    let made = to.join(format!("qdepth_{version}_amd64.deb"));
+    let made = to.join(format!("qdepth_{version}_{debian}.deb"));
     let (from, file) = (stage.display().to_string(), made.display().to_string());
     let date = format!("SOURCE_DATE_EPOCH={}", epoch()?);
     show("env", &[&date, "dpkg-deb", "--root-owner-group", "--build", &from, &file])?;
@@ -260,7 +277,7 @@ fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(made))
 }
 
-fn wheel(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
+fn wheel(to: &Path, stage: &Path, version: &str, machine: &Machine) -> Result<Option<PathBuf>> {
     if !there_is("python3") {
         println!("SKIPPED: .whl: python3 is not installed");
         return Ok(None);
@@ -269,7 +286,7 @@ fn wheel(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     fs::write(&script, WHEEL)?;
     fs::write(&reader, READER)?;
     let programs = stage.join(BIN);
-    let tag = format!("py3-none-{}", platform(&programs)?);
+    let tag = format!("py3-none-{}", platform(&programs, machine)?);
     let made = to.join(format!("qdepth-{version}-{tag}.whl"));
     let words = [&script, &programs, &reader, &made].map(|path| path.display().to_string());
     let [script, programs, reader, file] = words.each_ref().map(String::as_str);
@@ -278,11 +295,15 @@ fn wheel(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
 }
 
 /// Platform tag of a wheel (PEP 600): it names the oldest glibc that has every symbol version the
-/// programs need.
-fn platform(programs: &Path) -> Result<String> {
+/// programs need. Static programs have the oldest tag, because they need none.
+fn platform(programs: &Path, machine: &Machine) -> Result<String> {
+    let name = machine.name;
+    if machine.emulator.is_some() {
+        return Ok(format!("manylinux_2_17_{name}"));
+    }
     if !there_is("objdump") {
         println!("objdump is not installed: the wheel does not say which glibc it needs");
-        return Ok("linux_x86_64".to_owned());
+        return Ok(format!("linux_{name}"));
     }
     let mut symbols = String::new();
     for program in fs::read_dir(programs)? {
@@ -291,7 +312,7 @@ fn platform(programs: &Path) -> Result<String> {
     }
     let minor = newest_glibc(&symbols).context("the program asks for no symbol of glibc")?;
     println!("the program starts with glibc 2.{minor} and newer");
-    Ok(format!("manylinux_2_{minor}_x86_64"))
+    Ok(format!("manylinux_2_{minor}_{name}"))
 }
 
 /// Minor number of the newest glibc version among these symbols.
@@ -301,7 +322,7 @@ fn newest_glibc(symbols: &str) -> Option<u32> {
     versions.filter_map(number).max()
 }
 
-fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
+fn rpm(to: &Path, stage: &Path, version: &str, machine: &Machine) -> Result<Option<PathBuf>> {
     if !there_is("rpmbuild") {
         println!("SKIPPED: .rpm: rpmbuild is not installed (Debian: apt install rpm)");
         return Ok(None);
@@ -322,15 +343,20 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     let top = project.path(&to.join("rpm"));
     let define = format!("_topdir {}", top.display());
     let date = format!("SOURCE_DATE_EPOCH={}", epoch()?);
-    show("env", &[&date, "rpmbuild", "-bb", "--define", &define, &spec.display().to_string()])?;
-    let name = format!("qdepth-{version}-1.x86_64.rpm");
+    let spec = spec.display().to_string();
+    let target = ["--target", machine.name];
+    show(
+        "env",
+        &[&[&*date, "rpmbuild", "-bb", "--define", &define], &target[..], &[&spec]].concat(),
+    )?;
+    let name = format!("qdepth-{version}-1.{}.rpm", machine.name);
     let made = to.join(&name);
-    fs::rename(top.join("RPMS/x86_64").join(&name), &made)?;
+    fs::rename(top.join("RPMS").join(machine.name).join(&name), &made)?;
     Ok(Some(made))
 }
 
 /// Installs each package in an empty root, and checks the version of the program there.
-fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
+fn checked(to: &Path, made: &[PathBuf], version: &str, machine: &Machine) -> Result<()> {
     for package in made {
         let name = package.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let fresh = to.join("root");
@@ -343,6 +369,13 @@ fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
         match ending {
             Some("gz") => show("tar", &["-xf", &file, "-C", &folder])?,
             Some("deb") => show("dpkg-deb", &["-x", &file, &folder])?,
+            Some("whl") if machine.emulator.is_some() => {
+                show("python3", &["-m", "zipfile", "-e", &file, &folder])?;
+                let scripts = fresh.join(format!("qdepth-{version}.data/scripts"));
+                fs::rename(scripts, fresh.join("bin"))?;
+                // Python's module extracts no modes.
+                show("chmod", &["+x", &fresh.join("bin/qdepth").display().to_string()])?;
+            }
             Some("whl") => {
                 show("python3", &["-m", "venv", &folder])?;
                 let pip = fresh.join("bin/pip").display().to_string();
@@ -357,7 +390,7 @@ fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
             _ => bail!("{name}: nobody knows how to install it"),
         }
         let program = fresh.join(if ending == Some("whl") { "bin" } else { BIN }).join("qdepth");
-        let printed = output(&program.display().to_string(), &["--version"], &[0])?;
+        let printed = machine.output(&program, &["--version"])?;
         if !printed.contains(version) {
             bail!("{name}: the program says {printed}");
         }

@@ -32,10 +32,10 @@ pub fn nightly(names: &[&str]) -> Result<()> {
     }
     let wanted = |name: &str| names.is_empty() || names.contains(&name);
     let mut failed = Vec::new();
-    if wanted(DIST)
-        && let Err(why) = dist::dist(&[])
-    {
-        failed.push(format!("{DIST}: {why:#}"));
+    for words in [&[][..], &["--aarch64"]].iter().filter(|_| wanted(DIST)) {
+        if let Err(why) = dist::dist(words) {
+            failed.push(format!("{DIST} {}: {why:#}", words.concat()));
+        }
     }
     if wanted(FIO_SCRIPTS)
         && let Err(why) = fio_scripts()

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::machine::Machine;
 use crate::command::{output, show};
 
 /// Folder of programs in a package.
@@ -24,8 +25,14 @@ pub(super) fn epoch() -> Result<String> {
 }
 
 /// Packs the staged files into a tar archive, and returns its path.
-pub(super) fn archive(to: &Path, stage: &Path, version: &str, system: &str) -> Result<PathBuf> {
-    let made = to.join(format!("qdepth-{version}-x86_64-{system}.tar.gz"));
+pub(super) fn archive(
+    to: &Path,
+    stage: &Path,
+    version: &str,
+    machine: &Machine,
+    system: &str,
+) -> Result<PathBuf> {
+    let made = to.join(format!("qdepth-{version}-{}-{system}.tar.gz", machine.name));
     let (mtime, folder) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
     let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &mtime];
     let file = made.display().to_string();
