@@ -78,7 +78,7 @@ impl DeviceIdentity {
     pub fn difference(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
         let size = |device: &Self| format!("{} B", device.size_bytes);
-        let count = |device: &Self| format!("{:?}", device.diskseq);
+        let count = |device: &Self| text(&device.diskseq.map(|count| count.to_string()));
         let name = |device: &Self| device.kernel_name.clone();
         let rows = [
             ("the serial", self.serial != now.serial, text(&self.serial), text(&now.serial)),

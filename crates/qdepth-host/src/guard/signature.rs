@@ -61,9 +61,13 @@ fn cannot_check(why: String) -> Refusal {
     )
 }
 
+fn ended(tool: &str, output: &Output) -> Refusal {
+    let status = output.status.map_or("a signal".to_owned(), |status| format!("status {status}"));
+    cannot_check(format!("{tool} ended with {status} {}", output.stderr.trim()))
+}
+
 fn wipefs(output: &Output) -> Result<Vec<String>, Refusal> {
-    let stray =
-        || cannot_check(format!("wipefs said {:?} {}", output.status, output.stderr.trim()));
+    let stray = || ended("wipefs", output);
     if output.status != Some(0) {
         return Err(stray());
     }
@@ -102,9 +106,7 @@ pub(crate) fn blkid(
         }
         Some(2) if output.stderr.trim().is_empty() => Ok(Vec::new()),
         Some(8) => Ok(vec![("TYPE".to_owned(), "ambivalent".to_owned())]),
-        status => {
-            Err(cannot_check(format!("blkid ended with {status:?} {}", output.stderr.trim())))
-        }
+        _ => Err(ended("blkid", output)),
     }
 }
 
