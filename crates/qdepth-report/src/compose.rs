@@ -26,6 +26,7 @@ use crate::section::paper::{self, conclusion};
 use crate::section::pressure;
 use crate::section::pts;
 use crate::section::steps::Steps;
+use crate::section::sum_box::of_chapter;
 use crate::section::sweep::pictures;
 use crate::section::sweep::series;
 use crate::section::sweep::tables;
@@ -233,12 +234,16 @@ fn measured(view: &View<'_>) -> Vec<Section> {
     let key = swept.then(|| std::iter::once(tables::key_figures(view)).chain(quotients()));
     let key = key.into_iter().flatten().map(Block::Table).collect();
     let mut all = vec![Section::new("key-figures", names.key_figures, key)];
-    let answered = |chapter| explain::answered(view, chapter);
-    all.extend(comparison::section(view).map(answered));
+    // Page one has the answer; a chapter repeats only what the publisher wrote about it.
+    let summed = |mut chapter: Section| {
+        chapter.blocks.extend(of_chapter(view, &chapter.id, Vec::new()));
+        chapter
+    };
+    all.extend(comparison::section(view).map(summed));
     all.extend(swept.then(|| Section::new("diagrams", names.diagrams, diagrams(view))));
     all.extend(pts::section(view));
     let of_bandwidth = bandwidth::section(view).or_else(|| pressure::section(view));
-    all.extend(of_bandwidth.map(answered));
+    all.extend(of_bandwidth.map(summed));
     all.extend(timeline::section(view));
     all.extend(over_time::section(view));
     all
@@ -258,8 +263,11 @@ fn marked(view: &View<'_>, mut blocks: Vec<Block>) -> Vec<Block> {
 
 fn diagrams(view: &View<'_>) -> Vec<Block> {
     let words = view.words.pictures;
-    // A single value needs no curve: the sentence states it, and the answer has its bar.
+    // A single value needs no curve: the key figures state it, and the answer has its bar.
     let has_curves = view.compares() || view.intensities.len() > 1;
+    if !has_curves {
+        return explain::of_diagrams(view).into_iter().collect();
+    }
     let of_load = |load: &Load<'_>| {
         let drawn = pictures::of_load(view, load);
         let mut blocks = vec![Block::Heading(load.title.clone())];
@@ -268,13 +276,13 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
             blocks.push(Block::Paragraph(fill_in(words.not_drawn, &profile)));
         } else {
             blocks.extend(series::of_load(view, load).into_iter().map(Block::Paragraph));
-            blocks.extend(has_curves.then_some(Block::Pictures(drawn)));
+            blocks.push(Block::Pictures(drawn));
             blocks.extend(explain::paragraph(view, &explain::of_load(view, load)));
         }
         blocks
     };
-    let intro = has_curves.then(|| Block::Paragraph(words.intro.to_owned()));
-    let blocks = intro.into_iter().chain(view.swept().flat_map(of_load));
+    let intro = std::iter::once(Block::Paragraph(words.intro.to_owned()));
+    let blocks = intro.chain(view.swept().flat_map(of_load));
     blocks.chain(explain::of_diagrams(view)).collect()
 }
 
@@ -298,7 +306,9 @@ pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     if view.loads.is_empty() {
         return Vec::new();
     }
-    if view.records.len() > TABLED {
+    // The file has each drive or process of a combined point, which a row would not show.
+    let is_combined = view.records.len() > view.points().count();
+    if view.records.len() > TABLED || is_combined {
         return vec![attached_points(view)];
     }
     let swept = view.loads.iter().filter(|load| !load.stepped).flat_map(|load| {

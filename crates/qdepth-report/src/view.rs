@@ -309,6 +309,27 @@ impl<'a> View<'a> {
         self.compared.map_or(points as usize, |compared| compared.planned(points))
     }
 
+    /// Titles of the plan's loads that have no point.
+    pub(crate) fn unmeasured(&self) -> Vec<String> {
+        #[derive(Default, serde::Deserialize)]
+        struct Planned {
+            #[serde(default)]
+            points: Vec<PlannedPoint>,
+        }
+        #[derive(serde::Deserialize)]
+        struct PlannedPoint {
+            profile: String,
+            profile_title: String,
+        }
+        let Planned { points } = self.run.plan_part("profile_title");
+        let known: BTreeSet<&str> = self.records.iter().map(|record| &*record.profile).collect();
+        let missing = points.into_iter().filter(|point| !known.contains(&*point.profile));
+        let titles = missing.map(|p| title_of(&p.profile, &p.profile_title, self.words));
+        let mut titles: Vec<String> = titles.collect();
+        titles.dedup();
+        titles
+    }
+
     /// Label of an axis of queue depths.
     pub(crate) fn intensity_words(&self) -> &'static str {
         self.compared.map_or(self.words.pictures.x, |c| self.words.comparison.x[c.kind()])

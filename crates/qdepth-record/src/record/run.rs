@@ -103,7 +103,7 @@ impl RunRecord {
     pub const CAMPAIGN_REQUEST: (&str, &str) = ("run", "campaign_request");
 
     /// The part of the resolved plan that a type reads; its default where the plan has no such key.
-    pub(crate) fn plan_part<T: DeserializeOwned + Default>(&self, key: &str) -> T {
+    pub fn plan_part<T: DeserializeOwned + Default>(&self, key: &str) -> T {
         // The plan of many points is a long text, and most plans lack the key.
         if !self.plan_text.contains(&format!("\"{key}\"")) {
             return T::default();

@@ -7,7 +7,7 @@ use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 use crate::document::{Block, Cell, Section, Table};
 use crate::number::{self, MIB, rounded};
 use crate::rows::{Rows, RunColumns as _};
-use crate::section::naming::list;
+use crate::section::naming::{list, names};
 use crate::trace;
 use crate::view::{Load, Point, View, point};
 use crate::words::{counted, fill_in};
@@ -26,7 +26,8 @@ struct Step<'v, 'a> {
     parts: Vec<&'a PointRecord>,
     /// Main value of the last drive beyond those before it.
     gain: f64,
-    limit: LimitingPart,
+    /// `None` if one of the results that it follows from is invalid.
+    limit: Option<LimitingPart>,
 }
 
 /// True if the run adds drives one by one.
@@ -140,12 +141,15 @@ fn steps<'v, 'a>(view: &'v View<'a>, load: &'v Load<'a>, links: &[Link]) -> Vec<
         let last = *parts.last()?;
         let rate = |part: &&PointRecord| {
             let alone = alone.iter().find(|alone| alone.target == part.target)?;
-            Some(DriveRate { alone: bytes_per_s(alone), together: bytes_per_s(part) })
+            let is_valid = point(alone).is_valid() && point(part).is_valid();
+            Some((DriveRate { alone: bytes_per_s(alone), together: bytes_per_s(part) }, is_valid))
         };
-        let rates: Vec<DriveRate> = parts.iter().map(rate).collect::<Option<_>>()?;
+        let rates: Vec<(DriveRate, bool)> = parts.iter().map(rate).collect::<Option<_>>()?;
+        let is_valid = measured.is_valid() && rates.iter().all(|(_, is_valid)| *is_valid);
+        let rates: Vec<DriveRate> = rates.into_iter().map(|(rate, _)| rate).collect();
         let cpu = cpu_share(view.run, measured, last);
         let generator = generator_share(view.run, &point(last));
-        let limit = limiting_part(&rates, &links, cpu, generator);
+        let limit = is_valid.then(|| limiting_part(&rates, &links, cpu, generator));
         let gain = measured.main().value - before;
         before = measured.main().value;
         Some(Step { point: measured, parts, gain, limit })
@@ -178,28 +182,35 @@ pub(crate) fn sentence(view: &View<'_>) -> Option<String> {
         let steps = steps(view, load, &links);
         let last = steps.last()?;
         let stretch = |steps: &[Step<'_, '_>]| {
-            let (first, to) = (steps.first()?, steps.last()?.parts.len());
-            let values = [
-                ("part", part(view, &links, first.limit)),
-                ("from", first.parts.len().to_string()),
-                ("to", to.to_string()),
-            ];
+            let (from, to) = (steps.first()?.parts.len(), steps.last()?.parts.len());
+            let limit = steps[0].limit.filter(|limit| *limit != LimitingPart::Drive)?;
+            let mut values = vec![("part", part(view, &links, limit))];
+            let is_single = from == to && to < last.parts.len();
+            values.push((if is_single { "only" } else { "from" }, from.to_string()));
+            values.extend((!is_single).then(|| ("to", to.to_string())));
             let template = if to < last.parts.len() { words.between } else { words.from };
-            (first.limit != LimitingPart::Drive).then(|| fill_in(template, &values))
+            Some(fill_in(template, &values))
         };
         let limits: Vec<String> =
             steps.chunk_by(|a, b| a.limit == b.limit).filter_map(stretch).collect();
-        let values = [
+        let mut values = vec![
             ("load", load.title.clone()),
             ("value", number::in_prose(last.point.main())),
             ("unit", load.unit().to_owned()),
             ("drives", counted(words.drives, last.parts.len())),
         ];
+        values.extend((!last.point.is_valid()).then(|| ("grade", words.invalid.to_owned())));
+        let unknown = steps.iter().filter(|step| step.limit.is_none());
+        let unknown: Vec<String> =
+            unknown.map(|step| counted(words.drives, step.parts.len())).collect();
         let limits = match limits.is_empty() {
-            true => words.none.to_owned(),
-            false => fill_in(words.limits, &[("items", list(view, limits))]),
+            true => unknown.is_empty().then(|| words.none.to_owned()),
+            false => Some(fill_in(words.limits, &[("items", list(view, limits))])),
         };
-        Some([fill_in(words.reached, &values), limits].join(view.words.gap))
+        let unreliable = [("items", names(view, unknown.clone()))];
+        let unreliable = (!unknown.is_empty()).then(|| fill_in(words.unreliable, &unreliable));
+        let all = std::iter::once(fill_in(words.reached, &values)).chain(limits).chain(unreliable);
+        Some(all.collect::<Vec<_>>().join(view.words.gap))
     };
     let sentences: Vec<String> = view.swept().filter_map(of_load).collect();
     (!sentences.is_empty()).then(|| sentences.join(view.words.gap))
@@ -224,7 +235,9 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
             },
         )
         .text(columns.unit, |(load, _)| load.unit())
-        .text(words.limit, |(_, step)| part(view, &links, step.limit))
+        .text(words.limit, |(_, step)| {
+            Cell::or_dash(step.limit.map(|limit| part(view, &links, limit)))
+        })
         .traced(view, |(_, step)| trace::point_indices(view, step.point))
         .marked(view);
     Some(table.table("").with_note(words.note))
@@ -276,6 +289,7 @@ fn tree(view: &View<'_>, load: &Load<'_>, links: &[Link]) -> Option<Table> {
 
 #[cfg(test)]
 mod tests {
+    use qdepth_measure::{Code, Finding};
     use qdepth_record::{ComparisonRecord, VariantRecord};
 
     use crate::tests::fixture;
@@ -361,5 +375,20 @@ mod tests {
         assert!(shown.sentence.contains("Limited by an unknown part from drive 3 on."));
         assert_eq!(shown.tables[0].rows.len(), 3);
         assert!(on_screen(&run, &[], Lang::En).tables.len() < 2);
+    }
+
+    #[test]
+    fn invalid_results_name_no_limit() {
+        let (run, mut points) = measured();
+        // The second drive alone.
+        points[1].findings.push(Finding::invalid(Code::ForeignIo));
+        let sentence = on_screen(&run, &points, Lang::En).sentence;
+        let none = "The results with 2 drives, 3 drives and 4 drives are invalid (grade C) and \
+                    show no limit.";
+        assert!(sentence.contains(none) && !sentence.contains("Limited"), "{sentence}");
+        let together = points.last_mut().expect("points");
+        together.findings.push(Finding::invalid(Code::ForeignIo));
+        let sentence = on_screen(&run, &points, Lang::En).sentence;
+        assert!(sentence.contains("IOPS with 4 drives (invalid, grade C)."), "{sentence}");
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn by_size(a: &PointRecord, b: &PointRecord) -> Ordering {
 }
 
 /// A read share as text.
-pub(crate) fn reads(view: &View<'_>, share: f64) -> String {
+fn reads(view: &View<'_>, share: f64) -> String {
     fill_in(view.words.answer.reads_of, &[("share", number::percent(share))])
 }
 

@@ -1,4 +1,4 @@
-//! Limits of a target: its connection and its data sheet.
+//! Limits of a target: its connection, capacity, redundancy and data sheet.
 
 use qdepth_record::TargetRecord;
 
@@ -21,6 +21,24 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     let limit =
         fact("link_limit_bytes_per_s").map(|rate| rate / MIB).or_else(|| fact("link_mb_s"))?;
     (limit.is_finite() && limit > 0.0).then_some(limit)
+}
+
+/// Capacity of a single drive, bytes; `None` if unknown, and for arrays.
+pub(crate) fn capacity(target: &TargetRecord) -> Option<f64> {
+    if target.expression.contains(['(', '*', ',']) {
+        return None;
+    }
+    let fact = |key: &str| {
+        let seen = target.facts.iter().find(|seen| seen.key == key)?;
+        seen.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
+    };
+    fact("size_bytes").or_else(|| Some(fact("capacity_gb")? * 1e9))
+}
+
+/// True if the target is a stripe, which loses all data if one drive fails.
+pub(crate) fn is_striped(target: &TargetRecord) -> bool {
+    let mut facts = target.facts.iter().filter(|seen| seen.key == "level");
+    target.expression.contains("raid0(") || facts.any(|seen| seen.value.as_deref() == Ok("raid0"))
 }
 
 /// Data sheet of the drive that is the target alone; empty if its device model has none.

@@ -5,8 +5,9 @@ use qdepth_record::{Observation, PointRecord, RunState, TargetRecord};
 use crate::document::{Block, Cell, Section, Table, number_in};
 use crate::number::{self, MIB, TimeUnit};
 use crate::rows::{Rows, RunColumns as _};
-use crate::section::grid::{Grid, by_size, reads};
+use crate::section::grid::{Grid, by_size};
 use crate::section::machine::value as known;
+use crate::section::promised;
 use crate::section::sum_box::of_chapter;
 use crate::section::sweep::tables::throughput;
 use crate::view::{Point, View, percentile_ns};
@@ -90,12 +91,13 @@ pub(crate) fn tested(view: &View<'_>) -> Option<String> {
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let mut blocks: Vec<Block> = tables(view).into_iter().map(Block::Table).collect();
     if !blocks.is_empty() {
-        blocks.extend(of_chapter(view, "snia", sums(view)));
+        let answers = if goes_over_time(view) { sums(view) } else { Vec::new() };
+        blocks.extend(of_chapter(view, "snia", answers));
     }
     (!blocks.is_empty()).then(|| Section::new("snia", view.words.pts.section, blocks))
 }
 
-/// Summary of the tables: first and last value of a test over time, else the extremes of all.
+/// Answer of a test over time: its first and last value.
 pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     let words = view.words.pts;
     if view.run.plan_name == "pts-hir" {
@@ -113,27 +115,15 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
         if view.run.plan_name == "pts-xsr" {
             return Some(recovered(words, &points, &values));
         }
-        if goes_over_time(view) {
-            let (ends, share) = match &*points {
-                // The time series is within the single point.
-                [only] => within(only)?,
-                _ => ([printed(first), printed(last)], last.main().value / first.main().value),
-            };
-            let [first, last] = ends;
-            values.extend([("first", first), ("last", last), ("share", number::percent(share))]);
-            values.extend(fills(view, &points).map(|fills| ("fills", fills)));
-            return Some(fill_in(words.course, &values));
-        }
-        let rate = |point: &&&Point<'_>| point.main().value;
-        let most = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-        let least = points.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
-        let at = |point: &Point<'_>| {
-            let size = number::spaced_sizes(&point.record.block_size);
-            [size, reads(view, point.record.read_share)].join(view.words.list[0])
+        let (ends, share) = match &*points {
+            // The time series is within the single point.
+            [only] => within(only)?,
+            _ => ([printed(first), printed(last)], last.main().value / first.main().value),
         };
-        values.extend([("most", printed(most)), ("most_at", at(most))]);
-        values.extend([("least", printed(least)), ("least_at", at(least))]);
-        Some(fill_in(words.ends, &values))
+        let [first, last] = ends;
+        values.extend([("first", first), ("last", last), ("share", number::percent(share))]);
+        values.extend(fills(view, &points).map(|fills| ("fills", fills)));
+        Some(fill_in(words.course, &values))
     };
     view.targets.iter().filter_map(of_target).collect()
 }
@@ -151,10 +141,7 @@ fn fills(view: &View<'_>, points: &[&Point<'_>]) -> Option<String> {
 
 /// Capacity of a target, in bytes; its measurement area if it is unknown.
 fn capacity(target: &TargetRecord) -> f64 {
-    let facts: Vec<&Observation> = target.facts.iter().collect();
-    let number = |key| known(&facts, key)?.split(' ').next()?.parse::<f64>().ok();
-    let emulated = || number("capacity_gb").map(|size| size * 1e9);
-    number("size_bytes").or_else(emulated).unwrap_or(target.area_bytes as f64)
+    promised::capacity(target).unwrap_or(target.area_bytes as f64)
 }
 
 /// Rates in the first and the last part of a point, and their ratio.

@@ -295,21 +295,17 @@ fn concluded(view: &View<'_>) -> Option<String> {
     (!maxima.is_empty()).then(|| fill_in(template, &values))
 }
 
-/// The conclusion: the answer if the plan asks for something else than maxima, or else the maximum
-/// of every load; the reader's latency, and the reliability.
+/// The conclusion: the answer of page one, or the maximum of every load if page one names only the
+/// extremes; and the reliability.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
-    let answered = answer::specific(view);
-    let mut paragraphs: Vec<String> = answered.or_else(|| concluded(view)).into_iter().collect();
-    if let Some(bandwidth) = Bandwidth::new(view) {
-        paragraphs.extend(bandwidth::sentences::results(view, &bandwidth));
-    }
-    if view.answers.is_empty() {
-        paragraphs.extend(sentences::unanswered(view));
-    }
-    let steps = Steps::new(view);
-    if steps.are_write_pressure() {
-        paragraphs.push(pressure::sentences::responsiveness(view, &steps));
-    }
+    let is_answered = view.compared.is_some()
+        || answer::specific(view).is_some()
+        || Bandwidth::new(view).is_some()
+        || view.swept().next().is_none();
+    let mut paragraphs: Vec<String> = match is_answered {
+        true => vec![answer::sentence(view)],
+        false => concluded(view).into_iter().chain(sentences::unanswered(view)).collect(),
+    };
     paragraphs.push(trust(view));
     paragraphs
 }

@@ -230,8 +230,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         };
         let (low, high) = (all.last()?, all.first()?);
         let mut values = vec![("low", text(low)), ("high", text(high))];
-        values
-            .extend((!columns::base_is_above(view)).then(|| ("base", view.target_name(self.base))));
+        let name = if columns::base_is_above(view) { "above" } else { "base" };
+        values.push((name, view.target_name(self.base)));
         let (least, most) = (tops.last()?.0, tops.first()?.0);
         let beyond = low.0 < least * (1.0 - BEYOND) || high.0 > most * (1.0 + BEYOND);
         let is_loss = view.compared.is_some() && low.0 < 1.0 && low.0 < least * (1.0 - BEYOND);

@@ -308,6 +308,8 @@ fn loads_at_one_depth_are_answered_by_extremes() {
         let drawn = document.sections.iter().flat_map(|section| &section.blocks);
         let drawn = drawn.filter(|block| matches!(block, Block::Pictures(_))).count();
         assert_eq!(drawn, 0, "a single value is not a curve");
+        let diagrams = document.sections.iter().find(|section| section.id == "diagrams");
+        assert_eq!(diagrams.unwrap().blocks.len(), 1, "the key figures state each value");
     }
 }
 
@@ -425,4 +427,34 @@ fn invalid_points_are_left_out_of_expectation_aloud() {
     points[0].findings.push(Finding::invalid(Code::LittlesLaw));
     let none = expected(&points);
     assert!(none.starts_with("No point is compared with media:p3700-800gb"), "{none}");
+}
+
+/// An interrupted run answers nothing about the loads that were never measured.
+#[test]
+fn loads_without_record_are_on_page_one() {
+    let (mut run, mut points) = (fixture::run(1), fixture::points(1));
+    let planned = points.iter().map(|point| {
+        format!(r#"{{"profile":"{}","profile_title":"{}"}}"#, point.profile, point.profile_title)
+    });
+    run.plan_text = format!(r#"{{"points":[{}]}}"#, planned.collect::<Vec<_>>().join(","));
+    let whole = compose(&run, &points, Lang::En).summary.swap_remove(0);
+    assert!(!whole.contains("Not measured"), "{whole}");
+    points.truncate(15);
+    run.state = RunState::Interrupted;
+    for text in ["Not measured: File copy, Streaming and Restore.", "測定されなかった負荷"]
+    {
+        let lang = if text.is_ascii() { Lang::En } else { Lang::Ja };
+        let first = compose(&run, &points, lang).summary.swap_remove(0);
+        assert!(first.contains(text), "{first}");
+    }
+}
+
+/// The answer is on page one and in the conclusion, and nowhere between.
+#[test]
+fn answer_is_not_repeated_in_its_chapter() {
+    let document = pressure::tests::example(Lang::En);
+    let boxes = document.sections.iter().flat_map(|section| &section.blocks);
+    assert!(!boxes.clone().any(|block| matches!(block, Block::SumUp { .. })));
+    let conclusion = document.sections.iter().find(|section| section.id == "conclusion").unwrap();
+    assert_eq!(conclusion.blocks[0], Block::Paragraph(document.summary[0].clone()));
 }

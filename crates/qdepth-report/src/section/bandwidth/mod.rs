@@ -18,8 +18,6 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let bandwidth = Bandwidth::new(view)?;
     let words = view.words.bandwidth;
     let mut blocks = vec![Block::Paragraph(words.intro.to_owned())];
-    let results = sentences::results(view, &bandwidth);
-    blocks.extend(results.into_iter().map(Block::Paragraph));
     blocks.push(Block::Table(tables::rates(view, &bandwidth)));
     blocks.extend(tables::scaling(view, &bandwidth).map(Block::Table));
     blocks.push(Block::Pictures(pictures::over_threads(view, &bandwidth)));

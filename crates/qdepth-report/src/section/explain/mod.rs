@@ -2,7 +2,6 @@
 //! summary of a chapter, and the recommendation. Contains only claims that the confidence intervals
 //! support.
 
-mod answered;
 mod recommendation;
 #[cfg(test)]
 mod tests;
@@ -13,15 +12,15 @@ use crate::grouped::grouped;
 use crate::number;
 use crate::section::naming::{self, list};
 use crate::section::sum_box::of_chapter;
-use crate::section::sweep::statements::{
-    CurvePoint, Enough, NOTEWORTHY, Tail, enough, lead, line_statements,
-};
+use crate::section::sweep::statements::{CurvePoint, Enough, Tail, enough, lead, line_statements};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
-pub(crate) use answered::answered;
 pub(crate) use recommendation::recommendation;
 use why::{Cause, Resource, cause};
+
+/// Smallest lead that is a reason for a choice: price, capacity and endurance outweigh less.
+const CHOICE: f64 = 0.03;
 
 /// The sentences as one paragraph; `None` if there are none.
 pub(crate) fn paragraph(view: &View<'_>, sentences: &[String]) -> Option<Block> {
@@ -172,7 +171,7 @@ pub(super) fn by_lead<'v, 'a>(view: &'v View<'a>) -> Vec<Lead<'v, 'a>> {
     for load in view.swept().filter(|_| choice) {
         let Some((ahead, least)) = lead(view, load) else { continue };
         // A certain but small lead is no reason to choose.
-        if least.is_some_and(|least| least < 1.0 + NOTEWORTHY) {
+        if least.is_some_and(|least| least < 1.0 + CHOICE) {
             continue;
         }
         let ahead = if least.is_some() { ahead } else { Vec::new() };

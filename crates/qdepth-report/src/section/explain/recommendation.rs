@@ -10,9 +10,10 @@ use crate::rows::{Rows, RunColumns as _};
 use crate::section::bandwidth::Bandwidth;
 use crate::section::naming::list;
 use crate::section::pressure::sentences::reached;
+use crate::section::promised;
 use crate::section::steps::Steps;
 use crate::section::sum_box::paragraphs;
-use crate::section::sweep::statements::{self, Tail, crossing, line_statements};
+use crate::section::sweep::statements::{self, NOTEWORTHY, Tail, crossing, line_statements};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
@@ -50,9 +51,40 @@ fn choices(view: &View<'_>) -> Vec<String> {
             ("least", number::at_least(least)),
             titles(view, &loads),
         ];
-        fill_in(if best.is_empty() { words.open } else { words.choose }, &values)
+        let text = fill_in(if best.is_empty() { words.open } else { words.choose }, &values);
+        let all = std::iter::once(text).chain(caveats(view, &best));
+        all.collect::<Vec<_>>().join(view.words.gap)
     };
     by_lead(view).into_iter().map(choice).collect()
+}
+
+/// Reasons against a choice that its rate does not show: less capacity than another target, and no
+/// redundancy.
+fn caveats(view: &View<'_>, best: &[u32]) -> Vec<String> {
+    let words = view.words.explain;
+    let storage = |target: &u32| match view.compared {
+        Some(compared) => view.run.target(compared.variant(*target)?.target),
+        None => view.run.target(*target),
+    };
+    let is_striped = |target: &u32| storage(target).is_some_and(promised::is_striped);
+    let sized = |target: &u32| Some((promised::capacity(storage(target)?)?, *target));
+    let others = || view.targets.iter().filter(|target| !best.contains(target));
+    let smallest = best.iter().filter_map(sized).min_by(|a, b| a.0.total_cmp(&b.0));
+    let largest = others().filter_map(sized).max_by(|a, b| a.0.total_cmp(&b.0));
+    let smaller = smallest.zip(largest).filter(|(own, other)| own.0 < (1.0 - NOTEWORTHY) * other.0);
+    let smaller = smaller.map(|((own, best), (most, other))| {
+        let values = [
+            ("best", view.target_name(best)),
+            ("own", number::decimal_bytes(own)),
+            ("other", view.target_name(other)),
+            ("most", number::decimal_bytes(most)),
+        ];
+        fill_in(words.smaller, &values)
+    });
+    let striped =
+        best.iter().find(|target| is_striped(target)).filter(|_| !others().all(is_striped));
+    let striped = striped.map(|t| fill_in(words.striped, &[("best", view.target_name(*t))]));
+    smaller.into_iter().chain(striped).collect()
 }
 
 /// Table of the knee of each curve that has one.
@@ -161,8 +193,8 @@ fn falling(view: &View<'_>) -> Vec<String> {
 /// States the largest lead of another target over a recommended one under each load.
 fn overtaken(view: &View<'_>) -> Vec<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
-    for (ahead, _, loads) in by_lead(view) {
-        let ahead = if ahead.is_empty() { &view.targets } else { &ahead };
+    // Without a recommended target there is nothing to except.
+    for (ahead, _, loads) in by_lead(view).into_iter().filter(|(ahead, ..)| !ahead.is_empty()) {
         for load in loads {
             let lines: Vec<_> = view.targets.iter().map(|t| statements::line(load, *t)).collect();
             let pairs = (0..lines.len()).flat_map(|a| (0..lines.len()).map(move |b| (a, b)));

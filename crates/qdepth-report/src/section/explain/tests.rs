@@ -153,7 +153,48 @@ fn negligible_lead_is_no_choice() {
         let (run, presentation) = (fixture::run(2), Presentation::default());
         by_lead(&View::new(&run, &points, None, &presentation)).len()
     };
-    assert_eq!([500, 5_000].map(leads), [0, 1]);
+    assert_eq!([500, 2_000, 5_000].map(leads), [0, 0, 1]);
+}
+
+/// A rate alone recommends neither a smaller drive nor a stripe.
+#[test]
+fn choice_states_lost_capacity_and_redundancy() {
+    let advice = |expression: &str, size: &str| {
+        let first = points(&[100_000, 200_000]);
+        let second = points(&[150_000, 300_000]).into_iter();
+        let second = second.map(|point| PointRecord { target: 1, index: point.index + 2, ..point });
+        let points: Vec<PointRecord> = first.into_iter().chain(second).collect();
+        let mut run = fixture::run(2);
+        run.targets[0].facts = vec![fact("drive", "capacity_gb", "320 GB")];
+        run.targets[1].facts = vec![fact("drive", "capacity_gb", size)];
+        run.targets[1].expression = expression.to_owned();
+        let presentation = Presentation::default();
+        let view = View::new(&run, &points, None, &presentation);
+        match recommendation(&view).swap_remove(0) {
+            Block::Paragraph(text) => text,
+            other => panic!("{other:?}"),
+        }
+    };
+    let smaller = advice("media:drive", "224 GB");
+    assert!(smaller.contains("has 224 GB of capacity, nvme0n1 has 320 GB"), "{smaller}");
+    let striped = advice("raid0(media:drive*2)", "320 GB");
+    assert!(
+        striped
+            .ends_with("nvme1n1 has no redundancy: if one of its drives fails, all data is lost.")
+    );
+    let same = advice("media:drive", "320 GB");
+    assert!(same.starts_with("Choose nvme1n1") && !same.contains("capacity"), "{same}");
+}
+
+#[test]
+fn practice_names_loads_that_process_limits() {
+    let run = run(&[("host", "read_us", "9.3 µs")]);
+    let points = points(&[50_000, 90_000, 100_000]);
+    let presentation = Presentation::default();
+    let view = View::new(&run, &points, None, &presentation);
+    let title = &view.swept().next().expect("a load").title;
+    let practice = format!("{:?}", crate::section::paper::practice::practice(&view));
+    assert!(practice.contains(&format!("Under {title}, this process is busy")), "{practice}");
 }
 
 /// The area follows from the load, so a smaller one is not recommended for its higher rate.

@@ -8,7 +8,8 @@ use qdepth_measure::Code;
 use crate::document::{Block, Fact};
 use crate::number;
 use crate::section::explain::why::{Cause, Resource, cause};
-use crate::view::View;
+use crate::section::naming::names;
+use crate::view::{Load, View};
 use crate::words::{fill_in, finding_text};
 
 /// Findings about a limit that can be removed.
@@ -108,19 +109,18 @@ fn links(view: &View<'_>) -> Vec<Fact> {
     targets.filter_map(link).collect()
 }
 
-/// The process that issues the I/Os, if it limits a load.
+/// The process that issues the I/Os, with the loads that it limits.
 fn processes(view: &View<'_>) -> Option<Fact> {
-    if !view.answers.is_empty() {
-        return None;
-    }
     let words = view.words.explain;
-    let of_load = |load| view.targets.iter().filter_map(move |target| cause(view, load, *target));
-    let process = |cause: &Cause| matches!(cause, Cause::Resource(Resource::Process, _));
-    let kind = view.swept().flat_map(of_load).find(process)?.kind();
-    let name = words.limits[kind];
-    let first = name.chars().next()?;
+    let limit = |cause: Cause| matches!(cause, Cause::Resource(Resource::Process, _));
+    let limits = |load: &&Load<'_>| {
+        view.targets.iter().any(|target| cause(view, load, *target).is_some_and(limit))
+    };
+    let loads: Vec<String> = view.swept().filter(limits).map(|load| load.title.clone()).collect();
+    let name = words.limits[Cause::Resource(Resource::Process, 0.0).kind()];
+    let first = name.chars().next().filter(|_| !loads.is_empty())?;
     let name = format!("{}{}", first.to_uppercase(), &name[first.len_utf8()..]);
-    Some(fact(name, words.more_processes))
+    Some(fact(name, fill_in(words.more_processes, &[("loads", names(view, loads))])))
 }
 
 /// Findings with a remedy, each kind once, with its advice.

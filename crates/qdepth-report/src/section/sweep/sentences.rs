@@ -37,8 +37,8 @@ pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     both.chain(tied).chain(latencies(view)).collect::<Vec<_>>().join(view.words.gap)
 }
 
-/// Names the loads without a valid point, with the targets if only some lack one. `None` if every
-/// load has one, or no load.
+/// Names the loads without a valid point, with the targets if only some lack one, and those without
+/// any record. `None` if every load has a valid point, or no load.
 pub(crate) fn unanswered(view: &View<'_>) -> Option<String> {
     let mut loads = Vec::new();
     for load in &view.loads {
@@ -53,9 +53,15 @@ pub(crate) fn unanswered(view: &View<'_>) -> Option<String> {
         let name = |target: u32| in_brackets(view.lang, &view.target_name(target));
         loads.extend(lacking.into_iter().map(|target| format!("{}{}", load.title, name(target))));
     }
-    let is_any_valid = view.points().any(|(_, point)| point.is_valid());
-    let values = [("loads", naming::list(view, loads.clone()))];
-    (is_any_valid && !loads.is_empty()).then(|| fill_in(view.words.summary.unanswered, &values))
+    if !view.points().any(|(_, point)| point.is_valid()) {
+        return None;
+    }
+    let words = view.words.summary;
+    let all = [(words.unanswered, loads), (words.unmeasured, view.unmeasured())].into_iter();
+    let all = all
+        .filter(|(_, loads)| !loads.is_empty())
+        .map(|(template, loads)| fill_in(template, &[("loads", naming::names(view, loads))]));
+    Some(all.collect::<Vec<_>>().join(view.words.gap)).filter(|text| !text.is_empty())
 }
 
 /// Sentences on loads that the figures do not distinguish from those at the ends.

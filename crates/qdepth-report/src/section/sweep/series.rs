@@ -22,7 +22,9 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let goes = |(target, points): &(u32, Vec<CurvePoint>)| {
         Some(who(view, *target) + &sentence(view, load, &line_statements(points)?))
     };
-    let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
+    let waits = |(target, _): &(u32, Vec<CurvePoint>)| {
+        Some(who(view, *target) + &latency(view, load, *target)?)
+    };
     let mut paragraphs = Vec::new();
     if lines.len() > ONE_PARAGRAPH {
         paragraphs.extend(compared(view, load, &lines));
@@ -35,10 +37,14 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         let left = lines.len() - told_of.len();
         paragraphs.extend((left > 0).then(|| counted(view.words.paper.course.others, left)));
     } else {
-        let sentences: Vec<String> = lines.iter().filter_map(goes).collect();
+        // Of curves that are alike, one is described.
+        let points: Vec<Vec<CurvePoint>> = lines.iter().map(|(_, points)| points.clone()).collect();
+        let alike = matches!(between(&points), TargetRelation::Alike(_));
+        let described = if alike { &lines[..1] } else { &lines[..] };
+        let sentences: Vec<String> = described.iter().filter_map(goes).collect();
         paragraphs.push(sentences.join(view.words.gap));
         paragraphs.extend(compared(view, load, &lines));
-        let latencies: Vec<String> = view.targets.iter().filter_map(waits).collect();
+        let latencies: Vec<String> = described.iter().filter_map(waits).collect();
         paragraphs.push(latencies.join(view.words.gap));
     }
     paragraphs.retain(|text| !text.is_empty());

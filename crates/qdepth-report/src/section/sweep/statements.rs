@@ -5,7 +5,7 @@ use crate::view::{Load, View};
 
 /// Shares that a claim may state; the smallest that holds is used.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
-/// Smallest fall that is mentioned, and smallest lead that is a reason for a choice, as shares.
+/// Smallest fall and smallest lead that are mentioned, as shares.
 pub(crate) const NOTEWORTHY: f64 = 0.01;
 /// Largest relative distance of a plateau from the maximum.
 const PLATEAU: f64 = 0.05;
@@ -198,7 +198,7 @@ pub(crate) fn between(lines: &[Vec<CurvePoint>]) -> TargetRelation {
     let (Some((low, _)), Some((_, high))) = (tops[*best].interval, tops[*worst].interval) else {
         return alike;
     };
-    // A lead that is a reason for a choice is stated even if all lines are near each other.
+    // A noteworthy lead is stated even if all lines are near each other.
     if alike != TargetRelation::Unknown && low <= (1.0 + NOTEWORTHY) * high {
         alike
     } else if high > 0.0 && low > high {
