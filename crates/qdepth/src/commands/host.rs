@@ -97,6 +97,10 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
     let steps = qdepth_host::prepare::read(&text).map_err(|error| {
         let why = match error {
             PrepareError::Toml(error) => TomlError::new(&text, &error, STEPS_LISTED).to_string(),
+            PrepareError::Value { number, .. } => match line_of_step(&text, number) {
+                Some(line) => format!("line {line}: {error}"),
+                None => error.to_string(),
+            },
             error => error.to_string(),
         };
         Usage(format!("{path}: {why}"))
@@ -108,6 +112,13 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
         take(&system, &steps, devices, &options.journal)?;
     }
     Ok(Status::Valid)
+}
+
+/// Line of the header of a step, both from 1; `None` if the steps are an inline list.
+fn line_of_step(text: &str, number: usize) -> Option<usize> {
+    let is_header = |line: &str| line.replace(' ', "").starts_with("[[prepare]]");
+    let mut headers = text.lines().enumerate().filter(|(_, line)| is_header(line));
+    headers.nth(number.checked_sub(1)?).map(|(index, _)| index + 1)
 }
 
 fn show(steps: &[Step], apply: bool) -> Result<()> {
@@ -219,4 +230,19 @@ fn mpi(mpicc: &str) -> Result<Status> {
     let shim = library.path().display();
     print(&format!("{shim}: mpirun -n 8 qdepth run bandwidth DIR"))?;
     Ok(Status::Valid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line_of_step;
+
+    #[test]
+    fn impossible_step_has_its_line() {
+        let text = "# Two steps.\n[[prepare]]\nstep = \"trim\"\n\n[[ prepare ]]\n";
+        assert_eq!(
+            [0, 1, 2, 3].map(|step| line_of_step(text, step)),
+            [None, Some(2), Some(5), None]
+        );
+        assert_eq!(line_of_step("prepare = []", 1), None);
+    }
 }
