@@ -56,6 +56,12 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
             best.bytes_per_s = best.bytes_per_s.max(Some(per_s(bytes)));
         }
     }
+    // Of loads that run at the same time, none has a rate that answers the plan's question.
+    let together = "SELECT EXISTS (SELECT 1 FROM point WHERE run = ?1 AND step <> ''
+                    GROUP BY load_group HAVING count(DISTINCT profile) > 1)";
+    if connection.prepare_cached(together)?.query_row([number], |row| row.get(0))? {
+        (best.io_per_s, best.bytes_per_s) = (None, None);
+    }
     if let Some(answer) = answer(connection, number)? {
         (best.io_per_s, best.bytes_per_s) = (answer, None);
     }

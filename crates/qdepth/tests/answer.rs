@@ -44,6 +44,8 @@ fn answer_appears_in_text_json_and_exit_status() {
         let best = listed["runs"][0]["best"]["io_per_s"].as_f64();
         let rate = found["io_per_s"].as_f64().filter(|_| answer == "rate").map(f64::floor);
         assert_eq!(best, rate, "{limits}");
+        let shown = workspace.run("list --limit 1").expect(0).out.contains(" IOPS ");
+        assert_eq!(shown, rate.is_some(), "{limits}");
         workspace.run("report latest --format md -o report.md").expect(0);
         let report = std::fs::read_to_string(workspace.join("report.md")).unwrap();
         assert!(report.contains(says), "{report}");

@@ -60,6 +60,9 @@ fn optane_latency_stays_flat_while_nand_rises() {
     assert!(optane.iter().all(|mean| *mean < 1.5 * optane[0]), "{optane:?}");
     assert!(nand[3] > BETTER * optane[3], "{} times", nand[3] / optane[3]);
 
+    // No rate of loads that run at the same time is the answer.
+    let listed = workspace.run("list").expect(0).out;
+    assert!(!listed.contains("IOPS"), "{listed}");
     // The rate of a step always has its unit, and each line its target.
     for (step, target) in [("0", "p3700"), ("200", "p3700"), ("600", "p4800x")] {
         let line = format!("Single reader {step} MiB/s, media:{target}");

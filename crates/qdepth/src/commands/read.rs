@@ -158,7 +158,7 @@ fn best_figure(best: Best) -> String {
         (Some(io), Some(bytes)) if bytes / io.max(1) >= LARGE => {
             format!("{} MiB/s", count(bytes.saturating_add(1 << 19) >> 20))
         }
-        (Some(io), Some(_)) => format!("{} IOPS", count(io)),
+        (Some(io), _) => format!("{} IOPS", count(io)),
         _ => String::new(),
     }
 }
