@@ -6,8 +6,8 @@ use std::iter::successors;
 
 use rand_xoshiro::rand_core::Rng;
 
-/// Maximum number of blocks: a map of 1 GiB. Beyond it, places repeat.
-const BLOCKS_MAX: u64 = 1 << 33;
+/// Maximum number of blocks: a map of 256 MiB. Beyond it, places repeat.
+const BLOCKS_MAX: u64 = 1 << 31;
 
 /// Map of the blocks that a pass has covered.
 #[derive(Clone, Debug)]
@@ -21,6 +21,12 @@ pub(crate) struct Cover {
 }
 
 impl Cover {
+    /// Memory for a map of `blocks` free blocks, in bytes; 0 if they are too many for one.
+    pub(crate) fn bytes(blocks: u64) -> u64 {
+        // The levels above the first add a 63rd part.
+        if blocks > BLOCKS_MAX { 0 } else { blocks / 8 + blocks / 8 / 63 }
+    }
+
     /// Map of `blocks` (above 0) free blocks; `None` if they are too many.
     pub(crate) fn new(block_bytes: u64, blocks: u64) -> Option<Self> {
         let words = |bits: u64| bits.div_ceil(64);
@@ -111,6 +117,16 @@ mod tests {
             passes_once(&mut cover, &mut random, blocks);
         }
         assert!(Cover::new(512, BLOCKS_MAX + 1).is_none());
+    }
+
+    #[test]
+    fn memory_of_cover_is_known_before() {
+        for blocks in [1 << 12, 1 << 20, 12_345_678] {
+            let cover = Cover::new(512, blocks).unwrap();
+            let bytes: usize = cover.levels.iter().map(|level| level.len() * 8).sum();
+            assert!(bytes.abs_diff(Cover::bytes(blocks) as usize) <= 64, "{blocks}");
+        }
+        assert_eq!(Cover::bytes(BLOCKS_MAX + 1), 0);
     }
 
     /// Draws a pass, in which no block may be drawn twice.

@@ -68,7 +68,7 @@ pub use shipped::{
 };
 pub use size::SizeMix;
 pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
-pub use stream::RequestStream;
+pub use stream::{RequestStream, map_bytes};
 pub use target_spec::TargetSpec;
 pub use toml_error::{TomlError, problem as problem_in_plain_words};
 pub use trace::{Recorded, Trace};

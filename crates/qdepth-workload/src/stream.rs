@@ -5,6 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::address::AddressPattern;
+use crate::cover::Cover;
+use crate::distribution::Distribution;
 use crate::layout::Extent;
 use crate::layout::OwnWrites;
 use crate::plan::Point;
@@ -285,6 +287,15 @@ impl RequestStream {
 }
 
 /// The part of the area that belongs to stream `number`, in whole multiples of the alignment.
+/// Memory for the maps of covered blocks of all streams of a point, in bytes.
+pub fn map_bytes(point: &Point) -> u64 {
+    if point.distribution != Distribution::EachOnce || point.block_size.single().is_some() {
+        return 0;
+    }
+    let blocks = part(point, 0).length_bytes / point.alignment_bytes;
+    Cover::bytes(blocks).saturating_mul(point.streams.into())
+}
+
 fn part(point: &Point, number: u32) -> Extent {
     let used = |strides: crate::layout::Strides| strides.used(point.area.length_bytes);
     let all = point.strides.map_or(point.area.length_bytes, used);

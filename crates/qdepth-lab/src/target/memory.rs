@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use qdepth_host::system::System;
 use qdepth_measure::Bytes;
-use qdepth_workload::{Plan, Point};
+use qdepth_workload::{Plan, Point, map_bytes};
 
 use crate::failure::Missing;
 
@@ -45,7 +45,9 @@ const IN_FLIGHT_MAX: u64 = 512 << 20;
 /// and with the available memory.
 pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     let groups = plan.precondition_groups().chain(plan.groups());
-    let needed = groups.map(|group| group.iter().map(in_flight).sum::<u64>()).max().unwrap_or(0);
+    let of_point = |point: &Point| in_flight(point).saturating_add(map_bytes(point));
+    let of_group = |group: &[Point]| group.iter().map(of_point).fold(0, u64::saturating_add);
+    let needed = groups.map(of_group).max().unwrap_or(0);
     let of_stream = |point: &Point| u64::from(point.queue_depth).saturating_mul(bytes(point));
     let is_deep = |point: &&Point| point.queue_depth > 1 && of_stream(point) > IN_FLIGHT_MAX;
     if let Some(point) = plan.precondition.iter().chain(&plan.points).find(is_deep) {
@@ -61,9 +63,12 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     }
     let Some((left, holder)) = left(system) else { return Ok(()) };
     if needed > left {
+        let has_maps = plan.points.iter().any(|point| map_bytes(point) > 0);
+        let maps = " and the maps of covered blocks (none with `norandommap`)";
         bail!(Missing(format!(
-            "the I/Os in flight need {} of memory, but {holder} has only {} left; nothing was \
+            "the I/Os in flight{} need {} of memory, but {holder} has only {} left; nothing was \
              changed. Use a lower --queue-depth or a smaller --block-size, or raise the limit",
+            if has_maps { maps } else { "" },
             Bytes(needed),
             Bytes(left),
         )));
@@ -124,7 +129,9 @@ fn figure(text: &str, word: &str) -> Option<u64> {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
-    use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve, shipped_plan_text};
+    use qdepth_workload::{
+        Choices, Distribution, Extent, PlanFile, TargetShape, resolve, shipped_plan_text,
+    };
 
     use super::*;
 
@@ -174,6 +181,23 @@ mod tests {
             let answer = is_enough(&system, &plan);
             assert_eq!(answer.is_ok(), fits, "{block_size} × {queue_depth}: {answer:?}");
         }
+    }
+
+    #[test]
+    fn maps_of_covered_blocks_need_memory() {
+        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
+        let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 40 }, 512);
+        let mut plan = resolve(&file, &Choices::default(), &[whole]).unwrap();
+        let (_root, system) = machine(&[("proc/meminfo", "MemAvailable: 32000 kB\n")]);
+        plan.points.truncate(1);
+        let point = &mut plan.points[0];
+        (point.alignment_bytes, point.queue_depth, point.streams) = (4096, 1, 2);
+        point.area = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
+        point.block_size.sizes = vec![(4096, 1), (8192, 1)];
+        is_enough(&system, &plan).unwrap();
+        plan.points[0].distribution = Distribution::EachOnce;
+        let error = is_enough(&system, &plan).unwrap_err().to_string();
+        assert!(error.contains("34119810B") && error.contains("norandommap"), "{error}");
     }
 
     #[test]
