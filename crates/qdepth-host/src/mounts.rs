@@ -1,7 +1,12 @@
 //! Mounts in this mount namespace and in all others that can be read.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::lgetxattr;
+use rustix::io::Errno;
 
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
@@ -196,13 +201,51 @@ pub fn storing<'a>(system: &System, mounts: &'a [Mount], mount: &'a Mount) -> &'
 pub(crate) const DEEPEST_OVERLAYS: usize = 8;
 
 /// Paths that a file on an overlay may have in the layers directly below, which need not exist; a
-/// copy of its metadata may be in another layer than its data. Every overlay at the path counts,
-/// because another mount may hide the one that the file is on. Empty without an overlay.
-pub fn in_layers(mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
+/// copy of its metadata may be in another layer than its data, and under another name. Every
+/// overlay at the path counts, because another mount may hide the one that the file is on. Empty
+/// without an overlay.
+pub(crate) fn in_layers(system: &System, mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
     let stored = |mount: &Mount| -> Option<Vec<PathBuf>> {
         let inner = join(&mount.root, path.strip_prefix(&mount.mount_point).ok()?);
-        let inner = inner.strip_prefix("/").unwrap_or(&inner);
-        Some(mount.layers.iter().map(|layer| join(layer, inner)).collect())
+        let mut names = vec![inner.strip_prefix("/").unwrap_or(&inner).to_owned()];
+        for layer in &mount.layers {
+            let others: Vec<PathBuf> =
+                names.iter().filter_map(|name| redirected(system, layer, name)).collect();
+            names.extend(others);
+            names.truncate(NAMES_MAX);
+        }
+        let all = |layer: &PathBuf| names.iter().map(|name| join(layer, name)).collect::<Vec<_>>();
+        Some(mount.layers.iter().flat_map(all).collect())
     };
     mounts.iter().filter_map(stored).flatten().filter(|stored| stored != path).collect()
+}
+
+/// Largest number of names of a file on an overlay that are followed.
+const NAMES_MAX: usize = 16;
+
+/// Name in the layers below, if the overlay has renamed the file or a directory above it in this
+/// layer (options `redirect_dir` and `metacopy`).
+fn redirected(system: &System, layer: &Path, name: &Path) -> Option<PathBuf> {
+    let (mut here, mut below, mut is_redirected) = (PathBuf::new(), PathBuf::new(), false);
+    for part in name {
+        here.push(part);
+        let path = system.path(layer.join(&here));
+        let mut text = [0; 4096];
+        let mut lengths = ["trusted.overlay.redirect", "user.overlay.redirect"]
+            .into_iter()
+            .map(|key| lgetxattr(&path, key, &mut text));
+        match lengths.find(|length| *length != Err(Errno::NODATA)) {
+            Some(Ok(length)) => {
+                let target = Path::new(OsStr::from_bytes(&text[..length]));
+                // A name replaces the last part, an absolute path all of them.
+                below =
+                    target.strip_prefix("/").map_or_else(|_| below.join(target), Path::to_owned);
+                is_redirected = true;
+            }
+            // Nothing is below a name that the layer does not have.
+            Some(Err(Errno::NOENT)) if !is_redirected => return None,
+            _ => below.push(part),
+        }
+    }
+    is_redirected.then_some(below)
 }

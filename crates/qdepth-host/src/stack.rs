@@ -168,6 +168,11 @@ impl Stack {
         (!is_explained).then_some((device, inode))
     }
 
+    /// True if the top is a device and a file is below it.
+    pub(crate) fn is_device_on_file(&self) -> bool {
+        self.ranges.first().is_some_and(|top| top.device().is_some()) && self.has_file()
+    }
+
     /// True if the stack contains a file.
     pub(crate) fn has_file(&self) -> bool {
         self.ranges.iter().any(|range| range.device().is_none())
@@ -287,7 +292,7 @@ fn stores_of_file(
     }
     let (mut known, mut next) = (BTreeSet::new(), vec![path.to_owned()]);
     for _ in 0..mounts::DEEPEST_OVERLAYS {
-        let layers = next.iter().flat_map(|path| mounts::in_layers(mounts, path));
+        let layers = next.iter().flat_map(|path| mounts::in_layers(system, mounts, path));
         let new: BTreeSet<PathBuf> = layers.filter(|path| !known.contains(path)).collect();
         known.extend(new.iter().cloned());
         // Only existing files: each path within a container's root may be in dozens of layers.

@@ -1,8 +1,11 @@
 //! Guards G3 to G6 and G12: nothing on this machine uses bytes of the target. They compare device
 //! numbers and inodes, and do not open the target.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::pread;
 
 use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
@@ -96,7 +99,45 @@ pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
             return refuse(format!("{used} is a member of a mounted btrfs{below}"));
         }
     }
+    // A lease shows other users of a file, but not behind a loop device, which is a user itself.
+    if target.is_device_on_file() && has_unknown_files(system, &namespaces) {
+        return refuse(format!(
+            "an erofs is mounted from files that are unknown, and {} is on a file",
+            target.name
+        ));
+    }
     Ok(())
+}
+
+/// True if an erofs is mounted from files that no mount shows: it is mounted nowhere (for example
+/// after `umount -l`), or it has more than one.
+fn has_unknown_files(system: &System, namespaces: &[(String, Vec<Mount>)]) -> bool {
+    let all = system.list_dir("/sys/fs/erofs").unwrap_or_default();
+    let is_on_file =
+        |name: &&String| *name != "features" && !system.exists(format!("/sys/class/block/{name}"));
+    let mounts = namespaces.iter().flat_map(|(process, mounts)| {
+        let from_file =
+            |mount: &&Mount| is_from_file(mount) && mounts::devices_below(system, mount).is_empty();
+        mounts.iter().filter(from_file).map(move |mount| (process, mount))
+    });
+    let shown: BTreeMap<String, _> =
+        mounts.map(|(process, mount)| (mount.number.to_string(), (process, mount))).collect();
+    all.iter().filter(is_on_file).count() > shown.len()
+        || shown.into_values().any(|(process, mount)| {
+            let mut paths = seen_source(process, mount).into_iter();
+            paths.find_map(|path| has_further_files(system, &path)) != Some(false)
+        })
+}
+
+/// True if the erofs in a file is stored in further files, too (`struct erofs_super_block` of the
+/// kernel). `None` without an erofs at its beginning.
+fn has_further_files(system: &System, path: &str) -> Option<bool> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = open(system.path(path), flags, Mode::empty()).ok()?;
+    let mut block = [0; 128];
+    let length = pread(&file, &mut block, 1024).ok()?;
+    let is_erofs = length == block.len() && block.starts_with(&0xE0F5_E1E2_u32.to_le_bytes());
+    is_erofs.then(|| block[86..88] != [0, 0])
 }
 
 /// File systems that the kernel can mount from a regular file, without a loop device.
@@ -106,16 +147,22 @@ fn is_from_file(mount: &Mount) -> bool {
     FROM_FILES.contains(&mount.kind.as_str())
 }
 
+/// Paths of the source of a mount: in its namespace, where the path may lead to another file, and
+/// here.
+fn seen_source(process: &str, mount: &Mount) -> [String; 2] {
+    let source = &mount.source;
+    let root = format!("/proc/{process}/root");
+    [format!("{root}/{}", source.trim_start_matches('/')), source.clone()]
+}
+
 /// The devices or the file that a file system is mounted from.
 fn sources(system: &System, process: &str, mount: &Mount) -> Vec<Stack> {
     let devices = mounts::devices_below(system, mount);
     if devices.is_empty() && is_from_file(mount) {
-        let source = &mount.source;
-        // In another namespace, the path may lead to another file.
-        let root = format!("/proc/{process}/root");
-        let seen = format!("{root}/{}", source.trim_start_matches('/'));
-        let stack = Stack::of_path(system, &seen).or_else(|| Stack::of_path(system, source));
-        return stack.into_iter().map(|stack| stack.named(source)).collect();
+        let mut stacks =
+            seen_source(process, mount).into_iter().map(|path| Stack::of_path(system, &path));
+        let stack = stacks.find_map(|stack| stack);
+        return stack.into_iter().map(|stack| stack.named(&mount.source)).collect();
     }
     devices.iter().map(|name| Stack::of_device(system, name)).collect()
 }

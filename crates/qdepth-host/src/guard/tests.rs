@@ -133,6 +133,57 @@ fn invisible_layers_of_overlay_end_the_search() {
     assert_eq!(stack.unexplained_file(&mounts), Some((device, 5)));
 }
 
+/// An overlay records the lower name of a file or directory that was renamed.
+#[test]
+fn renamed_file_of_overlay_meets_lower_file() {
+    let options = "rw,lowerdir=/low,upperdir=/up,workdir=/work";
+    let line = format!("1 0 0:9 / /over rw - overlay overlay {options}");
+    let (mounts, device) = (mounts::parse(&line), "0:9".parse().unwrap());
+    let set = |machine: &FakeMachine, path: &str, text: &str| {
+        let path = machine.system.path(path);
+        let (key, flags) = ("user.overlay.redirect", rustix::fs::XattrFlags::empty());
+        rustix::fs::setxattr(path, key, text.as_bytes(), flags).unwrap();
+    };
+    let file = |path: &str| machine().with_file("/low/dir/old", "x").with_file(path, "");
+    let by_name = file("/up/dir/new");
+    set(&by_name, "/up/dir/new", "old");
+    let by_path = file("/up/other/new");
+    set(&by_path, "/up/other/new", "/dir/old");
+    let by_folder = file("/up/moved/else");
+    set(&by_folder, "/up/moved", "dir");
+    for (machine, path) in
+        [(by_name, "/over/dir/new"), (by_path, "/over/other/new"), (by_folder, "/over/moved/old")]
+    {
+        let stack = Stack::of_file(&machine.system, &mounts, Path::new(path), device, 5);
+        let lower = Stack::of_path(&machine.system, "/low/dir/old").unwrap();
+        assert!(stack.meets(&lower), "{path}");
+    }
+}
+
+#[test]
+fn loop_device_beside_unknown_erofs_files_is_refused() {
+    let file = LoopHolds::File { device: "8:1".parse().unwrap(), inode: 7 };
+    let image = |further: u8| {
+        let mut bytes = vec![0; 4096];
+        bytes.splice(1024..1028, 0xE0F5_E1E2_u32.to_le_bytes());
+        bytes[1024 + 86] = further;
+        bytes
+    };
+    let machine =
+        || hidden("4096").with_loop("loop0", file).with_file("/sys/fs/erofs/features/x", "");
+    assert_eq!(check(&machine(), in_use::mounted, "loop0"), None);
+    let nowhere = machine().with_file("/sys/fs/erofs/erofs-1/x", "");
+    assert_eq!(check(&nowhere, in_use::mounted, "loop0"), Some(Guard::G4Mounts));
+    assert_eq!(check(&nowhere, in_use::mounted, "sdb"), None);
+    for (further, expected) in [(0, None), (1, Some(Guard::G4Mounts))] {
+        let line = "43 1 0:39 / /m ro - erofs /image ro\n";
+        let shown = machine().with_file("/proc/self/mountinfo", line);
+        let shown = shown.with_file("/sys/fs/erofs/erofs-1/x", "").with_file("/image", "");
+        std::fs::write(shown.system.path("/image"), image(further)).unwrap();
+        assert_eq!(check(&shown, in_use::mounted, "loop0"), expected);
+    }
+}
+
 /// A loop device whose backing is not visible and that is as long as each disk.
 fn hidden(size: &str) -> FakeMachine {
     machine()
