@@ -220,6 +220,18 @@ pub(crate) fn in_layers(system: &System, mounts: &[Mount], path: &Path) -> Vec<P
     mounts.iter().filter_map(stored).flatten().filter(|stored| stored != path).collect()
 }
 
+/// Paths that a file on a FUSE file system may have in the directory that its server shows
+/// (bindfs), which need not exist.
+pub(crate) fn behind_servers(mounts: &[Mount], path: &Path) -> Vec<PathBuf> {
+    let source = |mount: &Mount| -> Option<PathBuf> {
+        let inner = join(&mount.root, path.strip_prefix(&mount.mount_point).ok()?);
+        let is_directory = mount.kind.starts_with("fuse") && mount.source.starts_with('/');
+        let inner = inner.strip_prefix("/").unwrap_or(&inner);
+        is_directory.then(|| Path::new(&mount.source).join(inner))
+    };
+    mounts.iter().filter_map(source).collect()
+}
+
 /// Largest number of names of a file on an overlay that are followed.
 const NAMES_MAX: usize = 16;
 

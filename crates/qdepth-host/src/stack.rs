@@ -35,12 +35,14 @@ struct ByteRange {
     end: u64,
     /// True if a volume manager decides which of these bytes are used.
     is_managed: bool,
+    /// True if a file system server (FUSE) seems to store the file there.
+    is_served: bool,
 }
 
 impl ByteRange {
     /// All bytes of a store.
     fn whole(store: Store) -> Self {
-        Self { store, start: 0, end: u64::MAX, is_managed: false }
+        Self { store, start: 0, end: u64::MAX, is_managed: false, is_served: false }
     }
 
     fn meets(&self, other: &Self) -> bool {
@@ -51,7 +53,7 @@ impl ByteRange {
     /// The same bytes in a store below. This store begins `offset` bytes into it.
     fn shifted(&self, store: Store, offset: u64) -> Self {
         let add = |at: u64| at.saturating_add(offset);
-        Self { store, start: add(self.start), end: add(self.end), is_managed: self.is_managed }
+        Self { store, start: add(self.start), end: add(self.end), ..self.clone() }
     }
 
     /// The range, cut off at the end of its device.
@@ -103,8 +105,8 @@ impl Stack {
         device: DeviceNumber,
         inode: u64,
     ) -> Self {
-        let stores = stores_of_file(system, mounts, path, device, inode);
-        let ranges = stores.into_iter().map(ByteRange::whole).collect();
+        let file = ByteRange::whole(Store::File { device, inode });
+        let ranges = ranges_of_file(system, mounts, path, &file);
         Self { name: path.display().to_string(), ranges, unknown: None }
     }
 
@@ -127,6 +129,13 @@ impl Stack {
     /// The same bytes under another name.
     pub(crate) fn named(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
+    }
+
+    /// The stack without the files behind servers, which a server holds open while it serves them.
+    pub(crate) fn without_served(&self) -> Self {
+        let mut own = self.clone();
+        own.ranges.retain(|range| !range.is_served);
+        own
     }
 
     /// True if the two stacks have bytes in common.
@@ -185,7 +194,8 @@ impl Stack {
             Store::Device(name) => format!("{name}@{}", range.start),
             Store::File { device, inode } => format!("{device}/{inode}@{}", range.start),
         };
-        let below = self.ranges.iter().skip(1).filter(|range| !range.is_managed);
+        let is_fixed = |range: &&ByteRange| !range.is_managed && !range.is_served;
+        let below = self.ranges.iter().skip(1).filter(is_fixed);
         let words: Vec<String> = below.map(word).collect();
         (!words.is_empty()).then(|| words.join(","))
     }
@@ -209,7 +219,7 @@ impl Stack {
             };
             format!("{name}@{}-{}", range.start, range.end)
         };
-        self.ranges.iter().map(word).collect()
+        self.ranges.iter().filter(|range| !range.is_served).map(word).collect()
     }
 
     /// True if a layer has a permanent identity, or its file has one.
@@ -250,10 +260,9 @@ impl Stack {
                 Backing::Store(Store::File { device, inode }) => {
                     let mounts = mounts::own(system);
                     let names = [format!("{path}{DELETED}"), path].map(PathBuf::from);
-                    let stores =
-                        |path: &PathBuf| stores_of_file(system, &mounts, path, device, inode);
-                    let stores = names.iter().flat_map(stores);
-                    stores.map(|store| range.shifted(store, offset)).collect()
+                    let file = range.shifted(Store::File { device, inode }, offset);
+                    let ranges = |path: &PathBuf| ranges_of_file(system, &mounts, path, &file);
+                    names.iter().flat_map(ranges).collect()
                 }
                 Backing::Store(store) => vec![range.shifted(store, offset)],
                 Backing::Unanswered | Backing::Unknown => {
@@ -277,17 +286,17 @@ impl Stack {
     }
 }
 
-/// A file, and on an overlay the same file in the layers that store it.
-fn stores_of_file(
+/// A range of a file, and the same range in the files that store it: in layers of an overlay, or in
+/// the directory that a server such as bindfs shows under another name.
+fn ranges_of_file(
     system: &System,
     mounts: &[Mount],
     path: &Path,
-    device: DeviceNumber,
-    inode: u64,
-) -> Vec<Store> {
-    let mut all = vec![Store::File { device, inode }];
-    // An overlay has no device of its own.
-    if device.major != 0 {
+    file: &ByteRange,
+) -> Vec<ByteRange> {
+    let mut all = vec![file.clone()];
+    // An overlay or a server has no device of its own.
+    if matches!(file.store, Store::File { device, .. } if device.major != 0) {
         return all;
     }
     let (mut known, mut next) = (BTreeSet::new(), vec![path.to_owned()]);
@@ -298,9 +307,12 @@ fn stores_of_file(
         // Only existing files: each path within a container's root may be in dozens of layers.
         let found = new.into_iter().filter_map(|path| Some((file_at(system, &path)?, path)));
         let (stores, paths): (Vec<Store>, Vec<PathBuf>) = found.unzip();
-        all.extend(stores);
+        all.extend(stores.into_iter().map(|store| ByteRange { store, ..file.clone() }));
         next = paths;
     }
+    let served = mounts::behind_servers(mounts, path);
+    let served = served.iter().filter_map(|path| file_at(system, path));
+    all.extend(served.map(|store| ByteRange { store, is_served: true, ..file.clone() }));
     all
 }
 

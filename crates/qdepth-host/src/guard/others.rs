@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::refusal::{Guard, Refusal};
 use crate::stack::Stack;
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
-use crate::target::Inspected;
+use crate::target::{Inspected, Kind, inspect};
 
 /// Refuses a target that another process can write to.
 pub(super) fn no_writers(system: &System, stack: &Stack, name: &Path) -> Result<(), Refusal> {
@@ -97,6 +97,7 @@ fn no_writers_but(
         return Ok(());
     }
     let own = std::process::id().to_string();
+    let stack = &stack.without_served();
     let mut writers =
         Writers { system, stack, known: BTreeMap::new(), namespace: None, mounts: Vec::new() };
     for process in numbered(Path::new("/proc")).filter(|process| *process != own) {
@@ -118,8 +119,6 @@ pub(super) fn no_users_by_lease(
     target: &Inspected,
     stack: &Stack,
 ) -> Result<(), Refusal> {
-    // Without read permission, the claim itself will be refused later.
-    let Ok(reading) = target.open(OFlags::RDONLY) else { return Ok(()) };
     let name = target.expression.display();
     let somewhere = |found| {
         let (found, remedy) = match found {
@@ -138,12 +137,25 @@ pub(super) fn no_users_by_lease(
     };
     // Requests of a killed run, and a program at its start, hold files for a moment. A writer that
     // is found in a process is reported at once.
-    let is_left = || match qdepth_linux::open_elsewhere(&reading) {
+    let is_left = |reading: &OwnedFd| match qdepth_linux::open_elsewhere(reading) {
         None | Some(OpenElsewhere::No) => Ok(()),
         Some(found) => Err((found, no_writers(system, stack, &target.expression).err())),
     };
-    again(TRIES, |(_, named)| named.is_none(), is_left)
-        .map_err(|(found, named)| named.unwrap_or_else(|| somewhere(found)))
+    let is_unnamed = |(_, named): &(_, Option<Refusal>)| named.is_none();
+    let check = |reading: OwnedFd| {
+        again(TRIES, is_unnamed, || is_left(&reading))
+            .map_err(|(found, named)| named.unwrap_or_else(|| somewhere(found)))
+    };
+    // First, because a server has the file behind the target open while the target is open.
+    for path in mounts::behind_servers(&mounts::own(system), &target.path) {
+        // Whoever mounts chooses the path, and opening some devices has effects.
+        let behind = inspect(system, &path).ok();
+        let behind = behind.filter(|behind| matches!(behind.kind, Kind::RegularFile { .. }));
+        let reading = behind.and_then(|behind| behind.open(OFlags::RDONLY).ok());
+        reading.map_or(Ok(()), check)?;
+    }
+    // Without read permission, the claim itself will be refused later.
+    target.open(OFlags::RDONLY).map_or(Ok(()), check)
 }
 
 /// Entries of a directory that are numbers: processes, threads.

@@ -160,6 +160,18 @@ fn renamed_file_of_overlay_meets_lower_file() {
     }
 }
 
+/// Bindfs shows a directory under another name. Its server holds the files open, so that only the
+/// kernel's uses count.
+#[test]
+fn file_behind_fuse_server_meets_its_source() {
+    let line = "1 0 0:9 / /bound rw - fuse /low rw";
+    let (mounts, device) = (mounts::parse(line), "0:9".parse().unwrap());
+    let machine = machine().with_file("/low/dir/file", "x");
+    let stack = Stack::of_file(&machine.system, &mounts, Path::new("/bound/dir/file"), device, 5);
+    let source = Stack::of_path(&machine.system, "/low/dir/file").unwrap();
+    assert!(stack.meets(&source) && !stack.without_served().meets(&source));
+}
+
 #[test]
 fn loop_device_beside_unknown_erofs_files_is_refused() {
     let file = LoopHolds::File { device: "8:1".parse().unwrap(), inode: 7 };
