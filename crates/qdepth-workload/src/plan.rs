@@ -289,7 +289,11 @@ impl Point {
     }
     /// Bytes of the buffer of a request. Trims need no more than a block.
     pub fn buffer_bytes(&self) -> u32 {
-        self.block_size.max().min(if self.trim_share >= 1.0 { 4096 } else { u32::MAX })
+        match &self.trace {
+            _ if self.trim_share >= 1.0 => self.block_size.max().min(4096),
+            Some(trace) if self.trims() => trace.largest_transfer().max(4096),
+            _ => self.block_size.max(),
+        }
     }
     /// True if its writes have buffers of their own: it also reads, and verification does not stamp
     /// the whole content of each write.

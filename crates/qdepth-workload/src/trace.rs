@@ -61,7 +61,7 @@ impl Trace {
             recorded.at_ns > TIME_MAX_NS
                 || (size == 0) != is_sync
                 || (is_sync && offset > 0)
-                || i32::try_from(size).is_err()
+                || (direction != Direction::Trim && i32::try_from(size).is_err())
         };
         match list.iter().find(wrong) {
             Some(recorded) => Err(format!("no request can be `{}`", line(recorded))),
@@ -77,6 +77,12 @@ impl Trace {
     /// Bytes that one pass moves or discards.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|recorded| u64::from(recorded.request.size)).sum()
+    }
+
+    /// Size of the largest request that transfers data; 0 if there is none.
+    pub fn largest_transfer(&self) -> u32 {
+        let transfers = self.0.iter().filter(|r| r.request.direction != Direction::Trim);
+        transfers.map(|r| r.request.size).max().unwrap_or(0)
     }
 
     /// End of the last byte.
@@ -283,6 +289,9 @@ mod tests {
         for text in ["", "0 s 0 0", "0 r 0 0", "0 s 4096 0", "0 x 0 1", "0 r 0 4096 7", "r 0 1"] {
             assert!(text.parse::<Trace>().is_err(), "{text}");
         }
+        assert!("0 w 0 2147483648".parse::<Trace>().is_err());
+        let trims: Trace = "0 t 0 2147483648\n0 w 0 8192\n".parse().unwrap();
+        assert_eq!(trims.largest_transfer(), 8192, "trims need no buffer");
         let many = "0 r 0 1\n".repeat(REQUESTS_MAX + 1);
         assert!(many.parse::<Trace>().unwrap_err().contains("are allowed"));
     }
