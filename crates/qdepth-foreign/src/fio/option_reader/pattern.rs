@@ -15,7 +15,10 @@ pub(in crate::fio) fn pattern_files(text: &str) -> Result<Vec<&str>, String> {
             files.extend((first == '\'').then_some(inside));
             after
         } else {
-            let end = rest.find(['"', '\'', ' ']).unwrap_or(rest.len());
+            // As in fio, a hexadecimal number may follow another number directly.
+            let next = rest.match_indices("0x").map(|(at, _)| at).find(|at| *at > 0);
+            let end = rest.find(['"', '\'', ' ']).into_iter().chain(next).min();
+            let end = end.unwrap_or(rest.len());
             let (number, after) = rest.split_at(end);
             let is_number = match number.strip_prefix("0x") {
                 Some(digits) => {
@@ -41,7 +44,7 @@ mod tests {
 
     #[test]
     fn pattern_is_strings_files_and_numbers() {
-        for good in ["0xdeadbeef", "-5", "\"a\"0x12", "\"a\" 12", "0xabc\"q\""] {
+        for good in ["0xdeadbeef", "-5", "\"a\"0x12", "\"a\" 12", "0xabc\"q\"", "\"a\"-120xde"] {
             assert_eq!(pattern_files(good), Ok(vec![]), "{good}");
         }
         assert_eq!(pattern_files("'pat'\"x\""), Ok(vec!["pat"]));
