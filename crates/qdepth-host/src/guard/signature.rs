@@ -106,7 +106,7 @@ pub(crate) fn blkid(
         }
         Some(2) if output.stderr.trim().is_empty() => Ok(Vec::new()),
         Some(8) => Ok(vec![("TYPE".to_owned(), "ambivalent".to_owned())]),
-        _ => Err(ended("blkid", output)),
+        _ => Err(ended("blkid", &output)),
     }
 }
 
