@@ -110,6 +110,23 @@ fn run_with_all_columns_round_trips() {
     assert_eq!(logbook.run(ID).unwrap(), all);
 }
 
+/// A reader's latency is the answer of such a run, and no rate is.
+#[test]
+fn loads_at_the_same_time_have_no_best() {
+    let best = |profile: &str| {
+        let (_directory, mut logbook) = fresh();
+        logbook.begin_run(&run(ID)).unwrap();
+        let valid = |index| PointRecord { findings: Vec::new(), ..point(index) };
+        logbook.add_point(ID, &valid(0)).unwrap();
+        logbook.add_point(ID, &PointRecord { profile: profile.into(), ..valid(1) }).unwrap();
+        logbook.end_run(ID, RunState::Complete, END, &[]).unwrap();
+        logbook.runs().unwrap()[0].best
+    };
+    assert!(best("database").io_per_s.is_some());
+    let of_both = best("writers");
+    assert_eq!((of_both.io_per_s, of_both.bytes_per_s, of_both.grades), (None, None, [2, 0, 0]));
+}
+
 #[test]
 fn only_interrupted_points_can_be_superseded() {
     let (_directory, mut logbook) = fresh();
