@@ -292,6 +292,9 @@ const TARGETS_LISTED_MAX: usize = 12;
 /// Largest number of points with tables in the report; more are attached as a file.
 const TABLED: usize = 400;
 
+/// The same for points that combine several measurements.
+const COMBINED_TABLED: usize = 100;
+
 /// Every column of every point, as `qdepth export` prints them.
 fn attached_points(view: &View<'_>) -> Block {
     let id: String = view.run.id.chars().take(13).collect();
@@ -308,7 +311,7 @@ pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     }
     // The file has each drive or process of a combined point, which a row would not show.
     let is_combined = view.records.len() > view.points().count();
-    if view.records.len() > TABLED || is_combined {
+    if view.records.len() > if is_combined { COMBINED_TABLED } else { TABLED } {
         return vec![attached_points(view)];
     }
     let swept = view.loads.iter().filter(|load| !load.stepped).flat_map(|load| {

@@ -359,6 +359,7 @@ mod tests {
         assert_eq!(shown.tables[0].rows.len(), 4);
         let page = markdown(&compose(&run, &points, Lang::En), "report").0;
         let rows: Vec<&str> = page.lines().filter(|line| line.contains("| PCIe 4.0")).collect();
+        assert!(!page.contains("would fill many pages"), "tables of few points are short");
         assert_eq!(rows[0], "| 0000:40:01.1 | PCIe 4.0 x8 | 4 | 15,000 | 13,600 | 90 |");
         assert_eq!(rows[4], "| \u{a0}\u{a0}nvme3n1 | PCIe 4.0 x4 | 1 | 7,510 | 3,390 | 45 |");
         let shown = on_screen(&run, &points, Lang::Ja);

@@ -147,7 +147,7 @@ fn limited(view: &View<'_>) -> Vec<String> {
     kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     let item = |(kind, names): (usize, Vec<String>)| {
         let many = || counted(words.cases, names.len());
-        let location = if view.compares() { many() } else { list(view, names.clone()) };
+        let location = if view.compares() { many() } else { naming::names(view, names.clone()) };
         fill_in(words.limited_by, &[("limit", words.limits[kind].to_owned()), ("where", location)])
     };
     let items = kinds.into_iter().map(item).collect();

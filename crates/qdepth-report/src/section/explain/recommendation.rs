@@ -1,5 +1,7 @@
 //! Recommendation: target, queue depth, and exceptions.
 
+use std::collections::BTreeSet;
+
 use qdepth_measure::saturation;
 
 use super::why::{Cause, cause};
@@ -45,6 +47,7 @@ fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
 /// States which target suits which loads.
 fn choices(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
+    let mut said = BTreeSet::new();
     let choice = |(best, least, loads): Lead<'_, '_>| {
         let values = [
             ("best", target_names(view, &best)),
@@ -52,8 +55,11 @@ fn choices(view: &View<'_>) -> Vec<String> {
             titles(view, &loads),
         ];
         let text = fill_in(if best.is_empty() { words.open } else { words.choose }, &values);
-        let all = std::iter::once(text).chain(caveats(view, &best));
-        all.collect::<Vec<_>>().join(view.words.gap)
+        // Each caveat once: a target may lead in several ways.
+        let mut all = caveats(view, &best);
+        all.retain(|caveat| said.insert(caveat.clone()));
+        all.insert(0, text);
+        all.join(view.words.gap)
     };
     by_lead(view).into_iter().map(choice).collect()
 }
