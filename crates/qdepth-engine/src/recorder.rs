@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use qdepth_measure::{Instant, Nanos};
-use qdepth_workload::{Direction, Request};
+use qdepth_workload::{Direction, PriorityDraw, Request};
 
 use crate::drive::measure_together;
 use crate::outcome::Outcome;
@@ -25,6 +25,8 @@ pub struct RecordedIo {
     pub latency: Nanos,
     /// Its direction, offset and size.
     pub request: Request,
+    /// Its priority in the kernel's encoding; 0 for that of the process.
+    pub priority: u16,
 }
 
 /// Like [`measure_together`], and also returns the I/Os of each load that its outcome counts, in
@@ -41,8 +43,14 @@ pub fn measure_recorded(
     let windows = shards.iter().map(|shard| shard.point.delay_ns + shard.point.warm_up_ns);
     let first_window = Nanos(windows.min().unwrap_or(0));
     let slots: usize = shards.iter().map(|shard| shard.slots() as usize).sum();
+    // The target of a single load draws the same priorities.
+    let priorities = match shards {
+        [shard] => shard.point.priorities.as_ref().map(|all| PriorityDraw::new(all, shard.seed())),
+        _ => None,
+    };
     let mut recorder = Recorder {
         inner: target,
+        priorities,
         in_flight: vec![None; slots],
         pieces: vec![Vec::with_capacity(PIECE)],
         from: start + first_window,
@@ -76,6 +84,7 @@ pub fn measure_recorded(
 #[derive(Clone, Copy)]
 struct Pending {
     request: Request,
+    priority: u16,
     issued: Instant,
     left: u32,
 }
@@ -85,6 +94,7 @@ struct Completed {
     completed: Instant,
     issued: Instant,
     request: Request,
+    priority: u16,
 }
 
 impl Completed {
@@ -93,12 +103,14 @@ impl Completed {
             completed: self.completed.since(window),
             latency: self.completed.since(self.issued),
             request: self.request,
+            priority: self.priority,
         }
     }
 }
 
 struct Recorder<'a> {
     inner: &'a mut dyn Target,
+    priorities: Option<PriorityDraw>,
     in_flight: Vec<Option<Pending>>,
     pieces: Vec<Vec<Completed>>,
     /// Start of the first window; what completes before is not recorded.
@@ -111,11 +123,11 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     fn note(&mut self, &Completion { slot, result, at }: &Completion) {
         let place = &mut self.in_flight[slot.0 as usize];
-        let Some(Pending { request, issued, left }) = place.take() else { return };
+        let Some(Pending { request, priority, issued, left }) = place.take() else { return };
         let moved = u32::try_from(result).unwrap_or(0);
         if moved > 0 && moved < left {
             // The rest of a short transfer follows in the same slot.
-            *place = Some(Pending { request, issued, left: left - moved });
+            *place = Some(Pending { request, priority, issued, left: left - moved });
         }
         if moved < left || request.direction == Direction::Sync || at < self.from {
             return;
@@ -128,7 +140,7 @@ impl Recorder<'_> {
             self.pieces.push(Vec::with_capacity(PIECE));
         }
         if let Some(piece) = self.pieces.last_mut() {
-            piece.push(Completed { slot, completed: at, issued, request });
+            piece.push(Completed { slot, completed: at, issued, request, priority });
         }
     }
 }
@@ -140,7 +152,8 @@ impl Target for Recorder<'_> {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) {
-        let pending = Pending { request, issued: self.now, left: request.size };
+        let priority = self.priorities.as_mut().map_or(0, |draw| draw.next(request));
+        let pending = Pending { request, priority, issued: self.now, left: request.size };
         self.in_flight[slot.0 as usize].get_or_insert(pending);
         self.inner.submit(slot, request);
     }

@@ -91,6 +91,10 @@ impl<'a> Shard<'a> {
     pub fn whole(point: &'a Point) -> Self {
         Self { point, streams: 0..point.streams, stop_group: None }
     }
+    /// Seed of its worker.
+    pub fn seed(&self) -> u64 {
+        self.point.seed ^ u64::from(self.streams.start)
+    }
     /// True if other shards must continue until this one has enough samples or precision.
     pub fn needs_more(&self) -> bool {
         self.point.stop.samples.is_some() || self.point.stop.until.is_some()

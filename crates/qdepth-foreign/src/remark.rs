@@ -57,6 +57,7 @@ remarks! {
     PausesLimitRate = "pauses-limit-rate";
     RateWithoutPauses = "rate-without-pauses";
     RateOrPauses = "rate-or-pauses";
+    FreeDirectionApart = "free-direction-apart";
     FlowWithinStep = "flow-within-step";
     DepthsDoubled = "depths-doubled";
     // Offsets.

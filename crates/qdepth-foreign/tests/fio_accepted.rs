@@ -1,8 +1,10 @@
 //! Values that fio accepts although its documentation does not mention them.
 
 use qdepth_foreign::fio::{
-    CommandLine, Converted, FioEntry, FioMoment, JobSet, MissingFile, export_fio_json,
+    CommandLine, Converted, FioEntry, FioLogColumns, FioMoment, JobSet, MissingFile, WindowValue,
+    export_fio_json,
 };
+use qdepth_record::{DirectionRecord, PointRecord};
 use qdepth_workload::{
     Arrivals, Choices, Distribution, Extent, Point, Request, RequestStream, TargetShape, resolve,
 };
@@ -264,6 +266,11 @@ fn jobs_end_after_whole_blocks_of_each_loop() {
     let verified = ends("rw=write\nsize=1m\nloops=2\nverify=crc32c");
     assert_eq!(verified, [Some(2 * MIB); 2]);
     assert_eq!(ends("filesize=1m\nsize=25%"), [Some(MIB / 4)]);
+    // As in fio, a gap behind the last block that fits ends a pass.
+    let gaps = |size: &str| ends(&format!("rw=read:512k\nbs=1m\n{size}"))[0];
+    assert_eq!(gaps("size=5m\nloops=2"), Some(6 * MIB));
+    assert_eq!(gaps("size=7m"), Some(5 * MIB));
+    assert_eq!((gaps("size=6m"), gaps("size=5m\nio_size=12m")), (Some(6 * MIB), Some(12 * MIB)));
     let mixed = "size=1m\nbssplit=4k/50:8k/50\nnumber_ios=10";
     assert_eq!(ends(mixed), [Some(61440)]);
     assert!(remarks(&convert(&format!("[a]\n{mixed}\n"))).contains("mean block size"));
@@ -387,4 +394,88 @@ fn continued_errors_have_keys_of_their_own() {
     assert!(!json(false).contains("total_err"));
     let files = |value: &str| format!("[a]\nsize=1m\ncontinue_on_error={value}\n");
     convert(&files("read,write"));
+}
+
+#[test]
+fn verify_only_counts_the_writes_left_out() {
+    let files = [("jobs.fio".to_owned(), "[a]\nrw=randrw\nverify=md5\nverify_only\n".to_owned())];
+    let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).unwrap();
+    let writes_left_out = set.jobs[0].writes_left_out();
+    let reads = DirectionRecord { completed: 8, bytes: 32_768, ..DirectionRecord::default() };
+    let point = PointRecord { reads, ..PointRecord::default() };
+    let entry = FioEntry { writes_left_out, points: vec![0], ..FioEntry::default() };
+    let moment = FioMoment::default();
+    let json = export_fio_json("fio-3.42", &moment, &[], &[entry], &[point], None, false);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let writes = &json["jobs"][0]["write"];
+    assert_eq!((&writes["total_ios"], &writes["io_bytes"]), (&4.into(), &16_384.into()));
+    assert_eq!((&writes["runtime"], &writes["clat_ns"]["N"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn several_named_files_stay_with_enough_depth() {
+    let keeps = |depth: u32| {
+        let text = format!("[a]\nfilename=a:b\nioengine=libaio\niodepth={depth}\nsize=1m\n");
+        let files = [("jobs.fio".to_owned(), text)];
+        let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file)).unwrap();
+        set.keeps_files()
+    };
+    assert!(keeps(2) && !keeps(1), "each file has its own queue depth");
+}
+
+#[test]
+fn slat_percentiles_are_zero_for_all_ios() {
+    let reads = DirectionRecord { completed: 8, bytes: 32_768, ..DirectionRecord::default() };
+    let point = PointRecord { reads, ..PointRecord::default() };
+    let entry = FioEntry {
+        submission_percentiles: true,
+        percentiles: vec![50.0],
+        points: vec![0],
+        ..FioEntry::default()
+    };
+    let moment = FioMoment::default();
+    let json = export_fio_json("fio-3.42", &moment, &[], &[entry], &[point], None, true);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let times = &json["jobs"][0]["read"]["slat_ns"];
+    assert_eq!(
+        (&times["N"], &times["bins"]["0"], &times["max"]),
+        (&8.into(), &8.into(), &0.into())
+    );
+    assert_eq!(times["percentile"]["50.000000"], 0);
+    assert_eq!(json["jobs"][0]["write"]["slat_ns"]["N"], 0);
+}
+
+#[test]
+fn log_columns_follow_the_options() {
+    let columns = |options: &str| {
+        let text = format!("[a]\nsize=1m\nwrite_lat_log=l\n{options}");
+        let files = [("jobs.fio".to_owned(), text)];
+        let set = JobSet::read(&CommandLine::default(), &files, &around(&no_file));
+        set.unwrap().jobs[0].report.log_columns
+    };
+    let all = "log_offset=1\nlog_prio=1\nlog_issue_time=1\nlog_window_value=both\n";
+    let wanted =
+        FioLogColumns { offsets: true, priorities: true, issued: true, value: WindowValue::Both };
+    assert_eq!(columns(all), wanted);
+    assert_eq!(columns("log_max_value=1\n").value, WindowValue::Max);
+}
+
+#[test]
+fn rate_of_one_direction_leaves_the_other_free() {
+    let mix = "rw=randrw\nsize=1m\nrate_iops=100,\n";
+    let [reads, writes] = points(mix).try_into().expect("a load for each direction");
+    assert_eq!((reads.read_share, writes.read_share), (1.0, 0.0));
+    assert_eq!(reads.arrivals, Arrivals::Fixed { rate: 100.0 });
+    assert_eq!(writes.arrivals, Arrivals::Closed);
+    // The free direction ends the job after its bytes.
+    assert_eq!((reads.stop.bytes_per_stream, writes.stop.bytes_per_stream), (0, 1 << 20));
+    assert!(writes.stop.ends_step && !reads.stop.ends_step);
+    let converted = convert(&format!("[a]\n{mix}"));
+    assert_eq!(converted.origins[0], converted.origins[1], "reported together");
+    assert!(remarks(&converted).contains("runs freely"));
+    let timed = points("rw=rw\nsize=1m\nrate=,1m\ntime_based\nruntime=1\n");
+    assert_eq!(timed[0].arrivals, Arrivals::Closed);
+    assert!(timed.iter().all(|point| !point.stop.ends_step), "both end by time");
+    let beside = refusal(&format!("[a]\n{mix}[b]\nsize=1m\nfilename=g\n"));
+    assert!(beside.contains("needs time_based"), "{beside}");
 }

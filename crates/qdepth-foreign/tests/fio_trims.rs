@@ -146,3 +146,10 @@ fn deduplication_working_set_can_be_shared() {
     let refused = convert(&format!("{job}verify=crc32c\n")).expect_err("both").to_string();
     assert!(refused.contains("there are no duplicates"), "{refused}");
 }
+
+#[test]
+fn random_trimwrites_have_the_size_of_trims() {
+    let (made, _) = plan(&format!("{JOB}rw=randtrimwrite\nbs=4k,4k,8k\n"));
+    assert_eq!(made.points[0].block_size.single(), Some(8192));
+    convert(&format!("{JOB}rw=trimwrite\nbs=4k,4k,8k\n")).expect_err("in sequence");
+}

@@ -145,3 +145,17 @@ fn refused_group_of_jobs_leaves_no_file() {
     assert!(!workspace.has("z"));
     assert_eq!(std::fs::metadata(workspace.join("foreign")).unwrap().len(), 1 << 20);
 }
+
+#[test]
+fn trace_and_compressed_log_have_all_ios() {
+    let workspace = Workspace::new();
+    let words = "--name=w --filename=media\\:p3700-1600gb --size=64k --rw=read --write_iolog=t \
+                 --write_bw_log=c --log_store_compressed=1";
+    ours(&workspace, words);
+    let trace = std::fs::read_to_string(workspace.join("t")).unwrap();
+    assert!(trace.starts_with("fio version 3 iolog\n0 media:p3700-1600gb add\n"), "{trace}");
+    assert_eq!(trace.matches(" read ").count(), 16, "{trace}");
+    let log = workspace.run("fio --inflate-log=c_bw.1.log.fz").expect(0).out;
+    assert_eq!(log.lines().count(), 16, "{log}");
+    workspace.run("fio --inflate-log=t").expect(4);
+}

@@ -33,6 +33,8 @@ pub enum InfoCommand {
     Engines,
     /// The jobs as a command line (`--showcmd`).
     CommandLine,
+    /// Text of a compressed log.
+    InflateLog(String),
 }
 
 /// Parsed command line.
@@ -128,6 +130,7 @@ impl CommandLine {
                 self.info = Some(InfoCommand::Options(value.filter(|name| name != "all")));
             }
             "enghelp" => self.info = Some(InfoCommand::Engines),
+            "inflate-log" => self.info = value.map(InfoCommand::InflateLog),
             "showcmd" => self.info = Some(InfoCommand::CommandLine),
             "status-interval" => self.remark(name, Remark::OneResultAtEnd),
             "debug" if value.as_deref() == Some("random") => self.shows_seeds = true,

@@ -18,7 +18,8 @@ use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::values::{Amount, Engine, Trims};
 use crate::remark::{Remark, Remarked};
 use loads::{
-    JobFile, NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug,
+    JobFile, NOTHING_BYTES, by_direction, depths, end, job_files, on_all, parent, paths, read_back,
+    refuse, slug,
 };
 
 /// Maximum number of loads in all steps.
@@ -54,6 +55,8 @@ pub struct Converted {
     pub missing: Vec<NewFile>,
     /// First byte of each point's area in the file that its job names.
     pub begins: Vec<u64>,
+    /// File of each point that its job names.
+    pub paths: Vec<String>,
     /// The engine that all jobs agree on; `None` if they ask for several or leave it open.
     pub engine: Option<Engine>,
     /// CPU list of all workers in the kernel's format, and true if each worker gets a CPU of its
@@ -134,6 +137,7 @@ impl JobSet {
         }
         for step in &mut steps {
             refused.keep(self.end_together(step));
+            refused.keep(self.free_direction_alone(step));
             self.settle_alone(step, &mut made);
             self.trim_as_beside(step);
         }
@@ -156,6 +160,7 @@ impl JobSet {
             created: made.created,
             missing: made.areas.into_iter().map(Area::file).chain(made.short).collect(),
             begins: steps.iter().flatten().map(|load| load.begin).collect(),
+            paths: steps.iter().flatten().map(|load| load.path.clone()).collect(),
             engine: self.engine(),
             cpus: self.cpus(),
             remarks: self.remarks().into_iter().chain(made.remarks).collect(),
@@ -391,6 +396,11 @@ impl PlanBuilder {
                 Some(replay) => self.replayed(job, origin, replay, whole)?,
                 None => self.on_files(job, origin, whole)?,
             };
+            if job.rate_of.is_some() {
+                self.remark(job, "rate", Remark::FreeDirectionApart);
+            }
+            let of_clone: Vec<Load> =
+                of_clone.into_iter().flat_map(|load| by_direction(job, load)).collect();
             let several = of_clone.len() > 1;
             loads.extend(of_clone.into_iter().zip(1..).map(|(load, part)| {
                 let suffix = if several { format!("-{part}") } else { String::new() };
@@ -568,6 +578,10 @@ impl PlanBuilder {
             area: (!all).then_some(area),
             bytes: end(job, area, existing, share)?,
             area_of,
+            path: match job.engine {
+                Engine::Null => paths(job, origin.clone).remove(0),
+                _ => path.clone(),
+            },
             ..on_all(target, origin, job, *depth, files)
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::Settling;
-use qdepth_workload::{Durability, FlowSpec, Operation, Priorities, StridesSpec};
+use qdepth_workload::{Durability, FlowSpec, Operation, Priorities, StridesSpec, Way};
 
 use super::access::Access;
 use super::getopt::SUGGESTIONS_MAX;
@@ -77,6 +77,8 @@ pub struct Job {
     pub direct: bool,
     /// Requests per second, both directions together.
     pub rate: Option<f64>,
+    /// The only direction of a mix that the rate limits.
+    pub rate_of: Option<Way>,
     /// Think time, ns, and the number of requests between two pauses.
     pub think: Option<(u64, u32)>,
     /// Steady-state rule that ends the job.
@@ -157,8 +159,16 @@ impl Job {
         !self.writes() || self.verifies(|verify| verify.only)
     }
 
+    /// Writes per read that it leaves out because it only verifies.
+    pub fn writes_left_out(&self) -> f64 {
+        match self.writes() && self.verifies(|verify| verify.only) {
+            true => 1.0 - self.read / 100.0,
+            false => 0.0,
+        }
+    }
+
     /// True if several requests can be in flight.
-    pub(super) fn is_asynchronous(&self) -> bool {
+    pub fn is_asynchronous(&self) -> bool {
         !self.engine.is_synchronous() && self.engine != Engine::Null
     }
 
@@ -189,7 +199,7 @@ impl Job {
         let gap = gap(opts, &access, &sizes)?;
         sizes.align_to_gap(gap, back.is_some());
         let engine = opts.engine(trims);
-        let (rate, read) = opts.rate(&access, &sizes)?;
+        let (rate, read, rate_of) = opts.rate(&access, &sizes)?;
         let (rate, think) = opts.rate_or_think(rate, &mut remarks)?;
         remarks.extend(opts.notes(engine));
         let (distribution, once) = drawn(opts, random, &sizes, &mut remarks);
@@ -206,6 +216,7 @@ impl Job {
             new_group: opts.switch("new_group", false),
             group_reporting: opts.switch("group_reporting", false),
             rate,
+            rate_of,
             think,
             settling: opts.settling()?,
             least: opts.least(&access)?,

@@ -1,5 +1,7 @@
 //! Compound settings of a job.
 
+use qdepth_workload::Way;
+
 use super::values::Amount;
 
 /// Writes with duplicate contents.
@@ -38,6 +40,15 @@ pub struct MinimumRate {
 }
 
 impl MinimumRate {
+    /// Minimum of a direction alone.
+    pub(super) fn only(self, way: Way) -> Self {
+        let kept = |[reads, writes, _]: [f64; 3]| match way {
+            Way::Reads => [reads, 0.0, 0.0],
+            Way::Writes => [0.0, writes, 0.0],
+        };
+        Self { bytes: kept(self.bytes), ios: kept(self.ios), ..self }
+    }
+
     /// Share of the minimum for each file.
     pub(super) fn shared(self, files: usize) -> Self {
         let share = |rates: [f64; 3]| rates.map(|rate| rate / files as f64);
@@ -96,6 +107,31 @@ pub struct Span {
     pub ramp_ns: u64,
 }
 
+/// Value of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValue {
+    /// Mean.
+    #[default]
+    Mean,
+    /// Maximum.
+    Max,
+    /// Mean and maximum.
+    Both,
+}
+
+/// Columns of a log beyond time, value, direction and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FioLogColumns {
+    /// True if rows have an offset, which is 0 for windows.
+    pub offsets: bool,
+    /// True if rows have the priority of their I/O, which is 0 for windows.
+    pub priorities: bool,
+    /// True if rows have a time of issue.
+    pub issued: bool,
+    /// Value of a window.
+    pub value: WindowValue,
+}
+
 /// Reporting options of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reporting {
@@ -105,10 +141,14 @@ pub struct Reporting {
     pub percentiles_of: [bool; 3],
     /// Names of the logs of throughput, latency, IOPS.
     pub logs: [Option<String>; 3],
+    /// File for a trace of the I/Os.
+    pub trace: Option<String>,
+    /// True if logs are compressed.
+    pub compresses_logs: bool,
     /// Length of a log's windows, ms; 0 for one row per request.
     pub log_window_ms: u64,
-    /// True if a row of one request has its offset.
-    pub log_offsets: bool,
+    /// Columns of the logs' rows.
+    pub log_columns: FioLogColumns,
     /// True if each clone has its own logs.
     pub per_job_logs: bool,
     /// True if log times are Unix times instead of times since the start of the job.

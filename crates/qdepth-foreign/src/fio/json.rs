@@ -14,6 +14,9 @@ pub(super) use latency::FioLatency;
 use latency::shares;
 pub(super) use parts::Pairs;
 use parts::Side;
+pub use priority::FioPriority;
+pub(super) use priority::PriorityEntry;
+use priority::priorities;
 use qdepth_record::{DirectionRecord, PointRecord};
 use samples::Samples;
 pub(crate) use samples::{figures, latencies};
@@ -22,6 +25,7 @@ use steadystate::SteadyState;
 mod format;
 mod latency;
 mod parts;
+mod priority;
 mod samples;
 mod steadystate;
 
@@ -59,10 +63,16 @@ pub struct FioEntry {
     pub unified: Unified,
     /// Latency goal of the queue depth search.
     pub goal: Option<LatencyGoal>,
+    /// Latencies of its I/Os by priority; empty if they are not known.
+    pub priorities: Vec<FioPriority>,
     /// Steady-state rule of the job.
     pub settling: Option<Settling>,
+    /// True if it reports percentiles of the submission latency, which is 0.
+    pub submission_percentiles: bool,
     /// True if its jobs continue after errors.
     pub continues: bool,
+    /// Writes per read that its jobs leave out because they only verify. fio counts them.
+    pub writes_left_out: f64,
     /// True if its jobs flush only at the end, which fio does not count.
     pub flushes_at_end_only: bool,
     /// Counters of the workers: context switches, major page faults, minor page faults.
@@ -151,6 +161,8 @@ pub(super) struct Direction {
     pub(super) slat_ns: FioLatency,
     pub(super) clat_ns: FioLatency,
     pub(super) lat_ns: FioLatency,
+    #[serde(rename = "prios", skip_serializing_if = "Vec::is_empty")]
+    pub(super) priorities: Vec<PriorityEntry>,
     pub(super) bw_min: u64,
     pub(super) bw_max: u64,
     pub(super) bw_agg: f64,
@@ -330,6 +342,13 @@ fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool)
         parts.map(field).fold(0, u64::saturating_add)
     };
     let (bytes, ios) = (count(|d| d.bytes), count(|d| d.completed));
+    let left_out = |field: fn(&DirectionRecord) -> u64| match side {
+        Side::Writes => {
+            let reads = members.iter().map(|point| field(&point.reads)).sum::<u64>();
+            (reads as f64 * entry.writes_left_out) as u64
+        }
+        _ => 0,
+    };
     let active = |point: &&&PointRecord| side.records(point).iter().any(|part| part.completed > 0);
     let runtime_ns =
         members.iter().filter(active).map(|point| point.duration_ns).max().unwrap_or(0);
@@ -340,19 +359,30 @@ fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool)
     let samples = Samples::new(members, side);
     let bw = per_second(bytes);
     Direction {
-        io_bytes: bytes,
-        io_kbytes: bytes >> 10,
+        io_bytes: bytes + left_out(|d| d.bytes),
+        io_kbytes: (bytes + left_out(|d| d.bytes)) >> 10,
         bw_bytes: bw as u64,
         bw: (bw / 1024.0) as u64,
         iops: per_second(ios),
         // At least 1 ms if anything was transferred, because fio reports whole milliseconds.
         runtime: (runtime_ns / 1_000_000).max(u64::from(ios > 0)),
-        total_ios: ios,
+        total_ios: ios + left_out(|d| d.completed),
         short_ios: count(|d| d.short),
         drop_ios: 0,
-        slat_ns: FioLatency::new(&LatencyHistogram::new(), &[], false, false),
+        slat_ns: match entry.submission_percentiles {
+            // An I/O's clock starts when it is submitted.
+            true => FioLatency::zeros(ios, &entry.percentiles, plus),
+            false => FioLatency::default(),
+        },
         clat_ns: FioLatency::new(&latency, &entry.percentiles, entry.percentiles_of[0], plus),
         lat_ns: FioLatency::new(&latency, &entry.percentiles, entry.percentiles_of[1], plus),
+        priorities: priorities(
+            &entry.priorities,
+            side,
+            &entry.percentiles,
+            entry.percentiles_of,
+            plus,
+        ),
         bw_min: samples.kib.min as u64,
         bw_max: samples.kib.max as u64,
         bw_agg: 0.0,

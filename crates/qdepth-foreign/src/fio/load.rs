@@ -1,6 +1,7 @@
 //! Loads of the plan, and the origin of points.
 
 use qdepth_measure::Settling;
+use qdepth_workload::Way;
 
 use super::job_parts::MinimumRate;
 
@@ -31,6 +32,8 @@ pub struct NewFile {
 pub(super) struct Load {
     pub(super) origin: Origin,
     pub(super) target: usize,
+    /// File that the job names.
+    pub(super) path: String,
     /// Name of its profile, unique in the plan.
     pub(super) profile: String,
     pub(super) offset: u64,
@@ -48,6 +51,8 @@ pub(super) struct Load {
     pub(super) rate: Option<f64>,
     /// The file's share of the job's minimum rate.
     pub(super) least: Option<MinimumRate>,
+    /// Direction of a mix, if the load has only this one.
+    pub(super) way: Option<Way>,
     /// Steady-state rule that ends the load.
     pub(super) settling: Option<Settling>,
     /// True if it reads back the data of its job.

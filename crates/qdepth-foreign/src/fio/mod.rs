@@ -40,12 +40,14 @@ pub use disk::FioDisk;
 pub use export_job::as_fio;
 pub use job::Job;
 pub use job_parts::{
-    Duplicates, ExitScope, LatencyGoal, MinimumRate, Reporting, Span, Unified, Verification,
+    Duplicates, ExitScope, FioLogColumns, LatencyGoal, MinimumRate, Reporting, Span, Unified,
+    Verification, WindowValue,
 };
-pub use json::{FioEntry, FioMoment, export_fio_json};
+pub use json::{FioEntry, FioMoment, FioPriority, export_fio_json};
 pub use load::{NewFile, Origin};
 pub use log::{
-    FioIo, FioLog, export_fio_histograms, export_fio_io_windows, export_fio_ios, export_fio_log,
+    FIO_TRACE_VERSION, FioIo, FioLog, export_fio_histograms, export_fio_io_windows, export_fio_ios,
+    export_fio_log, export_fio_trace,
 };
 pub use normal::{export_fio_heads, export_fio_normal};
 pub use options::fio_options;

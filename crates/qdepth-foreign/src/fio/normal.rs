@@ -8,7 +8,9 @@ use qdepth_record::PointRecord;
 use super::disk::FioDisk;
 use super::figure::{Unit, figure};
 use super::job::Job;
-use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, Pairs, jobs};
+use super::json::{
+    Direction, FioEntry, FioLatency, FioMoment, JobEntry, Pairs, PriorityEntry, jobs,
+};
 use super::values::SizePart;
 
 /// Text before the results: jobs, version, number of started jobs.
@@ -211,8 +213,17 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
     {
         latency(text, name, times);
     }
+    let priorities = || side.priorities.iter().filter_map(by_priority);
+    for (name, times) in priorities() {
+        latency(text, &name, times);
+    }
+    percentiles(text, "slat", &side.slat_ns);
     percentiles(text, "clat", &side.clat_ns);
     percentiles(text, "lat", &side.lat_ns);
+    for (name, times) in priorities() {
+        let share = times.count as f64 / side.total_ios.max(1) as f64 * 100.0;
+        percentiles(text, &format!("{name} ({share:.2}% of IOs)"), times);
+    }
     let mut unit = ("KiB", 1.0);
     if side.bw_mean > f64::from(1 << 20) {
         unit = ("MiB", 1024.0);
@@ -236,6 +247,14 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
             side.iops_min, side.iops_max, side.iops_mean, side.iops_stddev, side.iops_samples
         );
     }
+}
+
+/// Name and latencies of a priority.
+fn by_priority(entry: &PriorityEntry) -> Option<(String, &FioLatency)> {
+    let PriorityEntry { prioclass, prio, clat_ns, lat_ns, .. } = entry;
+    let named = |name: &str| format!("{name} prio {prioclass}/{prio}/0");
+    let total = lat_ns.as_ref().map(|times| (named("lat"), times));
+    total.or_else(|| clat_ns.as_ref().map(|times| (named("clat"), times)))
 }
 
 /// Latency line, in the unit that keeps it short.

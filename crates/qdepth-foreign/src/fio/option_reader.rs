@@ -9,12 +9,12 @@ mod settling;
 use std::cell::RefCell;
 
 use qdepth_measure::Nanos;
-use qdepth_workload::FlowSpec;
+use qdepth_workload::{FlowSpec, Way};
 
 use pattern::pattern_files;
 
 use super::access::Access;
-use super::job_parts::{Reporting, Span, Verification};
+use super::job_parts::{FioLogColumns, Reporting, Span, Verification, WindowValue};
 use super::number::{Base, before_sign, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::{Section, Setting, each_once};
@@ -248,8 +248,10 @@ impl OptionReader<'_> {
                 self.switch("slat_percentiles", false),
             ],
             logs: self.logs(),
+            trace: self.text("write_iolog").map(str::to_owned),
+            compresses_logs: self.switch("log_store_compressed", false),
             log_window_ms: self.whole("log_avg_msec", 0),
-            log_offsets: self.switch("log_offset", false),
+            log_columns: self.log_columns(),
             per_job_logs: self.switch("per_job_logs", true),
             logs_since_1970: self.switch("log_unix_epoch", false)
                 || self.switch("log_alternate_epoch", false),
@@ -274,7 +276,7 @@ impl OptionReader<'_> {
     /// Request sizes with weights, and the alignment of random requests.
     pub(super) fn sizes(
         &self,
-        Access { read, trims: trimming, random_writes, .. }: &Access,
+        Access { read, trims: trimming, random, random_writes, .. }: &Access,
     ) -> Result<Sizes, FioRefusal> {
         let read = *read;
         let name = ["bssplit", "bsrange", "bs"].into_iter().find(|name| self.get(name).is_some());
@@ -292,7 +294,8 @@ impl OptionReader<'_> {
         let trims = with(trims, aligned[2]);
         match trimming {
             Trims::None => {}
-            Trims::BeforeWrites if trims != writes => {
+            // As in fio, random ones both have the size of the trim.
+            Trims::BeforeWrites if trims != writes && *random <= 0.0 => {
                 return Err(self.refuse(
                     name,
                     "refused: trimmed blocks are then written, so both need the same block size",
@@ -310,12 +313,13 @@ impl OptionReader<'_> {
     }
 
     /// Requests per second, both directions together, and the resulting share of reads: in a mix
-    /// each direction keeps its own rate, whatever `rwmixread` is.
+    /// each direction keeps its own rate, whatever `rwmixread` is. If only one direction of a mix
+    /// has a rate, also that direction.
     pub(super) fn rate(
         &self,
         Access { read, trims: trimming, .. }: &Access,
         sizes: &Sizes,
-    ) -> Result<(Option<f64>, f64), FioRefusal> {
+    ) -> Result<(Option<f64>, f64, Option<Way>), FioRefusal> {
         let read = *read;
         for name in ["rate_iops", "rate"] {
             if self.get(name).is_none() {
@@ -326,28 +330,30 @@ impl OptionReader<'_> {
             let reads = reads.map(|rate| rate * requests(&sizes.parts, name));
             let writes = writes.map(|rate| rate * requests(sizes.of_writes(), name));
             return match (reads, writes) {
-                _ if *trimming == Trims::All => Ok((trims, read)),
+                _ if *trimming == Trims::All => Ok((trims, read, None)),
                 _ if *trimming == Trims::BeforeWrites => match writes.zip(trims) {
                     Some((writes, trims)) if (writes - trims).abs() > 1e-9 * writes => Err(self
                         .refuse(
                             name,
                             "refused: trimmed blocks are then written, so both need the same rate",
                         )),
-                    both => Ok((both.map(|(writes, trims)| writes + trims), read)),
+                    both => Ok((both.map(|(writes, trims)| writes + trims), read, None)),
                 },
-                _ if read >= 100.0 => Ok((reads, read)),
-                _ if read <= 0.0 => Ok((writes, read)),
-                (None, None) => Ok((None, read)),
+                _ if read >= 100.0 => Ok((reads, read, None)),
+                _ if read <= 0.0 => Ok((writes, read, None)),
+                (None, None) => Ok((None, read, None)),
                 (Some(reads), Some(writes)) => {
-                    Ok((Some(reads + writes), reads / (reads + writes) * 100.0))
+                    Ok((Some(reads + writes), reads / (reads + writes) * 100.0, None))
                 }
-                _ => Err(self.refuse(
+                _ if self.verifies()? => Err(self.refuse(
                     name,
-                    "refused: in a mix, set a rate for both directions or for neither",
+                    "refused: with verify, set a rate for both directions or for neither",
                 )),
+                (Some(reads), None) => Ok((Some(reads), read, Some(Way::Reads))),
+                (None, Some(writes)) => Ok((Some(writes), read, Some(Way::Writes))),
             };
         }
-        Ok((None, read))
+        Ok((None, read, None))
     }
 
     pub(super) fn direct(&self) -> bool {
@@ -442,6 +448,16 @@ impl OptionReader<'_> {
         list
     }
 
+    /// Columns of the logs' rows.
+    fn log_columns(&self) -> FioLogColumns {
+        FioLogColumns {
+            offsets: self.switch("log_offset", false),
+            priorities: self.switch("log_prio", false),
+            issued: self.switch("log_issue_time", false),
+            value: self.value("log_window_value", WindowValue::Mean, window_value),
+        }
+    }
+
     /// Names of the logs: the value, or the job's name if there is none.
     fn logs(&self) -> [Option<String>; 3] {
         let log = |name: &str| match self.get(name) {
@@ -450,6 +466,15 @@ impl OptionReader<'_> {
             Some(_) => self.value(name, None, |text| Ok(Some(text.to_owned()))),
         };
         ["write_bw_log", "write_lat_log", "write_iops_log"].map(log)
+    }
+}
+
+fn window_value(text: &str) -> Result<WindowValue, String> {
+    match text {
+        "avg" | "average" | "0" => Ok(WindowValue::Mean),
+        "max" | "1" => Ok(WindowValue::Max),
+        "both" => Ok(WindowValue::Both),
+        _ => Err("must be avg, max or both".to_owned()),
     }
 }
 

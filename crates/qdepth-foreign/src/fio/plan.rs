@@ -8,7 +8,7 @@ use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
     AreaSpec, Arrivals, CacheAdvice, Distribution, DuplicatesSpec, Durability, FilesSpec,
     FsyncSpec, IoFlag, LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec,
-    Trace, Zone,
+    Trace, Way, Zone,
 };
 
 use super::job::Job;
@@ -128,6 +128,10 @@ fn drawn(job: &Job, load: &Load) -> Profile {
     let parts = if read > 0.0 { &job.sizes.parts } else { job.sizes.of_writes() };
     let durability = Some(job.durability).filter(|durability| *durability != Durability::None);
     let duplicates = job.duplicates.filter(|_| !load.reads_back);
+    let random = match load.way {
+        Some(Way::Writes) => job.random_writes.unwrap_or(job.random),
+        _ => job.random,
+    };
     Profile {
         trim: (job.trims == Trims::All).then_some(100.0),
         trim_first: (job.trims == Trims::BeforeWrites).then_some(true),
@@ -153,12 +157,17 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         arrivals: arrivals(job, load),
         duplicates: duplicates.map(|duplicates| repeated(job, load, duplicates)),
         distribution: distribution(job, load),
-        ..Profile::new(job.random, read, sizes(parts))
+        ..Profile::new(random, read, sizes(parts))
     }
 }
 
 fn share_of_reads(job: &Job, load: &Load) -> f64 {
-    if load.reads_back { 100.0 } else { job.read }
+    match load.way {
+        _ if load.reads_back => 100.0,
+        Some(Way::Reads) => 100.0,
+        Some(Way::Writes) => 0.0,
+        None => job.read,
+    }
 }
 
 /// Sizes and alignment of writes with places of their own. As in fio, sequential reads of a mix

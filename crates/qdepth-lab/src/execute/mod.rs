@@ -548,7 +548,7 @@ fn open(
 ) -> Result<KernelTarget> {
     let point = shard.point;
     let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
-    let seed = point.seed ^ u64::from(shard.streams.start);
+    let seed = shard.seed();
     let slots = shard.slots();
     let options = OpenOptions { slots, seed, namespace, ..OpenOptions::from_point(point, engine) };
     // Before the engine starts threads, because they inherit the priority.

@@ -124,7 +124,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         if run.json {
             return print_raw(&export_json(&ran.run, &ran.points));
         }
-        let text = output::text(formats(&line), &set, &converted, ran, &watcher.counters());
+        let text = output::text(formats(&line), &set, &converted, ran, &watcher);
         let seeds = if line.shows_seeds { seeds(&converted) } else { String::new() };
         results.print(&(seeds + &text))
     });
@@ -330,6 +330,7 @@ fn inform(what: &InfoCommand, words: &[String]) -> Result<Status> {
              mmap\nsplice\nfalloc\nftruncate\nfilecreate\nfilestat\nfiledelete\ndircreate\n\
              dirstat\ndirdelete",
         )?,
+        InfoCommand::InflateLog(path) => print_raw(output::inflated(path)?.trim_end())?,
         InfoCommand::CommandLine => {
             let rest: Vec<String> =
                 words.iter().filter(|word| !word.ends_with("-showcmd")).cloned().collect();

@@ -68,7 +68,9 @@ impl JobSet {
 impl JobSet {
     /// True if the files of all jobs may be created under their own names, and stay.
     pub fn keeps_files(&self) -> bool {
-        let keeps = |job: &Job| !job.unlinks && !job.appends && job.filenames.len() < 2;
+        // Each file has its own queue depth.
+        let has_depths = |job: &Job| job.filenames.len() <= (job.depth as usize).max(1);
+        let keeps = |job: &Job| !job.unlinks && !job.appends && has_depths(job);
         self.jobs.iter().all(keeps)
     }
 

@@ -1,5 +1,7 @@
 //! Loads of one clone of a job: files, bytes, time.
 
+use qdepth_workload::Way;
+
 use crate::fio::job::Job;
 use crate::fio::job_parts::LatencyGoal;
 use crate::fio::load::{Load, Origin};
@@ -105,6 +107,25 @@ pub(super) fn read_back(written: &Load, job: &Job) -> Load {
     }
 }
 
+/// Loads of a mix with a rate for one direction only: that direction keeps the rate, and the other
+/// one runs freely until it has moved all bytes of the job.
+pub(super) fn by_direction(job: &Job, load: Load) -> Vec<Load> {
+    let Some(rated) = job.rate_of else { return vec![load] };
+    let only = |way: Way| {
+        let is_rated = way == rated;
+        Load {
+            way: Some(way),
+            rate: load.rate.filter(|_| is_rated),
+            least: load.least.map(|least| least.only(way)),
+            bytes: load.bytes.filter(|_| !is_rated),
+            passes: load.passes.filter(|_| !is_rated),
+            ends_step: !is_rated && (load.bytes.is_some() || load.passes.is_some()),
+            ..load.clone()
+        }
+    };
+    vec![only(Way::Reads), only(Way::Writes)]
+}
+
 /// Steps of a job that searches for a queue depth: one per depth to be measured.
 pub(super) fn depths(
     job: &Job,
@@ -160,10 +181,15 @@ pub(super) fn end(
     if job.span.time_based {
         return Ok(None);
     }
-    // As in fio, gaps are covered by a further pass over the rest.
+    let smallest = job.sizes.smallest();
+    let step = smallest.saturating_add(job.gap);
     let pass = match job.span.io_size {
+        // As in fio, a further pass covers gaps only if the area ends with a gap.
+        None if job.gap > 0 && !job.backwards && area >= smallest && !area.is_multiple_of(step) => {
+            ((area - smallest) / step + 1).saturating_mul(smallest)
+        }
         // As in fio, a rest that is smaller than a block is left out.
-        None => area - area % job.sizes.smallest(),
+        None => area - area % smallest,
         Some(Amount::Bytes(bytes)) => bytes / share,
         Some(amount) => amount.bytes(whole).ok_or_else(|| {
             refuse(

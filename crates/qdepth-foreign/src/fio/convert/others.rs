@@ -30,6 +30,20 @@ impl JobSet {
         }
     }
 
+    /// Refuses other jobs next to one whose direction without a rate ends the step by its bytes.
+    pub(super) fn free_direction_alone(&self, step: &[Load]) -> Result<(), FioRefusal> {
+        let Some(free) = step.iter().find(|load| load.way.is_some() && load.ends_step) else {
+            return Ok(());
+        };
+        if step.iter().all(|load| load.origin.job == free.origin.job) {
+            return Ok(());
+        }
+        let job = &self.jobs[free.origin.job];
+        let why = "rate: refused: next to other jobs, a rate of only one direction needs \
+                   time_based and runtime=";
+        Err(refuse(job, why))
+    }
+
     /// Refuses a mix of emulated and real targets.
     pub(super) fn all_emulated_or_none(
         &self,

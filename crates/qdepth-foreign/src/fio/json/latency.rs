@@ -1,6 +1,6 @@
 //! Latency sections of fio's JSON.
 
-use qdepth_measure::LatencyHistogram;
+use qdepth_measure::{LatencyHistogram, Nanos};
 use serde::Serialize;
 
 use super::parts::Pairs;
@@ -58,7 +58,7 @@ impl FioLatency {
             Pairs(pairs)
         });
         let bins = (detailed && plus).then(|| {
-            let bin = |(low, high, count): (qdepth_measure::Nanos, qdepth_measure::Nanos, u64)| {
+            let bin = |(low, high, count): (Nanos, Nanos, u64)| {
                 (low.0.midpoint(high.0).to_string(), count)
             };
             Pairs(times.occupied().map(bin).collect())
@@ -73,6 +73,17 @@ impl FioLatency {
             percentile,
             bins,
         }
+    }
+}
+
+impl FioLatency {
+    /// Latency section of `count` I/Os that took no time.
+    pub(super) fn zeros(count: u64, percentiles: &[f64], plus: bool) -> Self {
+        let mut zero = LatencyHistogram::new();
+        zero.record(Nanos(0));
+        let single = Self::new(&zero, percentiles, count > 0, plus);
+        let bins = single.bins.map(|_| Pairs(vec![("0".to_owned(), count)]));
+        Self { count, bins, ..single }
     }
 }
 

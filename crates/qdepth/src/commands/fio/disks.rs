@@ -105,6 +105,7 @@ fn as_logged(io: &RecordedIo, first: u64) -> FioIo {
         },
         offset: io.request.offset.saturating_sub(first),
         size: io.request.size,
+        priority: io.priority,
     }
 }
 

@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io::{Read, Write};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use qdepth_files::Privacy;
+use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::fio::{
-    Converted, FioDisk, FioEntry, FioIo, FioLog, FioMoment, Job, JobSet, LatencyGoal, Origin,
-    OutputFormat, export_fio_heads, export_fio_histograms, export_fio_io_windows, export_fio_ios,
-    export_fio_json, export_fio_log, export_fio_normal, export_fio_terse,
+    Converted, FIO_TRACE_VERSION, FioDisk, FioEntry, FioIo, FioLog, FioMoment, FioPriority, Job,
+    JobSet, LatencyGoal, Origin, OutputFormat, export_fio_heads, export_fio_histograms,
+    export_fio_io_windows, export_fio_ios, export_fio_json, export_fio_log, export_fio_normal,
+    export_fio_terse, export_fio_trace,
 };
 use qdepth_lab::events::observer::RECORDED_MAX;
 use qdepth_lab::request::FinishedRun;
 use qdepth_linux::NOT_AS_WRITTEN;
-use qdepth_measure::{Code, LatencyHistogram, Severity};
+use qdepth_measure::{Code, LatencyHistogram, Nanos, Severity};
 use qdepth_record::{ErrorCount, PointRecord};
 use qdepth_report::{Lang, finding_text};
 
@@ -23,6 +28,9 @@ use super::disks::Watcher;
 use crate::result_file::ResultFile;
 use crate::terminal::print_line;
 
+/// End of the names of compressed logs, and the most bytes of such a log's text.
+const COMPRESSED: &str = ".fz";
+const INFLATED_MAX: u64 = 1 << 32;
 /// Version string of the fio release whose formats this module writes.
 pub(super) const VERSION: &str = "fio-3.42";
 
@@ -32,15 +40,19 @@ pub(super) fn text(
     set: &JobSet,
     converted: &Converted,
     ran: &FinishedRun,
-    disks: &[FioDisk],
+    watcher: &Watcher<'_>,
 ) -> String {
     let FinishedRun { run, points, .. } = ran;
+    let disks = &watcher.counters();
     let ended = run.ended_at.as_deref().unwrap_or(&run.started_at);
     let ended = ended.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
     let emulated = if run.emulated { ", EMULATED" } else { "" };
     let version = format!("{VERSION} (made by qdepth {}{emulated})", run.qdepth_version);
     let mut entries = entries(set, converted, points);
-    entries.iter_mut().for_each(|entry| count(entry, ran));
+    for entry in &mut entries {
+        count(entry, ran);
+        entry.priorities = priorities(entry, points, watcher);
+    }
     let results = EntryResults { version, ended, entries, points, disks };
     results.text(formats, set, converted)
 }
@@ -110,6 +122,21 @@ fn count(entry: &mut FioEntry, ran: &FinishedRun) {
             *all += more;
         }
     }
+}
+
+/// Latencies of an entry's I/Os by priority, if all its I/Os were recorded.
+fn priorities(entry: &FioEntry, points: &[PointRecord], watcher: &Watcher<'_>) -> Vec<FioPriority> {
+    let mut all = Vec::new();
+    for point in entry.points.iter().map(|at| &points[*at]) {
+        let parts = watcher.with_ios(point.index, |ios| {
+            let ios = (ios.len() as u64 == completed(point)).then_some(ios)?;
+            let parts = ios.iter().map(|io| (io.direction, io.priority, Nanos(io.latency_ns)));
+            Some(FioPriority::split(parts))
+        });
+        let Some(parts) = parts else { return Vec::new() };
+        all.extend(parts);
+    }
+    all
 }
 
 /// Messages for jobs that stopped because they missed `rate_min`, in fio's wording.
@@ -258,7 +285,10 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 goal: job.goal,
                 members: 1,
                 unified: job.report.unified,
+                priorities: Vec::new(),
+                submission_percentiles: job.report.percentiles_of[2] && job.is_asynchronous(),
                 continues: job.report.continues_on.contains(&true),
+                writes_left_out: job.writes_left_out(),
                 flushes_at_end_only: job.fsync_end && job.fsync_every.0 == 0,
                 counts: [0; 3],
                 settling: job.settling,
@@ -272,7 +302,10 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
 /// Contents of a file in fio's format.
 #[derive(Clone, Copy)]
 enum LogContent {
+    Nothing,
     Series(FioLog),
+    /// Trace of the I/Os.
+    Trace,
     /// Window length (ms) and coarseness.
     Histograms(u64, u32),
 }
@@ -310,15 +343,17 @@ impl Logs {
             let start = if job.report.logs_since_1970 { started_ms(points, &rows) } else { 0 };
             let start = u64::try_from(start).unwrap_or(0);
             let window = job.report.log_window_ms;
+            let columns = job.report.log_columns;
             let bytes = job.sizes.smallest();
             let exported = |at: &usize| match kind {
+                LogContent::Nothing => String::new(),
+                LogContent::Trace => trace(silent, &path, &points[*at], converted, watcher),
                 LogContent::Series(log) if window == 0 => {
                     let point = &points[*at];
                     let begin = converted.begins.get(point.index as usize).copied();
-                    let begin = job.report.log_offsets.then(|| begin.unwrap_or(0));
                     watcher.with_ios(point.index, |ios| {
                         print_missing(silent, &path, ios.len() as u64, point);
-                        export_fio_ios(log, ios, begin, start)
+                        export_fio_ios(log, ios, begin.unwrap_or(0), start, columns)
                     })
                 }
                 LogContent::Series(log) => {
@@ -326,9 +361,9 @@ impl Logs {
                     watcher.with_ios(point.index, |ios| match has_all(ios, point, window) {
                         true => {
                             let end_ns = point.duration_ns;
-                            export_fio_io_windows(log, ios, window, end_ns, start)
+                            export_fio_io_windows(log, ios, window, end_ns, start, columns)
                         }
-                        false => export_fio_log(log, point, window, start),
+                        false => export_fio_log(log, point, window, start, columns),
                     })
                 }
                 LogContent::Histograms(window, coarse) => {
@@ -336,13 +371,55 @@ impl Logs {
                 }
             };
             let text: String = rows.iter().map(exported).collect();
-            texts.entry(path).or_default().push_str(&text);
+            let all = texts.entry(path).or_default();
+            if matches!(kind, LogContent::Trace) && all.is_empty() {
+                all.push_str(FIO_TRACE_VERSION);
+            }
+            all.push_str(&text);
         }
         for (path, text) in &texts {
-            self.0.get(path).map_or(Ok(()), |file| file.write(text))?;
+            let Some(file) = self.0.get(path) else { continue };
+            match path.ends_with(COMPRESSED) {
+                true => file.write(compressed(text)?)?,
+                false => file.write(text)?,
+            }
         }
         Ok(())
     }
+}
+
+/// Trace of a point's I/Os.
+fn trace(
+    silent: bool,
+    path: &str,
+    point: &PointRecord,
+    converted: &Converted,
+    watcher: &Watcher<'_>,
+) -> String {
+    let index = point.index as usize;
+    let Some(file) = converted.paths.get(index).filter(|file| !file.is_empty()) else {
+        return String::new();
+    };
+    let first = converted.begins.get(index).copied().unwrap_or(0);
+    watcher.with_ios(point.index, |ios| {
+        print_missing(silent, path, ios.len() as u64, point);
+        export_fio_trace(file, ios, first)
+    })
+}
+
+fn compressed(text: &str) -> Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes())?;
+    Ok(encoder.finish()?)
+}
+
+/// Text of a compressed log.
+pub(super) fn inflated(path: &str) -> Result<String> {
+    let bytes = Input::file(path, limit::RESULT).bytes()?;
+    let mut text = String::new();
+    let why = || format!("{path}: is not a log that qdepth compressed");
+    ZlibDecoder::new(&*bytes).take(INFLATED_MAX).read_to_string(&mut text).with_context(why)?;
+    Ok(text)
 }
 
 /// True if the recorded I/Os are all of a point's, and its series is coarser than the windows.
@@ -367,12 +444,14 @@ fn print_missing(silent: bool, path: &str, rows: u64, point: &PointRecord) {
     }
 }
 
-/// True if a job asks for a log with one row per I/O, or ends by its bytes: the series of a job of
-/// unknown length is coarse.
+/// True if a job has I/Os of several priorities, writes a trace, asks for a log with one row per
+/// I/O, or ends by its bytes: the series of a job of unknown length is coarse.
 pub(super) fn logs_ios(set: &JobSet) -> bool {
     let logs = |job: &Job| {
+        let has_others = job.priorities.as_ref().is_some_and(|all| !all.others.is_empty());
         let needs_ios = job.report.log_window_ms == 0 || job.span.runtime_ns.is_none();
-        needs_ios && job.report.logs.iter().any(Option::is_some)
+        let has_logs = job.report.logs.iter().any(Option::is_some);
+        has_others || job.report.trace.is_some() || needs_ios && has_logs
     };
     set.jobs.iter().any(logs)
 }
@@ -382,23 +461,32 @@ fn requested_logs(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, L
     let mut all = Vec::new();
     for clone in clones(converted) {
         let report = &set.jobs[clone.job].report;
+        let first = all.len();
         let [bandwidth, latency, iops] = &report.logs;
         let number = format!(".{}", clone.thread);
         let number = if report.per_job_logs { number.as_str() } else { "" };
         let kinds = [
             (bandwidth, "bw", FioLog::Bandwidth),
             (latency, "lat", FioLog::Latency),
-            (latency, "clat", FioLog::Latency),
+            (latency, "clat", FioLog::Completion),
+            (latency, "slat", FioLog::Submission),
             (iops, "iops", FioLog::Iops),
         ];
         for (name, kind, log) in kinds {
             let Some(name) = name else { continue };
-            all.push((format!("{name}_{kind}{number}.log"), clone, LogContent::Series(log)));
+            // As in fio, only an asynchronous engine has submission latencies.
+            let is_empty = log == FioLog::Submission && !set.jobs[clone.job].is_asynchronous();
+            let content = if is_empty { LogContent::Nothing } else { LogContent::Series(log) };
+            all.push((format!("{name}_{kind}{number}.log"), clone, content));
         }
         if let Some((name, window, coarse)) = &report.histogram_log {
             let kind = LogContent::Histograms(*window, *coarse);
             all.push((format!("{name}_clat_hist{number}.log"), clone, kind));
         }
+        if report.compresses_logs {
+            all[first..].iter_mut().for_each(|(path, ..)| path.push_str(COMPRESSED));
+        }
+        all.extend(report.trace.iter().map(|path| (path.clone(), clone, LogContent::Trace)));
     }
     all
 }
