@@ -44,7 +44,7 @@ pub(in crate::fio) struct PriorityEntry {
     pub(in crate::fio) lat_ns: Option<FioLatency>,
 }
 
-/// Entries of a direction; none if all its I/Os have the same priority.
+/// Entries of a direction; empty if all its I/Os have the same priority.
 pub(super) fn priorities(
     parts: &[FioPriority],
     side: Side,
