@@ -1,16 +1,18 @@
-//! Operations without data transfer, one at a time: reserving space, truncating, and operations on
-//! the entries of a directory, which the caller passes in.
+//! Operations besides transfers of an open file, one at a time: reserving space, truncating, and
+//! operations on the entries of a directory, which the caller passes in.
 
+use std::cell::RefCell;
 use std::ffi::CStr;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
 use qdepth_engine::moved;
+use qdepth_measure::pattern::{Pattern, first_foreign};
 use qdepth_workload::{Direction, Operation, Request};
 use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, fallocate, fsync, ftruncate, mkdirat, openat, statat,
-    unlinkat,
+    syncfs, unlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, pread, pwrite};
 
 use crate::inline::Perform;
 
@@ -49,11 +51,22 @@ pub(crate) struct Operations {
     operation: Operation,
     /// Bytes that represent an entry.
     unit: u64,
+    /// Contents of files to write, or of the last file read.
+    contents: RefCell<Vec<u8>>,
 }
 
 impl Operations {
     pub(crate) fn new(file: RawFd, operation: Operation, size_max: u32) -> Self {
-        Self { file, operation, unit: u64::from(size_max.max(1)) }
+        let transfers = matches!(
+            operation,
+            Operation::WriteFiles | Operation::ReadFiles | Operation::VerifyFiles
+        );
+        let mut contents = vec![0; if transfers { size_max as usize } else { 0 }];
+        if operation == Operation::WriteFiles {
+            Pattern::new(crate::clock::now().0).fill(&mut contents, 0.0);
+        }
+        let (unit, contents) = (u64::from(size_max.max(1)), RefCell::new(contents));
+        Self { file, operation, unit, contents }
     }
 
     fn on_file(&self, file: BorrowedFd<'_>, request: Request) -> Result<(), Errno> {
@@ -72,9 +85,20 @@ impl Operations {
         let name = Name::new(self.operation.is_of_directories(), offset / self.unit);
         let name = name.text();
         match self.operation {
-            Operation::MakeFiles => {
-                let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-                openat(folder, name, flags, Mode::RUSR | Mode::WUSR).map(drop)
+            Operation::MakeFiles => make_file(folder, name).map(drop),
+            Operation::WriteFiles => {
+                let (file, bytes) = (make_file(folder, name)?, self.contents.borrow());
+                all(bytes.len(), |at| pwrite(&file, &bytes[at..], at as u64))
+            }
+            Operation::OpenFiles => open_file(folder, name).map(drop),
+            Operation::ReadFiles | Operation::VerifyFiles => {
+                let (file, mut bytes) = (open_file(folder, name)?, self.contents.borrow_mut());
+                all(bytes.len(), |at| pread(&file, &mut bytes[at..], at as u64))?;
+                let is_checked = self.operation == Operation::VerifyFiles;
+                match is_checked && first_foreign(&bytes).is_some() {
+                    true => Err(Errno::ILSEQ),
+                    false => Ok(()),
+                }
             }
             Operation::StatFiles | Operation::StatDirectories => {
                 statat(folder, name, AtFlags::empty()).map(drop)
@@ -87,11 +111,40 @@ impl Operations {
     }
 }
 
+fn make_file(folder: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    openat(folder, name, flags, Mode::RUSR | Mode::WUSR)
+}
+
+fn open_file(folder: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    openat(folder, name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// Repeats a transfer, which begins at an offset, until `length` bytes have moved. A file that ends
+/// before is an error.
+fn all(
+    length: usize,
+    mut transfer: impl FnMut(usize) -> Result<usize, Errno>,
+) -> Result<(), Errno> {
+    let mut at = 0;
+    while at < length {
+        match transfer(at) {
+            Ok(0) => return Err(Errno::IO),
+            Ok(moved) => at += moved,
+            Err(Errno::INTR) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(())
+}
+
 impl Perform for Operations {
     fn perform(&self, _slot: u32, request: Request) -> i32 {
         // SAFETY: the target keeps the file open while requests are in flight.
         let file = unsafe { BorrowedFd::borrow_raw(self.file) };
         let done = match self.operation.is_of_entries() {
+            // The final sync of a load covers all entries.
+            true if request.direction == Direction::Sync => syncfs(file),
             true => self.on_entry(file, request.offset),
             false => self.on_file(file, request),
         };
@@ -122,6 +175,19 @@ mod tests {
         assert_eq!(performed(Operation::StatFiles, 8192), 4096);
         assert_eq!(performed(Operation::RemoveFiles, 8192), 4096);
         assert_eq!(performed(Operation::RemoveFiles, 8192), gone);
+        assert_eq!(performed(Operation::WriteFiles, 4096), 4096);
+        let written = parent.path().join(entry_name(Operation::WriteFiles, 1));
+        assert_eq!(std::fs::metadata(&written).unwrap().len(), 4096);
+        for operation in [Operation::OpenFiles, Operation::ReadFiles, Operation::VerifyFiles] {
+            assert_eq!(performed(operation, 4096), 4096, "{operation:?}");
+            assert_eq!(performed(operation, 8192), gone, "{operation:?}");
+        }
+        std::fs::write(&written, [7; 4096]).unwrap();
+        assert_eq!(performed(Operation::ReadFiles, 4096), 4096);
+        assert_eq!(performed(Operation::VerifyFiles, 4096), -Errno::ILSEQ.raw_os_error());
+        std::fs::write(&written, "short").unwrap();
+        assert_eq!(performed(Operation::ReadFiles, 4096), -Errno::IO.raw_os_error());
+        assert_eq!(performed(Operation::RemoveFiles, 4096), 4096);
         assert_eq!(performed(Operation::MakeDirectories, 0), 4096);
         assert_eq!(performed(Operation::StatDirectories, 0), 4096);
         assert_eq!(performed(Operation::RemoveDirectories, 0), 4096);

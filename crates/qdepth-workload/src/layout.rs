@@ -24,12 +24,26 @@ pub enum Layout {
     SharedFile,
     /// A new directory; each request operates on one of its entries.
     Entries,
+    /// A directory for all points, with a part of the entries for each stream.
+    SharedEntries,
+    /// A directory for each stream, for all points.
+    EntriesPerStream,
 }
 
 impl Layout {
     /// True if points create files.
     pub fn makes_files(self) -> bool {
         self != Self::Area
+    }
+
+    /// True if requests operate on entries of a directory.
+    pub fn is_of_entries(self) -> bool {
+        matches!(self, Self::Entries | Self::SharedEntries | Self::EntriesPerStream)
+    }
+
+    /// True if each stream has its own file or directory.
+    pub fn is_per_stream(self) -> bool {
+        matches!(self, Self::FilePerStream | Self::EntriesPerStream)
     }
 }
 

@@ -16,6 +16,14 @@ pub enum Operation {
     Truncate,
     /// Creates an empty file and closes it.
     MakeFiles,
+    /// Creates a file, writes the bytes of a block to it and closes it.
+    WriteFiles,
+    /// Opens an existing file and closes it.
+    OpenFiles,
+    /// Opens an existing file, reads the bytes of a block from it and closes it.
+    ReadFiles,
+    /// Like `read-files`, and checks that a run of qdepth wrote the data.
+    VerifyFiles,
     /// Queries an existing file (`stat`).
     StatFiles,
     /// Removes an existing file (`unlink`).
@@ -41,7 +49,12 @@ impl Operation {
 
     /// True if the entries exist before the load starts.
     pub fn needs_entries(self) -> bool {
-        self.is_of_entries() && !matches!(self, Self::MakeFiles | Self::MakeDirectories)
+        self.is_of_entries() && !self.makes_entries()
+    }
+
+    /// True if requests create entries.
+    pub fn makes_entries(self) -> bool {
+        matches!(self, Self::MakeFiles | Self::WriteFiles | Self::MakeDirectories)
     }
 
     /// True if the entries are directories.
@@ -51,7 +64,15 @@ impl Operation {
 
     /// True if requests change stored data, however they are counted.
     pub fn changes(self) -> bool {
-        !matches!(self, Self::Transfer | Self::StatFiles | Self::StatDirectories)
+        !matches!(
+            self,
+            Self::Transfer
+                | Self::OpenFiles
+                | Self::ReadFiles
+                | Self::VerifyFiles
+                | Self::StatFiles
+                | Self::StatDirectories
+        )
     }
 }
 
@@ -64,6 +85,8 @@ mod tests {
         assert!(!Operation::MakeFiles.needs_entries() && Operation::MakeFiles.changes());
         assert!(Operation::StatDirectories.needs_entries());
         assert!(!Operation::StatDirectories.changes());
+        assert!(Operation::WriteFiles.changes() && Operation::WriteFiles.makes_entries());
+        assert!(Operation::ReadFiles.needs_entries() && !Operation::ReadFiles.changes());
         assert!(Operation::Reserve.changes() && !Operation::Reserve.is_of_entries());
         assert!(Operation::Transfer.is_transfer() && !Operation::Transfer.changes());
     }

@@ -224,6 +224,10 @@ pub struct Point {
     /// Durability that a write waits for.
     #[serde(default, skip_serializing_if = "is_default")]
     pub durability: Durability,
+    /// Under MPI, each rank takes the streams of the rank this many further on; `None` for those of
+    /// another node if the point only reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_shift: Option<u32>,
     /// True if the page cache is bypassed.
     pub direct: bool,
     /// Advice to the kernel about its requests.
@@ -340,7 +344,7 @@ impl Point {
     }
     /// One point for each stream if each has its own file, otherwise the point itself.
     pub fn by_file(&self) -> Vec<Self> {
-        if self.layout != Layout::FilePerStream {
+        if !self.layout.is_per_stream() {
             return vec![self.clone()];
         }
         let streams = u64::from(self.streams);

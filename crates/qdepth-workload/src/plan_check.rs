@@ -2,7 +2,7 @@
 
 use crate::arrival::Arrivals;
 use crate::layout::Extent;
-use crate::layout::{Layout, OwnWrites};
+use crate::layout::OwnWrites;
 use crate::plan::{Plan, Point};
 use crate::priority::Priorities;
 use crate::resolve::{FLOW_WEIGHT_MAX, SEGMENTS, TargetShape};
@@ -168,7 +168,7 @@ impl Point {
         {
             return Err(format!("a speed of {speed}"));
         }
-        if self.operation.is_of_entries() != (self.layout == Layout::Entries) {
+        if self.operation.is_of_entries() != self.layout.is_of_entries() {
             return Err(format!("{:?} in {:?}", self.operation, self.layout));
         }
         match self.own_writes.and_then(|own| own.random_share) {

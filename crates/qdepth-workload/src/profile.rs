@@ -274,6 +274,10 @@ pub enum FilesSpec {
     Shared,
     /// One directory per point; its operations are on the entries.
     Entries,
+    /// One directory for all streams and points; its operations are on the entries.
+    SharedEntries,
+    /// One directory per stream for all points; its operations are on the entries.
+    EntriesPerStream,
 }
 
 /// Translation of a plan.

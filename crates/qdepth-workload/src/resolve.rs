@@ -167,9 +167,12 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     for written in all.iter().chain(staircase.iter().flatten()) {
         let load = |spec: &LoadSpec| {
             let named = profiles.iter().find(|profile| profile.name == spec.profile);
-            let profile = named
+            let mut profile = named
                 .cloned()
                 .ok_or_else(|| no_such(&spec.profile, &names(&profiles).collect::<Vec<_>>()))?;
+            if spec.streams.is_some() {
+                (profile.streams, profile.workers) = (spec.streams, spec.streams);
+            }
             Ok(Load { profile, spec: spec.clone() })
         };
         let loads = written.loads.iter().map(load).collect::<Result<_, _>>()?;

@@ -36,6 +36,8 @@ pub struct LoadSpec {
     pub profile: String,
     /// Queue depth per stream.
     pub queue_depth: u32,
+    /// Number of streams, each with its own thread. Default: those of the profile.
+    pub streams: Option<u32>,
     /// Bytes per second over all streams, for example `"100MiB"`: an open loop on an exact
     /// schedule.
     pub bytes_per_s: Option<Bytes>,
@@ -64,6 +66,9 @@ pub struct LoadSpec {
     pub least_rate: Option<LeastRateSpec>,
     /// Ends the load when its last samples are close to their mean.
     pub settling: Option<Settling>,
+    /// Under MPI: each rank takes the streams of the rank this many further on. Default: 0; for
+    /// loads that only read files of the run, a rank of another node.
+    pub rank_shift: Option<u32>,
     /// Couples the load to others of its step.
     pub flow: Option<FlowSpec>,
     /// `bytes_per_stream` as a number of passes over each stream's part of the area.

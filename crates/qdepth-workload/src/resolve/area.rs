@@ -102,6 +102,8 @@ pub(super) fn layout(
         Some(FilesSpec::Shared) => Layout::SharedFile,
         Some(FilesSpec::PerStream) => Layout::FilePerStream,
         Some(FilesSpec::Entries) => Layout::Entries,
+        Some(FilesSpec::SharedEntries) => Layout::SharedEntries,
+        Some(FilesSpec::EntriesPerStream) => Layout::EntriesPerStream,
     };
     let wrong = if file.bandwidth.is_some() && shape.parts > 1 {
         "the target has several parts: name each as a separate target"

@@ -114,6 +114,7 @@ pub(crate) fn point(
         io_flag,
         fsync: fsync(profile, direct).map_err(bad)?,
         reported_as_throughput: as_throughput(profile),
+        rank_shift: load.spec.rank_shift,
         delay_ns: delay(&load.spec).map_err(bad)?,
         warm_up_ns: warm_up(file, choices, &load.spec, &stop).map_err(bad)?,
         stop,
@@ -245,7 +246,11 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
         && profile.trace.is_none()
         && profile.duplicates.is_none()
         && !profile.durability.unwrap_or_default().syncs()
-        && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
+        && profile.fsync.is_none_or(|fsync| match fsync {
+            FsyncSpec::Never => true,
+            FsyncSpec::End => operation.is_of_entries(),
+            FsyncSpec::Every { .. } => false,
+        });
     let wrong = if !plain {
         "an operation without data transfer cannot be combined with trim, verify, trace, \
          duplicates, fsync or durability"
@@ -262,7 +267,7 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
 /// Checks that operations on directory entries have the layout for entries, and that no other
 /// operations have it.
 fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), String> {
-    let wrong = match (operation.is_of_entries(), layout == Layout::Entries) {
+    let wrong = match (operation.is_of_entries(), layout.is_of_entries()) {
         (false, true) => {
             "a plan with files = \"entries\" can only have operations on entries: use a separate \
              plan for transfers"
