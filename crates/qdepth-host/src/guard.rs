@@ -34,7 +34,7 @@ use crate::target::{Inspected, Kind};
 
 pub use claim::{Claim, Usable};
 pub use cleared::Cleared;
-pub(crate) use exclusive::{Use, again, hold, lock_file};
+pub(crate) use exclusive::{Use, again, hold, lock_directory, lock_file};
 pub use opening::Direct;
 pub(crate) use others::{no_writers_of_file, nobody_uses_file};
 pub(crate) use review::verdicts;

@@ -40,6 +40,7 @@ pub mod monitor;
 pub mod mounts;
 mod noise;
 mod own_content;
+pub mod own_entries;
 pub mod own_files;
 mod own_folder;
 pub mod placement;

@@ -17,7 +17,7 @@ use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
 use crate::noise;
 use crate::own_content::foreign_offset;
-use crate::own_folder::{OwnFolder, maker, note_maker};
+use crate::own_folder::{EntryUse, OwnFolder, maker, note_maker};
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::room::check_room;
 use crate::system::System;
@@ -78,18 +78,18 @@ pub struct Wanted<'a> {
 #[derive(Debug)]
 pub struct OwnFiles {
     system: System,
-    directory: OwnedFd,
-    path: PathBuf,
-    run_id: String,
+    pub(crate) directory: OwnedFd,
+    pub(crate) path: PathBuf,
+    pub(crate) run_id: String,
     naming: Naming,
-    keep: bool,
+    pub(crate) keep: bool,
     size_bytes: u64,
     inodes: BTreeMap<String, Inode>,
     /// Files of this run as its last point left them.
     as_closed: BTreeSet<(Inode, Version)>,
     /// Files of earlier runs, known to hold nothing but what those runs wrote.
     verified_files: BTreeSet<(Inode, Version)>,
-    folders: Vec<OwnFolder>,
+    pub(crate) folders: Vec<OwnFolder>,
     not_direct: Option<Errno>,
 }
 
@@ -278,7 +278,11 @@ impl OwnFiles {
     pub fn remove(&mut self) -> Result<(), Failure> {
         let mut first = Ok(());
         for folder in std::mem::take(&mut self.folders) {
-            let removed = folder.remove(&self.directory);
+            // Others may have stored something in it during the run.
+            let removed = match folder.foreign(false) {
+                Ok(Some(name)) => Err(io::Error::other(format!("it contains {name}"))),
+                _ => folder.remove(&self.directory),
+            };
             let path = self.path.join(&folder.name);
             first = first.and(removed.map_err(|error| failure("remove", &path, error)));
         }
@@ -337,7 +341,12 @@ impl OwnFiles {
         for entry in entry::list(&self.directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if self.naming.has(&name) {
+            if !self.naming.has(&name) {
+                continue;
+            }
+            if entry.file_type() == FileType::Directory {
+                self.check_directory(&name, EntryUse::Use)?;
+            } else {
                 let verified = self.check_left(&name, &self.path.join(&name))?;
                 self.verified_files.extend(verified);
             }
@@ -422,7 +431,7 @@ impl Drop for OwnFiles {
     }
 }
 
-fn not_ours(path: &Path) -> Refusal {
+pub(crate) fn not_ours(path: &Path) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
         format!("{} exists already and was not created by qdepth", path.display()),

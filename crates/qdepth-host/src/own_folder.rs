@@ -34,6 +34,22 @@ pub(crate) fn maker(file: &OwnedFd, name: &str) -> Option<String> {
     (rest == format!("{inode} {name}")).then(|| run_id.to_owned())
 }
 
+/// Use of a directory by a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryUse {
+    /// Creates files in it, or directories.
+    Create {
+        /// True for directories.
+        directories: bool,
+    },
+    /// Uses existing entries.
+    Use,
+    /// Removes existing entries.
+    Remove,
+    /// Uses a directory that another rank of the run has checked and locked, or created.
+    Join,
+}
+
 /// A directory for entries, held open.
 #[derive(Debug)]
 pub(crate) struct OwnFolder {
@@ -101,21 +117,32 @@ impl OwnFolder {
         if flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Ok(None);
         }
+        Ok(self.foreign(true)?.is_none().then_some(maker))
+    }
+
+    /// Name of an entry that no measurement created, according to its name or, with `contents`, to
+    /// its data.
+    pub(crate) fn foreign(&self, contents: bool) -> io::Result<Option<String>> {
         for entry in Dir::read_from(&self.file)? {
             let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            let is_own = match name {
+            let name = entry.file_name();
+            let is_own = match name.to_bytes() {
+                b"." | b".." => continue,
                 [b'f' | b'd', rest @ ..] => !rest.is_empty() && rest.iter().all(u8::is_ascii_digit),
                 _ => false,
             };
-            if matches!(name, b"." | b"..") {
-                continue;
-            }
-            if !is_own || !self.is_written_by_us(entry.file_name())? {
-                return Ok(None);
+            if !is_own || contents && !self.is_written_by_us(name)? {
+                return Ok(Some(name.to_string_lossy().into_owned()));
             }
         }
-        Ok(Some(maker))
+        Ok(None)
+    }
+
+    /// Run that created it, according to its mark, if it belongs to this user: the mark on another
+    /// user's directory cannot be trusted.
+    pub(crate) fn maker(&self) -> Option<String> {
+        let is_ours = rustix::fs::fstat(&self.file).ok()?.st_uid == geteuid().as_raw();
+        maker(&self.file, &self.name).filter(|maker| is_ours && !maker.is_empty())
     }
 
     /// True if an entry is an empty directory, or a file with a single name that holds only data
@@ -159,11 +186,17 @@ impl OwnFolder {
     /// Removes the entries, which are files and empty directories, and then the directory, if it
     /// still has its name.
     pub(crate) fn remove(&self, directory: &OwnedFd) -> io::Result<()> {
+        self.empty(|_| true)?;
+        entry::remove(directory, &self.name, self.inode, AtFlags::REMOVEDIR)
+    }
+
+    /// Removes the entries of these types.
+    pub(crate) fn empty(&self, which: impl Fn(FileType) -> bool) -> io::Result<()> {
         let listed = Dir::read_from(&self.file)?;
         for entry in listed {
             let entry = entry?;
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
+            if matches!(name.to_bytes(), b"." | b"..") || !which(entry.file_type()) {
                 continue;
             }
             let flags = match entry.file_type() {
@@ -175,7 +208,7 @@ impl OwnFolder {
                 Err(why) => return Err(why.into()),
             }
         }
-        entry::remove(directory, &self.name, self.inode, AtFlags::REMOVEDIR)
+        Ok(())
     }
 }
 

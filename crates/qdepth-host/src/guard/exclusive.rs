@@ -69,6 +69,11 @@ pub(crate) fn lock_file(file: impl AsFd, name: &Path, how: Use) -> Result<(), Re
     judge(try_lock(&file, how), name, how)
 }
 
+/// Locks a directory against other runs.
+pub(crate) fn lock_directory(directory: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
+    judge(try_lock(&directory, how), name, how)
+}
+
 /// Refuses a file with a record lock of another program. The test lock is released at once: NFS and
 /// SMB implement flock as a record lock, so it would conflict with qdepth's own lock (flock(2)).
 fn no_record_lock(file: impl AsFd, name: &Path) -> Result<(), Refusal> {

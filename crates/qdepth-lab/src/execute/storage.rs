@@ -7,12 +7,13 @@ use std::thread::park_timeout;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use qdepth_host::own_entries::EntryUse;
 use qdepth_host::own_files::OwnFiles;
 use qdepth_host::reach::Commands;
 use qdepth_host::system::System;
 use qdepth_linux::{EngineChoice, Namespace, O_DSYNC, entry_name};
 use qdepth_measure::Nanos;
-use qdepth_workload::{CacheAdvice, Durability, Layout, Point};
+use qdepth_workload::{CacheAdvice, Durability, Layout, Operation, Point};
 use rustix::fs::{
     Advice, AtFlags, Mode, OFlags, Statx, StatxFlags, fadvise, fcntl_getfl, fcntl_setfl, fstat,
     ftruncate, statx,
@@ -170,24 +171,33 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
     let names: Vec<(String, u64)> = match point.layout {
         Layout::Area => bail!("the point has no files of its own (internal error)"),
         Layout::Entries => return entries(files, point),
-        Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
-        Layout::FilePerStream => {
+        Layout::SharedFile | Layout::SharedEntries => {
+            vec![(files.name(None), point.area.length_bytes)]
+        }
+        Layout::FilePerStream | Layout::EntriesPerStream => {
             let length = point.area.length_bytes / u64::from(point.streams);
             (0..point.streams).map(|number| (files.name(Some(number)), length)).collect()
         }
     };
-    if point.writes() {
+    let of_entries = point.layout.is_of_entries();
+    if point.writes() && !of_entries {
         files.remove_unchanged()?;
     }
     let clock = qdepth_linux::now;
     let mut opened = Vec::new();
-    let shared = point.layout == Layout::SharedFile;
+    let shared = !point.layout.is_per_stream();
     for (stream, (name, length_bytes)) in names.into_iter().enumerate() {
         if !shared && all_ranks.is_some_and(|all_ranks| !all_ranks.has(point, stream)) {
             continue;
         }
         // The leader creates a shared file before it tells the others to begin.
-        let makes = point.writes() && (!shared || all_ranks.is_none_or(AllRanks::is_leader));
+        let leads = !shared || all_ranks.is_none_or(AllRanks::is_leader);
+        let makes = point.writes() && leads;
+        if of_entries {
+            let file = directory(files, point, &name, length_bytes, leads)?;
+            opened.push(Opened { stream, file, took: Nanos::ZERO });
+            continue;
+        }
         if !point.writes() && !files.has(&name) {
             if point.verify {
                 bail!(
@@ -212,12 +222,38 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
 /// The directory of a point whose operations are on directory entries, with the entries that must
 /// exist.
 fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
-    let size = u64::from(point.block_size.max());
-    let count = if point.operation.needs_entries() { point.area.length_bytes / size } else { 0 };
-    let names = (0..count).map(|number| entry_name(point.operation, number));
-    let bytes = (!point.operation.is_of_directories()).then_some(size);
+    let (names, bytes) = needed_entries(point, point.area.length_bytes);
     let file = files.folder(point.index, names, bytes)?;
     Ok(vec![Opened { stream: 0, file, took: Nanos::ZERO }])
+}
+
+/// A directory that the points of a run share. Another rank is responsible for it unless this one
+/// `leads`.
+fn directory(
+    files: &mut OwnFiles,
+    point: &Point,
+    name: &str,
+    length_bytes: u64,
+    leads: bool,
+) -> Result<OwnedFd> {
+    let how = match point.operation {
+        _ if !leads => EntryUse::Join,
+        operation if operation.makes_entries() => {
+            EntryUse::Create { directories: operation.is_of_directories() }
+        }
+        Operation::RemoveFiles | Operation::RemoveDirectories => EntryUse::Remove,
+        _ => EntryUse::Use,
+    };
+    let (names, bytes) = needed_entries(point, length_bytes);
+    Ok(files.directory(name, how, names, bytes)?)
+}
+
+/// Names of the entries that must exist in a directory of this length, and the size of files.
+fn needed_entries(point: &Point, length_bytes: u64) -> (impl Iterator<Item = String>, Option<u64>) {
+    let (size, operation) = (u64::from(point.block_size.max()), point.operation);
+    let count = if operation.needs_entries() { length_bytes / size } else { 0 };
+    let names = (0..count).map(move |number| entry_name(operation, number));
+    (names, (!operation.is_of_directories()).then_some(size))
 }
 
 /// Reopens the file for durable writes (`O_SYNC`, `O_DSYNC`), which only an open can request. It

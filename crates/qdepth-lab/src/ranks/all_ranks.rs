@@ -97,7 +97,11 @@ impl AllRanks {
         let ranks = group.size().min(point.streams).max(1) as usize;
         // Data is read back by another rank, so that no cache of the writing node answers.
         let read_back = point.layout.makes_files() && !point.writes();
-        let shift = if read_back { *self.shift.borrow() as usize } else { 0 };
+        let shift = match point.rank_shift {
+            Some(shift) => ranks - shift as usize % ranks,
+            None if read_back => *self.shift.borrow() as usize,
+            None => 0,
+        };
         (stream + shift) % ranks == group.rank() as usize
     }
 

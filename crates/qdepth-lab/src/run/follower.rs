@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use qdepth_host::target::Kind;
 use qdepth_linux::EngineChoice;
 use qdepth_media::is_emulated;
-use qdepth_workload::{Plan, Point, Stop};
+use qdepth_workload::{Layout, Plan, Point, Stop};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -121,7 +121,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
 
 /// Reason why a plan needs a single process, whatever its targets are.
 fn of_one_process(plan: &Plan) -> Option<&'static str> {
-    if plan.points.iter().any(|point| point.operation.is_of_entries()) {
+    if plan.points.iter().any(|point| point.layout == Layout::Entries) {
         return Some("only one process can create directory entries: remove mpirun or srun");
     }
     let searches = !plan.answer.is_empty();
