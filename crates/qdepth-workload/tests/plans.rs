@@ -66,8 +66,11 @@ fn every_shipped_plan_resolves_and_round_trips() {
         if let Some(bandwidth) = &mut file.bandwidth {
             bandwidth.threads = vec![1, 2];
         }
-        let large =
-            TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 256 << 30 }, ..SHAPE };
+        let large = TargetShape {
+            usable: Extent { offset_bytes: 0, length_bytes: 256 << 30 },
+            holds_files: name == "metadata",
+            ..SHAPE
+        };
         let drives = file.comparison.as_ref().is_some_and(|c| c.of == Compared::Drives);
         let targets = vec![large; if drives || name == "arrays" { 2 } else { 1 }];
         let plan = resolve(&file, &Choices::default(), &targets).expect(name);

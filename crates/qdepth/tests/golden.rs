@@ -106,7 +106,8 @@ fn are_as_before(found: &Hashes) {
 fn every_shipped_plan_reproduces_its_golden_figures() {
     let workspace = Workspace::new();
     let mut found = Hashes::new();
-    for plan in qdepth_workload::shipped_plan_names() {
+    // Emulated devices have no directories.
+    for plan in qdepth_workload::shipped_plan_names().filter(|plan| *plan != "metadata") {
         let line = format!("run {plan} {} --no-report --json", words(plan));
         let ended = workspace.run(&line);
         // Requirements on syncs are inconclusive on an emulated device.

@@ -189,7 +189,7 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         for plan in shipped_plan_names() {
             let targets = match plan {
-                "bandwidth" => format!("'{folder}'"),
+                "bandwidth" | "metadata" => format!("'{folder}'"),
                 "options" => continue,
                 "devices" | "arrays" => "media:p3700-800gb*2".to_owned(),
                 _ => drive.to_owned(),
