@@ -1,8 +1,8 @@
-//! Interoperability with other programs: converts jobs of fio, IOR and Iometer to plans, writes
-//! results in formats of fio and IOR, and imports results.
+//! Interoperability with other programs: converts jobs of fio, IOR, mdtest and Iometer to plans,
+//! writes results in formats of fio, IOR and mdtest, and imports results.
 //!
 //! This crate does no I/O and reads no clock: text in, text and records out. Start with
-//! [`fio::JobSet`], [`ior::Ior`] and [`import`].
+//! [`fio::JobSet`], [`ior::Ior`], [`mdtest::Mdtest`] and [`import`].
 
 pub mod fio;
 mod icf;
@@ -11,6 +11,7 @@ mod import_laws;
 mod imported;
 mod iometer;
 pub mod ior;
+pub mod mdtest;
 mod remark;
 mod spread;
 

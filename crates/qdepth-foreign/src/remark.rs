@@ -146,6 +146,7 @@ remarks! {
     RandomWithinOwnPart = "random-within-own-part";
     PayloadIncompressible = "payload-incompressible";
     KeptFileMadeAnew = "kept-file-made-anew";
+    TreeNotTimed = "tree-not-timed";
     // Iometer's configurations.
     NoRunTime = "no-run-time";
     ManagersOnThisMachine = "managers-on-this-machine";

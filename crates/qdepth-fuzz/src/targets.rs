@@ -4,6 +4,7 @@ use std::io::Write;
 
 use qdepth_foreign::fio::{CommandLine, JobSet, MissingFile, Surroundings};
 use qdepth_foreign::ior::Ior;
+use qdepth_foreign::mdtest::Mdtest;
 use qdepth_logbook::Logbook;
 use qdepth_measure::LatencyHistogram;
 use qdepth_media::Description;
@@ -164,6 +165,7 @@ fn ior_lines() -> Vec<Vec<u8>> {
     of_texts([
         "-a POSIX -t 1m -b 16m -s 4 -F -o dir/file -wrk",
         "-t=4k -b=1g -z -C -Q 2 -g -e -i 3 -d 1 -D 10 -O summaryFile=x -o file",
+        "-n 10 -w 3901 -e 3901 -t -P -F -N 1 -d dir -x file -C -Y -W 300 -a POSIX",
         "--posix.odirect -w -r -R -W -G 77 -N 4 -o a@b",
         "-f tests\nIOR START\ntransferSize=4k\nblockSize=1m\nrepetitions=3\nRUN\nIOR STOP\n",
     ])
@@ -173,6 +175,10 @@ fn ior_lines() -> Vec<Vec<u8>> {
 fn ior_command_line(input: &[u8]) {
     let text = text(input);
     let (line, script) = text.split_once('\n').unwrap_or((&text, ""));
+    // mdtest has the same syntax.
+    if let Some(mdtest) = Mdtest::read(&words(line.as_bytes())).ok().filter(|m| !m.help) {
+        reads_back(&mdtest.plan(3));
+    }
     let Ok(ior) = Ior::read(&words(line.as_bytes())) else { return };
     let tests = match &ior.script {
         _ if ior.help => return,

@@ -128,6 +128,11 @@ pub(crate) enum Command {
     /// Ranks are threads. Options of qdepth come before those of IOR, which `qdepth ior -- -h`
     /// lists.
     Ior(IorOptions),
+    /// Run an mdtest command line and print mdtest's summary
+    ///
+    /// Tasks are threads, or MPI ranks. Options of qdepth come before those of mdtest, which
+    /// `qdepth mdtest -- -h` lists.
+    Mdtest(MdtestOptions),
     /// Convert an Iometer configuration (.icf) to a plan
     ///
     /// To save the plan: qdepth iometer night.icf > night.toml
@@ -296,6 +301,23 @@ pub(crate) struct IorOptions {
     #[arg(long)]
     pub(crate) convert: bool,
     /// Options of IOR
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MdtestOptions {
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    #[command(flatten)]
+    pub(crate) report: RunReport,
+    /// Number of tasks. Default: the MPI ranks, or 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    pub(crate) tasks: Option<u32>,
+    /// Print the plan as TOML and measure nothing
+    #[arg(long)]
+    pub(crate) convert: bool,
+    /// Options of mdtest
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
     pub(crate) words: Vec<String>,
 }

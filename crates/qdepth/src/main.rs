@@ -92,6 +92,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
     let other: Option<fn(&[String]) -> u8> = match called.and_then(OsStr::to_str) {
         Some("fio") => Some(commands::fio::as_fio),
         Some("ior") => Some(commands::ior::as_ior),
+        Some("mdtest") => Some(commands::mdtest::as_mdtest),
         _ => None,
     };
     if let Some(other) = other {
@@ -109,7 +110,8 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         let answer = commands::first::first(&flags.first);
         return answer.map_or_else(|error| exit_status::explain(&error), Status::number);
     };
-    let is_resumed = matches!(command, Command::Run(_) | Command::Fio(_) | Command::Ior(_));
+    let is_resumed =
+        matches!(command, Command::Run(_) | Command::Fio(_) | Command::Ior(_) | Command::Mdtest(_));
     match commands::dispatch(command) {
         Ok(status) => status.number(),
         Err(error) if is_resumed => exit_status::explain(&error),

@@ -74,6 +74,8 @@ mod live_screen;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod mdtest;
+#[cfg(test)]
 mod monitors;
 #[cfg(test)]
 mod mpi;

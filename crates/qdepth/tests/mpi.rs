@@ -452,3 +452,42 @@ fn mpi_of_another_launcher_is_refused() {
     assert!(told.contains("started 2 ranks, but MPI sees 1"), "{told}");
     assert!(!workspace.has("qdepth.db") && fs::read_dir(workspace.join("d")).unwrap().count() == 0);
 }
+
+/// As IO500 does: each phase in a run of its own, on the entries of the next rank.
+#[test]
+fn mpi_mdtest_phases_share_kept_entries() {
+    if !has_tools("mpi_mdtest_phases_share_kept_entries", &["mpirun.openmpi", "mpicc.openmpi"]) {
+        return;
+    }
+    let (_alone, workspace) = (exclusive_turn(), Workspace::new());
+    let entries = |name: &str| match fs::read_dir(workspace.join(name)) {
+        Ok(all) => all.count(),
+        Err(_) => 0,
+    };
+    for (options, directories) in [
+        ("-u -w 3901 -e 3901", &["d/qdepth-mdtest.00000000", "d/qdepth-mdtest.00000001"][..]),
+        ("-w 3901 -e 3901", &["d/qdepth-mdtest"]),
+    ] {
+        for (phases, rows, kept) in [
+            ("-C -Y", "creation", 40),
+            ("-T", "stat", 40),
+            ("-E -X", "read", 40),
+            ("-r", "removal", 0),
+            ("", "creation stat read removal", 0),
+        ] {
+            let words =
+                format!("mdtest --no-report -n 20 -L -F -P -N 1 -d d -a POSIX {options} {phases}");
+            let status = under_mpi(&workspace, "openmpi", 2, &words).wait().unwrap();
+            let told = read_text(&workspace, "mpi.out");
+            assert!(status.success(), "{words}: {}", read_text(&workspace, "mpi.err"));
+            assert!(told.contains("2 tasks, 40 files"), "{told}");
+            for row in rows.split(' ') {
+                let row = told.lines().find(|line| line.contains(&format!("File {row} "))).unwrap();
+                assert!(!row.contains(" 0.000          0.000"), "{words}: {told}");
+            }
+            let found: usize = directories.iter().map(|name| entries(name)).sum();
+            assert_eq!(found, kept, "{words}");
+        }
+        assert_eq!(entries("d"), 0);
+    }
+}

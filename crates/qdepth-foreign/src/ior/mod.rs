@@ -3,9 +3,9 @@
 
 mod directives;
 mod json;
-mod options;
+pub(crate) mod options;
 mod plan;
-mod result;
+pub(crate) mod result;
 #[cfg(test)]
 mod tests;
 

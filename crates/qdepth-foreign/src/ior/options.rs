@@ -300,7 +300,7 @@ pub(super) fn hog(text: &str) -> Option<Hog> {
 }
 
 /// Parses an integer as IOR does: sign, digits, suffix k, m, g or t; a decimal part is ignored.
-pub(super) fn whole(text: &str) -> Option<i64> {
+pub(crate) fn whole(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let digits = match digits.split_once('.') {
@@ -312,7 +312,7 @@ pub(super) fn whole(text: &str) -> Option<i64> {
 }
 
 /// Parses bytes as IOR does: an integer with suffix k, m, g or t (powers of 1024).
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(crate) fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let (digits, shift) = match text.strip_suffix(['k', 'm', 'g', 't']) {
         Some(digits) if text.ends_with('k') => (digits, 10),

@@ -254,27 +254,32 @@ fn begin(out: &mut String, test: &IorTest) {
 }
 
 /// Space of a file system, as text.
-pub(super) struct Space {
-    pub(super) capacity: String,
-    pub(super) used: String,
-    pub(super) inodes: String,
-    pub(super) used_inodes: String,
+pub(crate) struct Space {
+    pub(crate) capacity: String,
+    pub(crate) used: String,
+    pub(crate) inodes: String,
+    pub(crate) used_inodes: String,
 }
 
 pub(super) fn space(test: &IorTest) -> Space {
-    let file_system = test.file_system.clone().unwrap_or_default();
-    let gib = file_system.total_bytes as f64 / (1_u64 << 30) as f64;
-    let capacity = match gib > 1024.0 {
-        true => format!("{:.1} TiB", gib / 1024.0),
-        false => format!("{gib:.1} GiB"),
-    };
-    let used =
-        |free: u64, all: u64| format!("{:2.1}%", (1.0 - per(free as f64, all as f64)) * 100.0);
-    Space {
-        capacity,
-        used: used(file_system.free_bytes, file_system.total_bytes),
-        inodes: format!("{:.1} Mi", file_system.inodes as f64 / MIB),
-        used_inodes: used(file_system.free_inodes, file_system.inodes),
+    test.file_system.clone().unwrap_or_default().space()
+}
+
+impl FileSystem {
+    pub(crate) fn space(&self) -> Space {
+        let gib = self.total_bytes as f64 / (1_u64 << 30) as f64;
+        let capacity = match gib > 1024.0 {
+            true => format!("{:.1} TiB", gib / 1024.0),
+            false => format!("{gib:.1} GiB"),
+        };
+        let used =
+            |free: u64, all: u64| format!("{:2.1}%", (1.0 - per(free as f64, all as f64)) * 100.0);
+        Space {
+            capacity,
+            used: used(self.free_bytes, self.total_bytes),
+            inodes: format!("{:.1} Mi", self.inodes as f64 / MIB),
+            used_inodes: used(self.free_inodes, self.inodes),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `qdepth ior`: runs an IOR command line with the load generator of `qdepth run`, and prints IOR's
 //! output.
 
-mod surroundings;
+pub(crate) mod surroundings;
 
 use std::path::{Path, PathBuf};
 

@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod iometer;
 pub(crate) mod ior;
 pub(crate) mod logbook;
+pub(crate) mod mdtest;
 pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod predict;
@@ -47,6 +48,7 @@ pub(crate) fn dispatch(command: Command) -> Result<Status> {
         Command::Man(options) => catalogue::man(&options),
         Command::Fio(options) => fio::fio(&options),
         Command::Ior(options) => ior::ior(&options),
+        Command::Mdtest(options) => mdtest::mdtest(&options),
         Command::Iometer(options) => iometer::iometer(&options),
         Command::Import(options) => import::import(&options),
         Command::List(options) => read::list(&options),

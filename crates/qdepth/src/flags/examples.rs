@@ -45,14 +45,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Compare", &["compare", "trend", "steady"]),
     ("Emulate", &["media", "predict", "reproduce", "serve-medium"]),
     ("Machine", &["host", "certify"]),
-    ("Other tools", &["fio", "ior", "iometer", "import", "schema", "completions", "man"]),
+    ("Other tools", &["fio", "ior", "mdtest", "iometer", "import", "schema", "completions", "man"]),
 ];
 
 /// Commands that share a line of the help, so that it fits one screen: the second is the next of
 /// its group.
-const PAIRS: [(&str, &str, &str); 3] = [
+const PAIRS: [(&str, &str, &str); 4] = [
     ("plans", "profiles", "List the test plans or load profiles, or print one"),
     ("note", "retract", "Add a note to a run, or exclude it from comparisons"),
+    ("ior", "mdtest", "Run an IOR or mdtest command line and print its table"),
     ("completions", "man", "Print shell completions or manual pages"),
 ];
 

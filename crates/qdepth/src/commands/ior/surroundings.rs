@@ -26,11 +26,15 @@ pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<Vec<NewFolder>> {
 /// Reads the number of transfers that an earlier run wrote, for a run that only reads.
 pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
     let Some(path) = ior.status_file.as_ref().filter(|_| !ior.writes) else { return Ok(()) };
-    let text = Input::at(path, limit::JOB).text()?;
-    let pairs: Option<u64> = text.trim().parse().ok().filter(|pairs| *pairs > 0);
     let why = || Usage(format!("stoneWallingStatusFile: {path} contains no number of transfers"));
-    ior.pairs = Some(pairs.with_context(why)?);
+    ior.pairs = Some(number_in(path)?.with_context(why)?);
     Ok(())
+}
+
+/// The number that a status file contains; `None` if it contains none.
+pub(crate) fn number_in(path: &str) -> Result<Option<u64>> {
+    let text = Input::at(path, limit::JOB).text()?;
+    Ok(text.trim().parse().ok().filter(|number| *number > 0))
 }
 
 /// Reduces the writes to the available space: twice their size must be free (G13).
@@ -120,10 +124,14 @@ pub(super) fn file_system(ior: &Ior) -> Option<FileSystem> {
     let name = ior.names().first()?;
     let path = Path::new(name);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let StatVfs { f_blocks, f_bfree, f_frsize, f_files, f_ffree, .. } =
-        statvfs(folder.unwrap_or(Path::new("."))).ok()?;
+    file_system_of(folder.unwrap_or(Path::new(".")), ior.file_name(name, 0))
+}
+
+/// File system of a directory, with the path to print.
+pub(crate) fn file_system_of(folder: &Path, path: String) -> Option<FileSystem> {
+    let StatVfs { f_blocks, f_bfree, f_frsize, f_files, f_ffree, .. } = statvfs(folder).ok()?;
     Some(FileSystem {
-        path: ior.file_name(name, 0),
+        path,
         total_bytes: f_blocks.saturating_mul(f_frsize),
         free_bytes: f_bfree.saturating_mul(f_frsize),
         inodes: f_files,
