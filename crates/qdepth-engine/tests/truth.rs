@@ -42,6 +42,7 @@ fn point(queue_depth: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         backwards: false,
         streams: 1,
         workers: 1,
+        rank_shift: None,
         queue_depth,
         arrivals,
         flow: None,
