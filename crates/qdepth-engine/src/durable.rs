@@ -88,9 +88,7 @@ impl<'t> Durable<'t> {
             let from = start + Nanos(shard.point.delay_ns + shard.point.warm_up_ns);
             from..from + Nanos(shard.point.stop.duration_ns)
         };
-        let empty =
-            || DurableParts { write: LatencyHistogram::new(), sync: LatencyHistogram::new() };
-        let parts = |shard: &Shard<'_>| shard.point.durability.syncs().then(empty);
+        let parts = |shard: &Shard<'_>| shard.point.durability.syncs().then(DurableParts::default);
         Self {
             target,
             writes: vec![Write { left: 0, since: None }; owners.len()],
