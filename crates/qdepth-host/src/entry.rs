@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{
-    AtFlags, Dir, Mode, OFlags, ResolveFlags, Stat, openat, openat2, statat, unlinkat,
+    AtFlags, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, Stat, openat, openat2, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -39,6 +40,17 @@ pub(crate) fn open(directory: impl AsFd, name: &str, flags: OFlags) -> rustix::i
 pub(crate) fn list(directory: impl AsFd) -> rustix::io::Result<Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Dir::new(openat(directory, c".", flags, Mode::empty())?)
+}
+
+/// Type of a listed entry. Some file systems do not list it.
+pub(crate) fn kind(directory: impl AsFd, entry: &DirEntry) -> rustix::io::Result<FileType> {
+    match entry.file_type() {
+        FileType::Unknown => {
+            let stat = statat(directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok(FileType::from_raw_mode(stat.st_mode))
+        }
+        known => Ok(known),
+    }
 }
 
 /// Removes an entry if it still is the one with this inode.

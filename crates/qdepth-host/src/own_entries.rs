@@ -87,7 +87,10 @@ impl OwnFiles {
             Err(_) => return Err(not_ours(path).into()),
             Ok(folder) => folder,
         };
-        let maker = folder.maker().ok_or_else(|| not_ours(path))?;
+        let maker = folder.maker().ok_or_else(|| match how {
+            EntryUse::Join => unmarkable(path),
+            _ => not_ours(path),
+        })?;
         let is_ready = how == EntryUse::Join || maker == self.run_id;
         if is_ready && !matches!(how, EntryUse::Create { .. }) {
             return Ok(Some(folder));
@@ -115,10 +118,11 @@ fn unmarkable(path: &Path) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
         format!(
-            "a later run could not recognise {}: its file system has no extended attributes",
+            "other runs and ranks could not recognise {}: its file system lacks extended \
+             attributes or locks",
             path.display()
         ),
-        "Do not keep it: create, use and remove the entries in one run",
+        "Create, use and remove the entries in one run of one process",
     )
 }
 
@@ -156,6 +160,10 @@ mod tests {
         kept.directory("e", EntryUse::Use, names(), Some(1)).unwrap();
         kept.directory("e", CREATE, none(), None).unwrap();
         assert!(!folder.join("f0000000000").exists() && folder.join("d0000000001").exists());
+        std::fs::write(folder.join("notes"), "mine").unwrap();
+        let why = kept.directory("e", CREATE, none(), None).unwrap_err().to_string();
+        assert!(why.contains("contains notes") && folder.join("notes").exists(), "{why}");
+        std::fs::remove_file(folder.join("notes")).unwrap();
         std::fs::write(folder.join("f0000000000"), "").unwrap();
         let mut other = files(parent.path(), "b", false).unwrap_err().to_string();
         assert!(other.contains("locked"), "{other}");

@@ -278,11 +278,7 @@ impl OwnFiles {
     pub fn remove(&mut self) -> Result<(), Failure> {
         let mut first = Ok(());
         for folder in std::mem::take(&mut self.folders) {
-            // Others may have stored something in it during the run.
-            let removed = match folder.foreign(false) {
-                Ok(Some(name)) => Err(io::Error::other(format!("it contains {name}"))),
-                _ => folder.remove(&self.directory),
-            };
+            let removed = folder.remove(&self.directory);
             let path = self.path.join(&folder.name);
             first = first.and(removed.map_err(|error| failure("remove", &path, error)));
         }
@@ -344,7 +340,8 @@ impl OwnFiles {
             if !self.naming.has(&name) {
                 continue;
             }
-            if entry.file_type() == FileType::Directory {
+            let kind = entry::kind(&self.directory, &entry);
+            if kind.map_err(failed)? == FileType::Directory {
                 self.check_directory(&name, EntryUse::Use)?;
             } else {
                 let verified = self.check_left(&name, &self.path.join(&name))?;

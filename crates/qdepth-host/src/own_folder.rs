@@ -126,12 +126,10 @@ impl OwnFolder {
         for entry in Dir::read_from(&self.file)? {
             let entry = entry?;
             let name = entry.file_name();
-            let is_own = match name.to_bytes() {
-                b"." | b".." => continue,
-                [b'f' | b'd', rest @ ..] => !rest.is_empty() && rest.iter().all(u8::is_ascii_digit),
-                _ => false,
-            };
-            if !is_own || contents && !self.is_written_by_us(name)? {
+            if is_dot(name) {
+                continue;
+            }
+            if !is_entry_name(name) || contents && !self.is_written_by_us(name)? {
                 return Ok(Some(name.to_string_lossy().into_owned()));
             }
         }
@@ -190,16 +188,23 @@ impl OwnFolder {
         entry::remove(directory, &self.name, self.inode, AtFlags::REMOVEDIR)
     }
 
-    /// Removes the entries of these types.
+    /// Removes the entries of these types, unless others have stored something with another name in
+    /// the directory.
     pub(crate) fn empty(&self, which: impl Fn(FileType) -> bool) -> io::Result<()> {
-        let listed = Dir::read_from(&self.file)?;
-        for entry in listed {
+        if let Some(name) = self.foreign(false)? {
+            return Err(io::Error::other(format!("it contains {name}")));
+        }
+        for entry in Dir::read_from(&self.file)? {
             let entry = entry?;
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") || !which(entry.file_type()) {
+            if !is_entry_name(name) {
                 continue;
             }
-            let flags = match entry.file_type() {
+            let kind = entry::kind(&self.file, &entry)?;
+            if !which(kind) {
+                continue;
+            }
+            let flags = match kind {
                 FileType::Directory => AtFlags::REMOVEDIR,
                 _ => AtFlags::empty(),
             };
@@ -210,6 +215,16 @@ impl OwnFolder {
         }
         Ok(())
     }
+}
+
+fn is_dot(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}
+
+/// True if measurements give entries such names.
+fn is_entry_name(name: &CStr) -> bool {
+    let digits = name.to_bytes().strip_prefix(b"f").or(name.to_bytes().strip_prefix(b"d"));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
 #[cfg(test)]
@@ -223,9 +238,9 @@ mod tests {
         let directory: OwnedFd = File::open(parent.path()).unwrap().into();
         std::fs::write(parent.path().join("kept"), "yours").unwrap();
         let folder = OwnFolder::make(&directory, "mine".to_owned(), "r").unwrap();
-        folder.fill(["a", "b"].map(str::to_owned).into_iter(), Some(4096)).unwrap();
-        folder.fill(std::iter::once("c".to_owned()), None).unwrap();
-        assert_eq!(std::fs::metadata(parent.path().join("mine/b")).unwrap().len(), 4096);
+        folder.fill(["f0", "f1"].map(str::to_owned).into_iter(), Some(4096)).unwrap();
+        folder.fill(std::iter::once("d0".to_owned()), None).unwrap();
+        assert_eq!(std::fs::metadata(parent.path().join("mine/f1")).unwrap().len(), 4096);
         assert!(
             OwnFolder::make(&directory, "mine".to_owned(), "r").is_err(),
             "it is there already"

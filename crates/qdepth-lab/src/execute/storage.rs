@@ -66,7 +66,7 @@ impl<'a> Storage<'a> {
                 let file = durable(file, point.durability)?;
                 vec![Opened { stream: 0, file, took: Nanos::ZERO }]
             }
-            (None, Some(files)) => own(&mut files.borrow_mut(), point, options.lab.all_ranks)?,
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, options.lab)?,
             (None, None) => Vec::new(),
         };
         let mut direct = point.direct;
@@ -167,7 +167,8 @@ pub(crate) fn after_delay(targets: &[Prepared], group: &[Point], lab: Lab<'_>) -
 /// The files of a point that has its own: a point that writes creates them, a point that reads
 /// opens them. A missing file is filled without measuring, for example if the run was resumed after
 /// it had been written.
-fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Result<Vec<Opened>> {
+fn own(files: &mut OwnFiles, point: &Point, lab: Lab<'_>) -> Result<Vec<Opened>> {
+    let all_ranks = lab.all_ranks;
     let names: Vec<(String, u64)> = match point.layout {
         Layout::Area => bail!("the point has no files of its own (internal error)"),
         Layout::Entries => return entries(files, point),
@@ -194,7 +195,9 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
         let leads = !shared || all_ranks.is_none_or(AllRanks::is_leader);
         let makes = point.writes() && leads;
         if of_entries {
-            let file = directory(files, point, &name, length_bytes, leads)?;
+            // Checking, filling or removing a million files takes long.
+            let work = || directory(files, point, &name, length_bytes, leads);
+            let file = AllRanks::alive_during(all_ranks, lab.signals.stop(), work)?;
             opened.push(Opened { stream, file, took: Nanos::ZERO });
             continue;
         }
