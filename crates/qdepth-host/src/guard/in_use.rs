@@ -2,11 +2,13 @@
 //! numbers and inodes, and do not open the target.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::pread;
 
+use crate::guard::again;
 use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
 use crate::stack::{self, Backing, Stack, Store};
@@ -100,13 +102,25 @@ pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
         }
     }
     // A lease shows other users of a file, but not behind a loop device, which is a user itself.
-    if target.is_device_on_file() && has_unknown_files(system, &namespaces) {
-        return refuse(format!(
-            "an erofs is mounted from files that are unknown, and {} is on a file",
-            target.name
-        ));
+    if target.is_device_on_file() {
+        return again(UNKNOWN_TRIES, |_| true, || no_unknown_files(system, target));
     }
     Ok(())
+}
+
+/// Number of attempts, a tenth of a second apart: a file system that is being mounted or unmounted
+/// is not in both of the kernel's lists.
+const UNKNOWN_TRIES: u32 = 50;
+
+fn no_unknown_files(system: &System, target: &Stack) -> Result<(), Refusal> {
+    if !has_unknown_files(system, &mounts::everywhere(system)) {
+        return Ok(());
+    }
+    let found = format!(
+        "an erofs is mounted from files that are unknown, and {} is on a file",
+        target.name
+    );
+    Err(Refusal::new(Guard::G4Mounts, found, "Unmount it first"))
 }
 
 /// True if an erofs is mounted from files that no mount shows: it is mounted nowhere (for example
@@ -132,8 +146,15 @@ fn has_unknown_files(system: &System, namespaces: &[(String, Vec<Mount>)]) -> bo
 /// True if the erofs in a file is stored in further files, too (`struct erofs_super_block` of the
 /// kernel). `None` without an erofs at its beginning.
 fn has_further_files(system: &System, path: &str) -> Option<bool> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = open(system.path(path), flags, Mode::empty()).ok()?;
+    // Whoever mounts chooses the path, and opening some devices has effects.
+    let found = open(system.path(path), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mode = fstat(&found).ok()?.st_mode;
+    if FileType::from_raw_mode(mode) != FileType::RegularFile {
+        return None;
+    }
+    let again = format!("/proc/self/fd/{}", found.as_raw_fd());
+    let file =
+        open(again, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut block = [0; 128];
     let length = pread(&file, &mut block, 1024).ok()?;
     let is_erofs = length == block.len() && block.starts_with(&0xE0F5_E1E2_u32.to_le_bytes());
