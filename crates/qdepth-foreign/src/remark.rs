@@ -123,10 +123,7 @@ remarks! {
     SeriesRecorded = "series-recorded";
     SeriesOfHundredMs = "series-of-100-ms";
     EveryJobReported = "every-job-reported";
-    LogRowsAreMeans = "log-rows-are-means";
     LogRowsWithoutOffset = "log-rows-without-offset";
-    LogRowsWithoutIssueTime = "log-rows-without-issue-time";
-    LogRowsWithoutPriority = "log-rows-without-priority";
     LogsInUnixTime = "logs-in-unix-time";
     UnitsOfTextFixed = "units-of-text-fixed";
     LogsUncompressed = "logs-uncompressed";

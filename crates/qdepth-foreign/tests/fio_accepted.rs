@@ -473,6 +473,8 @@ fn rate_of_one_direction_leaves_the_other_free() {
     let converted = convert(&format!("[a]\n{mix}"));
     assert_eq!(converted.origins[0], converted.origins[1], "reported together");
     assert!(remarks(&converted).contains("runs freely"));
+    let pauses = points(&format!("{mix}thinktime=1s\n"));
+    assert_eq!(pauses.len(), 1, "the pauses allow less than the rate");
     let timed = points("rw=rw\nsize=1m\nrate=,1m\ntime_based\nruntime=1\n");
     assert_eq!(timed[0].arrivals, Arrivals::Closed);
     assert!(timed.iter().all(|point| !point.stop.ends_step), "both end by time");

@@ -48,6 +48,8 @@ fn each_file_in_trace_becomes_a_timed_load() {
     assert_eq!((file.stop.bytes_per_stream, device.stop.bytes_per_stream), (4608, 8192));
     assert!(file.read_share > 0.0 && file.read_share < 1.0 && device.read_share == 0.0);
     assert_eq!((file.alignment_bytes, file.block_size.max(), file.queue_depth), (512, 4096, 8));
+    // A trace has its own schedule, so that no direction has a load of its own.
+    assert_eq!(plan(&format!("{words}rw=randrw\nrate=1m,\n")).points.len(), 2);
     // The stored plan equals the converted one.
     let stored = Plan::from_text(&made.text()).expect("the text is a plan");
     assert_eq!(stored.hash(), made.hash());

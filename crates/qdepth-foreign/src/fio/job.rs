@@ -216,7 +216,7 @@ impl Job {
             new_group: opts.switch("new_group", false),
             group_reporting: opts.switch("group_reporting", false),
             rate,
-            rate_of,
+            rate_of: rate_of.filter(|_| rate.is_some()),
             think,
             settling: opts.settling()?,
             least: opts.least(&access)?,

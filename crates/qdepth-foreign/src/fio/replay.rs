@@ -87,7 +87,7 @@ pub(super) fn into(
         _ => "rw",
     }
     .to_owned();
-    job.rate = None;
+    (job.rate, job.rate_of) = (None, None);
     job.replay = Some(replay);
     Ok(())
 }

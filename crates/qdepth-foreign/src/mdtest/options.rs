@@ -250,6 +250,12 @@ impl Mdtest {
                  run recognises its data: add 16 bytes",
             ),
             (
+                (1..PATTERN.1).contains(&(self.read_bytes % PATTERN.0))
+                    && self.verify
+                    && self.reads,
+                "-e: the last part of the data would be too short for verification: add 16 bytes",
+            ),
+            (
                 self.stonewall_s > 0 && self.creates && (later || !self.files_only),
                 "-W ends the creation of files early, so later phases must know their number: run \
                  it with -F -C -x FILE, then -T, -E and -r with -x FILE in separate runs",

@@ -93,6 +93,7 @@ fn unsupported_mdtest_options_are_explained() {
         ("-n 10 -W 3 -F", "in separate runs"),
         ("-n 10 -w 8 -e 9", "-e must be at most -w"),
         ("-n 10 -w 520 -F -C", "add 16 bytes"),
+        ("-n 10 -F -w 4096 -e 520 -X", "-e: the last part"),
         ("-n 10 -r -i 2", "Remove -i"),
         ("-n 10 -d a@b", "one directory"),
         ("-n 10 -p 1t", "a day"),

@@ -79,7 +79,7 @@ impl FioLatency {
 impl FioLatency {
     /// Latency section of `count` I/Os that took no time.
     pub(super) fn zeros(count: u64, percentiles: &[f64], plus: bool) -> Self {
-        let mut zero = LatencyHistogram::new();
+        let mut zero = LatencyHistogram::default();
         zero.record(Nanos(0));
         let single = Self::new(&zero, percentiles, count > 0, plus);
         let bins = single.bins.map(|_| Pairs(vec![("0".to_owned(), count)]));

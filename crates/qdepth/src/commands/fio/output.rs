@@ -30,7 +30,7 @@ use crate::terminal::print_line;
 
 /// End of the names of compressed logs, and the most bytes of such a log's text.
 const COMPRESSED: &str = ".fz";
-const INFLATED_MAX: u64 = 1 << 32;
+const INFLATED_MAX: u64 = 1 << 29;
 /// Version string of the fio release whose formats this module writes.
 pub(super) const VERSION: &str = "fio-3.42";
 
@@ -418,7 +418,13 @@ pub(super) fn inflated(path: &str) -> Result<String> {
     let bytes = Input::file(path, limit::RESULT).bytes()?;
     let mut text = String::new();
     let why = || format!("{path}: is not a log that qdepth compressed");
-    ZlibDecoder::new(&*bytes).take(INFLATED_MAX).read_to_string(&mut text).with_context(why)?;
+    let decoder = ZlibDecoder::new(&*bytes).take(INFLATED_MAX);
+    let length = { decoder }.read_to_string(&mut text).with_context(why)?;
+    if length as u64 == INFLATED_MAX {
+        anyhow::bail!(
+            "{path}: its text is longer than {INFLATED_MAX} bytes, the most that is shown"
+        );
+    }
     Ok(text)
 }
 
