@@ -325,9 +325,8 @@ impl<'a> View<'a> {
         let known: BTreeSet<&str> = self.records.iter().map(|record| &*record.profile).collect();
         let missing = points.into_iter().filter(|point| !known.contains(&*point.profile));
         let titles = missing.map(|p| title_of(&p.profile, &p.profile_title, self.words));
-        let mut titles: Vec<String> = titles.collect();
-        titles.dedup();
-        titles
+        let mut seen = BTreeSet::new();
+        titles.filter(|title| seen.insert(title.clone())).collect()
     }
 
     /// Label of an axis of queue depths.

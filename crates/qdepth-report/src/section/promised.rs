@@ -38,7 +38,8 @@ pub(crate) fn capacity(target: &TargetRecord) -> Option<f64> {
 /// True if the target is a stripe, which loses all data if one drive fails.
 pub(crate) fn is_striped(target: &TargetRecord) -> bool {
     let mut facts = target.facts.iter().filter(|seen| seen.key == "level");
-    target.expression.contains("raid0(") || facts.any(|seen| seen.value.as_deref() == Ok("raid0"))
+    target.expression.starts_with("raid0(")
+        || facts.any(|seen| seen.value.as_deref() == Ok("raid0"))
 }
 
 /// Data sheet of the drive that is the target alone; empty if its device model has none.

@@ -436,7 +436,9 @@ fn loads_without_record_are_on_page_one() {
     let planned = points.iter().map(|point| {
         format!(r#"{{"profile":"{}","profile_title":"{}"}}"#, point.profile, point.profile_title)
     });
-    run.plan_text = format!(r#"{{"points":[{}]}}"#, planned.collect::<Vec<_>>().join(","));
+    // The loads of a second target follow those of the first.
+    let planned = planned.collect::<Vec<_>>().join(",");
+    run.plan_text = format!(r#"{{"points":[{planned},{planned}]}}"#);
     let whole = compose(&run, &points, Lang::En).summary.swap_remove(0);
     assert!(!whole.contains("Not measured"), "{whole}");
     points.truncate(15);
