@@ -565,7 +565,8 @@ switched() {
     [ "$(grep -oE 'serial QS000[0-7]' /tmp/out | tr -dc '0-7\n' | cut -c4 | tr -d '\n')" = 01234567 ] || { cat /tmp/out; return 1; }
     ends_well qdepth run saturation $drives --read-only --duration 200ms --warm-up 50ms --no-report --logbook /tmp/s.db || return 1
     ends 0 qdepth report --format md -o /tmp/s.md --logbook /tmp/s.db || return 1
-    says 'with 8 drives.' /tmp/s.md || return 1
+    # Its result may be invalid on a busy machine, and then says so.
+    says 'with 8 drives' /tmp/s.md || return 1
     [ "$(grep -cE '^\| 0000:.*PCIe [0-9.]+ x[0-9]+ \| 8 \|' /tmp/s.md)" = 2 ] || { echo "no link above 8 drives"; cat /tmp/s.md; return 1; }
     for n in 0 1 2 3 4 5 6 7; do [ "$(written $(device_of QS000$n))" = 0 ] || return 1; done
 }
