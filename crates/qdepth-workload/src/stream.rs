@@ -286,7 +286,6 @@ impl RequestStream {
     }
 }
 
-/// The part of the area that belongs to stream `number`, in whole multiples of the alignment.
 /// Memory for the maps of covered blocks of all streams of a point, in bytes.
 pub fn map_bytes(point: &Point) -> u64 {
     if point.distribution != Distribution::EachOnce || point.block_size.single().is_some() {
@@ -296,6 +295,7 @@ pub fn map_bytes(point: &Point) -> u64 {
     Cover::bytes(blocks).saturating_mul(point.streams.into())
 }
 
+/// The part of the area that belongs to stream `number`, in whole multiples of the alignment.
 fn part(point: &Point, number: u32) -> Extent {
     let used = |strides: crate::layout::Strides| strides.used(point.area.length_bytes);
     let all = point.strides.map_or(point.area.length_bytes, used);
