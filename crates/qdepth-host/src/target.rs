@@ -155,9 +155,22 @@ impl Inspected {
 
     /// Opens the inspected target itself. Not public, because only the guards provide descriptors.
     pub(crate) fn open(&self, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-        let path = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
-        rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())
+        open_handle(&self.handle, flags)
     }
+}
+
+fn open_handle(handle: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Opens a regular file at a path that a mount names, because users choose such a path, and opening
+/// some devices has effects. `None` for anything else.
+pub(crate) fn open_regular(path: &Path, flags: OFlags) -> Option<OwnedFd> {
+    let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mode = rustix::fs::fstat(&found).ok()?.st_mode;
+    let is_regular = FileType::from_raw_mode(mode) == FileType::RegularFile;
+    is_regular.then(|| open_handle(&found, flags).ok())?
 }
 
 /// Identity of an open file with its stat(2) result.
@@ -276,11 +289,9 @@ fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
 fn without_checksums(handle: &OwnedFd, options: &str) -> bool {
     let of_mount = |option| matches!(option, "nodatasum" | "nodatacow");
     // A descriptor opened with O_PATH, as `handle` is, has no flags.
-    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let of_file = || {
         // Does not wait for the lease of another program.
-        let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let flags = rustix::fs::open(path, how, Mode::empty())
+        let flags = open_handle(handle, OFlags::RDONLY | OFlags::NONBLOCK)
             .and_then(|file| rustix::fs::ioctl_getflags(&file));
         flags.is_ok_and(|flags| flags.contains(IFlags::NOCOW))
     };

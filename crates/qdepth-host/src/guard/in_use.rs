@@ -2,18 +2,18 @@
 //! numbers and inodes, and do not open the target.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::fs::OFlags;
 use rustix::io::pread;
 
 use crate::guard::again;
 use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
 use crate::stack::{self, Backing, Stack, Store};
-use crate::sysfs::{self, SECTOR_BYTES};
+use crate::sysfs::{self, DeviceNumber, SECTOR_BYTES};
 use crate::system::System;
+use crate::target;
 
 /// Guards G4 to G6 for a file: the kernel has not mounted a file system from it, does not swap to
 /// it, and does not use it behind a device.
@@ -102,26 +102,25 @@ pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
         }
     }
     // A lease shows other users of a file, but not behind a loop device, which is a user itself.
-    if target.is_device_on_file() {
-        return again(UNKNOWN_TRIES, |_| true, || no_unknown_files(system, target));
+    if !target.is_device_on_file() || !has_unknown_files(system, &namespaces) {
+        return Ok(());
     }
-    Ok(())
+    again(
+        UNKNOWN_TRIES,
+        |_| true,
+        || match has_unknown_files(system, &mounts::everywhere(system)) {
+            true => refuse(format!(
+                "an erofs is mounted from files that are unknown, and {} is on a file",
+                target.name
+            )),
+            false => Ok(()),
+        },
+    )
 }
 
 /// Number of attempts, a tenth of a second apart: a file system that is being mounted or unmounted
 /// is not in both of the kernel's lists.
 const UNKNOWN_TRIES: u32 = 50;
-
-fn no_unknown_files(system: &System, target: &Stack) -> Result<(), Refusal> {
-    if !has_unknown_files(system, &mounts::everywhere(system)) {
-        return Ok(());
-    }
-    let found = format!(
-        "an erofs is mounted from files that are unknown, and {} is on a file",
-        target.name
-    );
-    Err(Refusal::new(Guard::G4Mounts, found, "Unmount it first"))
-}
 
 /// True if an erofs is mounted from files that no mount shows: it is mounted nowhere (for example
 /// after `umount -l`), or it has more than one.
@@ -134,8 +133,8 @@ fn has_unknown_files(system: &System, namespaces: &[(String, Vec<Mount>)]) -> bo
             |mount: &&Mount| is_from_file(mount) && mounts::devices_below(system, mount).is_empty();
         mounts.iter().filter(from_file).map(move |mount| (process, mount))
     });
-    let shown: BTreeMap<String, _> =
-        mounts.map(|(process, mount)| (mount.number.to_string(), (process, mount))).collect();
+    let shown: BTreeMap<DeviceNumber, _> =
+        mounts.map(|(process, mount)| (mount.number, (process, mount))).collect();
     all.iter().filter(is_on_file).count() > shown.len()
         || shown.into_values().any(|(process, mount)| {
             let mut paths = seen_source(process, mount).into_iter();
@@ -146,15 +145,7 @@ fn has_unknown_files(system: &System, namespaces: &[(String, Vec<Mount>)]) -> bo
 /// True if the erofs in a file is stored in further files, too (`struct erofs_super_block` of the
 /// kernel). `None` without an erofs at its beginning.
 fn has_further_files(system: &System, path: &str) -> Option<bool> {
-    // Whoever mounts chooses the path, and opening some devices has effects.
-    let found = open(system.path(path), OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let mode = fstat(&found).ok()?.st_mode;
-    if FileType::from_raw_mode(mode) != FileType::RegularFile {
-        return None;
-    }
-    let again = format!("/proc/self/fd/{}", found.as_raw_fd());
-    let file =
-        open(again, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let file = target::open_regular(&system.path(path), OFlags::RDONLY | OFlags::NONBLOCK)?;
     let mut block = [0; 128];
     let length = pread(&file, &mut block, 1024).ok()?;
     let is_erofs = length == block.len() && block.starts_with(&0xE0F5_E1E2_u32.to_le_bytes());

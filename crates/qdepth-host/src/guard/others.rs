@@ -20,7 +20,7 @@ use crate::refusal::{Guard, Refusal};
 use crate::stack::Stack;
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
-use crate::target::{Inspected, Kind, inspect};
+use crate::target::{self, Inspected};
 
 /// Refuses a target that another process can write to.
 pub(super) fn no_writers(system: &System, stack: &Stack, name: &Path) -> Result<(), Refusal> {
@@ -148,11 +148,7 @@ pub(super) fn no_users_by_lease(
     };
     // First, because a server has the file behind the target open while the target is open.
     for path in mounts::behind_servers(&mounts::own(system), &target.path) {
-        // Whoever mounts chooses the path, and opening some devices has effects.
-        let behind = inspect(system, &path).ok();
-        let behind = behind.filter(|behind| matches!(behind.kind, Kind::RegularFile { .. }));
-        let reading = behind.and_then(|behind| behind.open(OFlags::RDONLY).ok());
-        reading.map_or(Ok(()), check)?;
+        target::open_regular(&path, OFlags::RDONLY).map_or(Ok(()), check)?;
     }
     // Without read permission, the claim itself will be refused later.
     target.open(OFlags::RDONLY).map_or(Ok(()), check)
