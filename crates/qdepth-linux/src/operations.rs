@@ -3,7 +3,10 @@
 
 use std::cell::RefCell;
 use std::ffi::CStr;
+use std::fs::File;
+use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
 
 use qdepth_engine::moved;
 use qdepth_measure::pattern::{Pattern, first_foreign};
@@ -12,7 +15,7 @@ use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, fallocate, fsync, ftruncate, mkdirat, openat, statat,
     syncfs, unlinkat,
 };
-use rustix::io::{Errno, pread, pwrite};
+use rustix::io::Errno;
 
 use crate::inline::Perform;
 
@@ -85,15 +88,17 @@ impl Operations {
         let name = Name::new(self.operation.is_of_directories(), offset / self.unit);
         let name = name.text();
         match self.operation {
-            Operation::MakeFiles => make_file(folder, name).map(drop),
+            Operation::MakeFiles => make_file(folder, name, OFlags::empty()).map(drop),
             Operation::WriteFiles => {
-                let (file, bytes) = (make_file(folder, name)?, self.contents.borrow());
-                all(bytes.len(), |at| pwrite(&file, &bytes[at..], at as u64))
+                // A file that has the name already was not created by this load.
+                let file = make_file(folder, name, OFlags::EXCL)?;
+                File::from(file).write_all_at(&self.contents.borrow(), 0).map_err(errno)
             }
             Operation::OpenFiles => open_file(folder, name).map(drop),
             Operation::ReadFiles | Operation::VerifyFiles => {
-                let (file, mut bytes) = (open_file(folder, name)?, self.contents.borrow_mut());
-                all(bytes.len(), |at| pread(&file, &mut bytes[at..], at as u64))?;
+                let mut bytes = self.contents.borrow_mut();
+                let file = File::from(open_file(folder, name)?);
+                file.read_exact_at(&mut bytes, 0).map_err(errno)?;
                 let is_checked = self.operation == Operation::VerifyFiles;
                 match is_checked && first_foreign(&bytes).is_some() {
                     true => Err(Errno::ILSEQ),
@@ -111,8 +116,8 @@ impl Operations {
     }
 }
 
-fn make_file(folder: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+fn make_file(folder: BorrowedFd<'_>, name: &CStr, how: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | how;
     openat(folder, name, flags, Mode::RUSR | Mode::WUSR)
 }
 
@@ -120,22 +125,10 @@ fn open_file(folder: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     openat(folder, name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
 }
 
-/// Repeats a transfer, which begins at an offset, until `length` bytes have moved. A file that ends
-/// before is an error.
-fn all(
-    length: usize,
-    mut transfer: impl FnMut(usize) -> Result<usize, Errno>,
-) -> Result<(), Errno> {
-    let mut at = 0;
-    while at < length {
-        match transfer(at) {
-            Ok(0) => return Err(Errno::IO),
-            Ok(moved) => at += moved,
-            Err(Errno::INTR) => {}
-            Err(why) => return Err(why),
-        }
-    }
-    Ok(())
+/// Error number; EIO for a file that ends before the last byte.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it")]
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
 impl Perform for Operations {
@@ -178,6 +171,9 @@ mod tests {
         assert_eq!(performed(Operation::WriteFiles, 4096), 4096);
         let written = parent.path().join(entry_name(Operation::WriteFiles, 1));
         assert_eq!(std::fs::metadata(&written).unwrap().len(), 4096);
+        let before = std::fs::read(&written).unwrap();
+        assert_eq!(performed(Operation::WriteFiles, 4096), -Errno::EXIST.raw_os_error());
+        assert_eq!(std::fs::read(&written).unwrap(), before, "it may be somebody else's");
         for operation in [Operation::OpenFiles, Operation::ReadFiles, Operation::VerifyFiles] {
             assert_eq!(performed(operation, 4096), 4096, "{operation:?}");
             assert_eq!(performed(operation, 8192), gone, "{operation:?}");
