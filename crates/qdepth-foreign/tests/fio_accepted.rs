@@ -461,6 +461,14 @@ fn log_columns_follow_the_options() {
 }
 
 #[test]
+fn traces_name_files_without_blanks() {
+    let job = "size=1m\nwrite_iolog=trace\n";
+    assert_eq!(points(job).len(), 1);
+    let why = refusal(&format!("[a]\nfilename=a b\n{job}"));
+    assert!(why.contains("a name with a blank"), "{why}");
+}
+
+#[test]
 fn rate_of_one_direction_leaves_the_other_free() {
     let mix = "rw=randrw\nsize=1m\nrate_iops=100,\n";
     let [reads, writes] = points(mix).try_into().expect("a load for each direction");
@@ -478,6 +486,6 @@ fn rate_of_one_direction_leaves_the_other_free() {
     let timed = points("rw=rw\nsize=1m\nrate=,1m\ntime_based\nruntime=1\n");
     assert_eq!(timed[0].arrivals, Arrivals::Closed);
     assert!(timed.iter().all(|point| !point.stop.ends_step), "both end by time");
-    let beside = refusal(&format!("[a]\n{mix}[b]\nsize=1m\nfilename=g\n"));
-    assert!(beside.contains("needs time_based"), "{beside}");
+    let other = refusal(&format!("[a]\n{mix}[b]\nsize=1m\nfilename=g\n"));
+    assert!(other.contains("needs time_based"), "{other}");
 }

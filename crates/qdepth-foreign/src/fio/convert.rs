@@ -138,6 +138,7 @@ impl JobSet {
         for step in &mut steps {
             refused.keep(self.end_together(step));
             refused.keep(self.free_direction_alone(step));
+            refused.keep(self.traceable(step));
             self.settle_alone(step, &mut made);
             self.trim_as_beside(step);
         }

@@ -44,6 +44,19 @@ impl JobSet {
         Err(refuse(job, why))
     }
 
+    /// Refuses a trace (`write_iolog`) of a file whose name would end a word or a line of it: a
+    /// program that replays the trace would then write to another file.
+    pub(super) fn traceable(&self, step: &[Load]) -> Result<(), FioRefusal> {
+        let is_cut = |load: &&Load| load.path.contains(|c: char| c.is_whitespace());
+        for load in step.iter().filter(is_cut) {
+            let job = &self.jobs[load.origin.job];
+            if job.report.trace.is_some() {
+                return Err(refuse(job, "write_iolog: refused: the file has a name with a blank"));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses a mix of emulated and real targets.
     pub(super) fn all_emulated_or_none(
         &self,
