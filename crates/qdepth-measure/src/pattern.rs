@@ -8,6 +8,8 @@ use crate::split_mix::SplitMix;
 
 /// Size of the unit that can be recognised on its own, in bytes.
 pub const SECTOR_BYTES: usize = 512;
+/// Smallest part of a sector, at the end of a file, that can be recognised: a nonce and a word.
+pub const LEAST_BYTES: usize = 2 * WORD;
 
 const WORD: usize = 8;
 /// Sectors over which zeros are spread: a share is exact to 1/512.

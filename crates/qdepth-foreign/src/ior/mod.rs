@@ -185,7 +185,7 @@ pub struct Ior {
 }
 
 /// Maximum number of repetitions (`-i`): each takes about 30 KiB as steps of a plan.
-const REPETITIONS_MAX: u32 = 1_000;
+pub(crate) const REPETITIONS_MAX: u32 = 1_000;
 
 impl Ior {
     /// Default of each option.

@@ -1,6 +1,9 @@
 //! Parser of mdtest's options: `-n 10`, `-n10`, `-n=10`, combined flags (`-FC`), `--long`.
 
+use qdepth_measure::pattern::{LEAST_BYTES, SECTOR_BYTES};
+
 use super::{Mdtest, MdtestRefusal};
+use crate::ior::REPETITIONS_MAX;
 use crate::ior::options::{size, whole};
 use crate::remark::{Remark, Remarked};
 
@@ -9,13 +12,8 @@ pub const MDTEST_HELP: &str = include_str!("../../data/mdtest-options.txt");
 
 /// Default of `-n`; mdtest itself does nothing without it.
 const ITEMS: u64 = 1_000;
-/// Maximum number of repetitions (`-i`), like IOR's: each repetition is a separate step.
-const ITERATIONS_MAX: u64 = 1_000;
 /// Maximum delay and deadline, s.
 const SECONDS_MAX: u64 = 86_400;
-/// Bytes of a sector of the data pattern, and its shortest part that a later run recognises.
-const PATTERN: (u64, u64) = (512, 16);
-
 type Flag = (char, fn(&mut Mdtest) -> &mut bool);
 type Number = (&'static str, fn(&mut Mdtest) -> &mut u64);
 
@@ -216,12 +214,13 @@ impl Mdtest {
     }
 
     fn conflict(&self) -> Option<&'static str> {
-        let tail = self.write_bytes % PATTERN.0;
+        // A last part that no run recognises as its own data.
+        let is_cut = |bytes: u64| (1..LEAST_BYTES as u64).contains(&(bytes % SECTOR_BYTES as u64));
         let later = self.stats || self.reads || self.removes;
         [
             (self.items == 0, "-n must be at least 1: use -n 1000"),
             (
-                !(1..=ITERATIONS_MAX).contains(&self.iterations),
+                !(1..=u64::from(REPETITIONS_MAX)).contains(&self.iterations),
                 "-i must be between 1 and 1000, because each repetition is a separate step",
             ),
             (
@@ -245,14 +244,12 @@ impl Mdtest {
                 "-e must be at most -w, the size of the files",
             ),
             (
-                (1..PATTERN.1).contains(&tail) && (self.keeps() || self.verify),
+                is_cut(self.write_bytes) && (self.keeps() || self.verify),
                 "-w: the last part of a file would be too short for the pattern by which a later \
                  run recognises its data: add 16 bytes",
             ),
             (
-                (1..PATTERN.1).contains(&(self.read_bytes % PATTERN.0))
-                    && self.verify
-                    && self.reads,
+                is_cut(self.read_bytes) && self.verify && self.reads,
                 "-e: the last part of the data would be too short for verification: add 16 bytes",
             ),
             (

@@ -74,9 +74,7 @@ impl FioLatency {
             bins,
         }
     }
-}
 
-impl FioLatency {
     /// Latency section of `count` I/Os that took no time.
     pub(super) fn zeros(count: u64, percentiles: &[f64], plus: bool) -> Self {
         let mut zero = LatencyHistogram::default();
