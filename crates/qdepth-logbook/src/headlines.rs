@@ -179,12 +179,7 @@ pub(crate) fn damaged(connection: &Connection) -> Result<Vec<Damage>> {
     let mut all = Vec::new();
     for (number, id) in read::run_numbers(connection)? {
         let run = checked(connection, number, &id)?;
-        let mut kept = kept(connection, number)?;
-        // Earlier versions stored a rate of loads that ran at the same time.
-        if let Some(line) = kept.as_mut().filter(|_| run.best.io_per_s.is_none()) {
-            line.best = Best { grades: line.best.grades, ..run.best };
-        }
-        if !run.damaged && kept != Some(run) {
+        if !run.damaged && kept(connection, number)? != Some(run) {
             let (record, parts) = (DamagedRecord::Line, vec!["line".to_owned()]);
             all.push(Damage { run: id, record, parts });
         }
