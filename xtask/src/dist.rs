@@ -85,7 +85,9 @@ pub fn dist(words: &[&str]) -> Result<()> {
         archive(&to, &stage, &version, machine, "linux")?
     } else {
         let installed = stage.join(BIN).join("qdepth");
-        fs::copy(build_static(machine)?, &installed)?;
+        if machine.emulator.is_none() {
+            fs::copy(build_static(machine)?, &installed)?;
+        }
         let made = archive(&to, &stage, &version, machine, "linux-static")?;
         fs::copy(&programs[0], &installed)?;
         made
