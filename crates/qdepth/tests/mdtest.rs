@@ -15,8 +15,8 @@ fn names(workspace: &Workspace, name: &str) -> Vec<String> {
 
 /// Mean rate in a row of the summary.
 #[cfg(test)]
-fn rate(told: &str, row: &str) -> f64 {
-    let line = told.lines().find(|line| line.trim_start().starts_with(row)).unwrap();
+fn rate(text: &str, row: &str) -> f64 {
+    let line = text.lines().find(|line| line.trim_start().starts_with(row)).unwrap();
     line.split_whitespace().nth(4).unwrap().parse().unwrap()
 }
 
@@ -31,10 +31,10 @@ fn mdtest_phases_find_what_earlier_runs_kept() {
         ("-x count", vec!["qdepth-mdtest"]),
         ("-u", vec!["qdepth-mdtest.00000000", "qdepth-mdtest.00000001"]),
     ] {
-        let told = mdtest(&format!("-w 3901 -C -Y {line}"));
-        assert!(told.contains("was launched with 2 total task(s) on 1 node(s)"), "{told}");
-        assert!(told.contains("\n2 tasks, 100 files\n"), "{told}");
-        assert!(rate(&told, "File creation") > 0.0 && rate(&told, "File stat") == 0.0, "{told}");
+        let text = mdtest(&format!("-w 3901 -C -Y {line}"));
+        assert!(text.contains("was launched with 2 total task(s) on 1 node(s)"), "{text}");
+        assert!(text.contains("\n2 tasks, 100 files\n"), "{text}");
+        assert!(rate(&text, "File creation") > 0.0 && rate(&text, "File stat") == 0.0, "{text}");
         assert_eq!(names(&workspace, "md"), directories);
         for directory in &directories {
             let all = names(&workspace, &format!("md/{directory}"));
@@ -44,12 +44,12 @@ fn mdtest_phases_find_what_earlier_runs_kept() {
             assert_eq!(fs::metadata(first).unwrap().len(), 3901);
         }
         for (phase, row) in [("-T -R", "File stat"), ("-e 3901 -E -X", "File read")] {
-            let told = mdtest(&format!("{phase} {line}"));
-            assert!(rate(&told, row) > 0.0 && rate(&told, "File creation") == 0.0, "{told}");
+            let text = mdtest(&format!("{phase} {line}"));
+            assert!(rate(&text, row) > 0.0 && rate(&text, "File creation") == 0.0, "{text}");
             assert_eq!(names(&workspace, "md"), directories, "{phase}");
         }
-        let told = mdtest(&format!("-r {line}"));
-        assert!(rate(&told, "File removal") > 0.0, "{told}");
+        let text = mdtest(&format!("-r {line}"));
+        assert!(rate(&text, "File removal") > 0.0, "{text}");
         assert_eq!(names(&workspace, "md"), [""; 0]);
     }
     assert_eq!(fs::read_to_string(workspace.join("count")).unwrap(), "50");
@@ -62,16 +62,16 @@ fn mdtest_link_runs_all_phases() {
     let (_alone, workspace) = (exclusive_turn(), Workspace::new());
     sh(&format!("ln -s {} {}", program(), workspace.join("mdtest").display())).unwrap();
     let line = format!("cd {} && ./mdtest -n 20 -i 2 -P -d md", workspace.path().display());
-    let told = sh(&line).unwrap();
+    let text = sh(&line).unwrap();
     for row in ["Directory creation", "Directory stat", "Directory removal"].iter().chain(&[
         "File creation",
         "File stat",
         "File read",
         "File removal",
     ]) {
-        assert!(rate(&told, row) > 0.0, "{row} in {told}");
+        assert!(rate(&text, row) > 0.0, "{row} in {text}");
     }
-    assert!(told.contains("SUMMARY time (in ms/op): (of 2 iterations)"), "{told}");
+    assert!(text.contains("SUMMARY time (in ms/op): (of 2 iterations)"), "{text}");
     assert!(!workspace.join("md").exists(), "the directory did not exist before");
 }
 

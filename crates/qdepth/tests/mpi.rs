@@ -453,7 +453,7 @@ fn mpi_of_another_launcher_is_refused() {
     assert!(!workspace.has("qdepth.db") && fs::read_dir(workspace.join("d")).unwrap().count() == 0);
 }
 
-/// As IO500 does: each phase in a run of its own, on the entries of the next rank.
+/// Each phase in a run of its own, on the entries of the next rank, as in IO500.
 #[test]
 fn mpi_mdtest_phases_share_kept_entries() {
     if !has_tools("mpi_mdtest_phases_share_kept_entries", &["mpirun.openmpi", "mpicc.openmpi"]) {
@@ -478,12 +478,12 @@ fn mpi_mdtest_phases_share_kept_entries() {
             let words =
                 format!("mdtest --no-report -n 20 -L -F -P -N 1 -d d -a POSIX {options} {phases}");
             let status = under_mpi(&workspace, "openmpi", 2, &words).wait().unwrap();
-            let told = read_text(&workspace, "mpi.out");
+            let text = read_text(&workspace, "mpi.out");
             assert!(status.success(), "{words}: {}", read_text(&workspace, "mpi.err"));
-            assert!(told.contains("2 tasks, 40 files"), "{told}");
+            assert!(text.contains("2 tasks, 40 files"), "{text}");
             for row in rows.split(' ') {
-                let row = told.lines().find(|line| line.contains(&format!("File {row} "))).unwrap();
-                assert!(!row.contains(" 0.000          0.000"), "{words}: {told}");
+                let row = text.lines().find(|line| line.contains(&format!("File {row} "))).unwrap();
+                assert!(!row.contains(" 0.000          0.000"), "{words}: {text}");
             }
             let found: usize = directories.iter().map(|name| entries(name)).sum();
             assert_eq!(found, kept, "{words}");

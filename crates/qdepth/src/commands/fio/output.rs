@@ -418,8 +418,8 @@ pub(super) fn inflated(path: &str) -> Result<String> {
     let bytes = Input::file(path, limit::RESULT).bytes()?;
     let mut text = String::new();
     let why = || format!("{path}: is not a log that qdepth compressed");
-    let decoder = ZlibDecoder::new(&*bytes).take(INFLATED_MAX);
-    let length = { decoder }.read_to_string(&mut text).with_context(why)?;
+    let mut decoder = ZlibDecoder::new(&*bytes).take(INFLATED_MAX);
+    let length = decoder.read_to_string(&mut text).with_context(why)?;
     if length as u64 == INFLATED_MAX {
         anyhow::bail!(
             "{path}: its text is longer than {INFLATED_MAX} bytes, the most that is shown"
