@@ -211,16 +211,14 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         let Self { pacing, streams, slots, intended, ledger, base, .. } = self;
         ledger.pass(now);
         let (slots, intended) = (slots.as_mut_slice(), intended.as_mut_slice());
-        let issued = match streams.as_mut_slice() {
-            [only] => {
-                let draw = |_, former: &Request| only.draw_after(former);
-                issue_due::<_, RESPONSE>(pacing, slots, intended, draw, now, *base, target)
-            }
-            streams => {
-                let draw =
-                    |stream, former: &Request| streams[usize::from(stream)].draw_after(former);
-                issue_due::<_, RESPONSE>(pacing, slots, intended, draw, now, *base, target)
-            }
+        let issued = if let [only] = streams.as_mut_slice()
+            && let Some(size) = only.plain_size()
+        {
+            let draw = |_, _: &Request| only.draw_plain(size);
+            issue_due::<_, RESPONSE>(pacing, slots, intended, draw, now, *base, target)
+        } else {
+            let draw = |stream, former: &Request| streams[usize::from(stream)].draw_after(former);
+            issue_due::<_, RESPONSE>(pacing, slots, intended, draw, now, *base, target)
         };
         ledger.issued(issued);
     }
@@ -505,18 +503,38 @@ fn issue_due<P: Pacing, const RESPONSE: bool>(
     target: &mut impl Target,
 ) -> u64 {
     let mut issued = 0;
+    if let Some(free) = pacing.take_free() {
+        for &slot in free.iter().rev() {
+            issue_one(slot, &mut slots[slot.0 as usize], &mut draw, now, base, target);
+            issued += 1;
+        }
+        return issued;
+    }
     while let Some((slot, since)) = pacing.next(now) {
-        let in_flight = &mut slots[slot.0 as usize];
-        let request = draw(in_flight.stream, &in_flight.request);
-        pacing.drawn(slot, request.size);
-        in_flight.put(request, now);
+        let size = issue_one(slot, &mut slots[slot.0 as usize], &mut draw, now, base, target);
+        pacing.drawn(slot, size);
         if RESPONSE {
             intended[slot.0 as usize] = since;
         }
         issued += 1;
-        target.submit(Slot(base + slot.0), request);
     }
     issued
+}
+
+/// Draws and submits the request of one slot, and returns its size.
+#[inline(always)]
+fn issue_one(
+    slot: Slot,
+    in_flight: &mut InFlight,
+    draw: &mut impl FnMut(u16, &Request) -> Request,
+    now: Instant,
+    base: u32,
+    target: &mut impl Target,
+) -> u32 {
+    let request = draw(in_flight.stream, &in_flight.request);
+    in_flight.put(request, now);
+    target.submit(Slot(base + slot.0), request);
+    request.size
 }
 
 impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RESPONSE> {

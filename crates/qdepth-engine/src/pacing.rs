@@ -14,6 +14,12 @@ pub(crate) trait Pacing {
     fn released(&mut self, slot: Slot);
     /// The next request due at `now`: its slot and its intended time.
     fn next(&mut self, now: Instant) -> Option<(Slot, Instant)>;
+    /// Takes all slots that are free, the last one first, if a request is due in each. Then
+    /// [`next`](Self::next) and [`drawn`](Self::drawn) need no call for each request.
+    #[inline]
+    fn take_free(&mut self) -> Option<&[Slot]> {
+        None
+    }
     /// Time at which a request will be due even if nothing completes.
     fn wake(&self) -> Instant;
     /// Largest number of requests of one stream that were due while no slot was free.
@@ -169,23 +175,35 @@ impl<P: Pacing> Pacing for Finite<P> {
 /// Closed loop: the next request follows a completion.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    free: Vec<Slot>,
+    /// The free slots are the first `count`.
+    free: Box<[Slot]>,
+    count: usize,
 }
 
 impl Closed {
     pub(crate) fn new(slots: u32) -> Self {
-        Self { free: (0..slots).rev().map(Slot).collect() }
+        Self { free: (0..slots).rev().map(Slot).collect(), count: slots as usize }
     }
 }
 
 impl Pacing for Closed {
     #[inline]
     fn released(&mut self, slot: Slot) {
-        self.free.push(slot);
+        // The final sync releases a slot that is free already.
+        if let Some(place) = self.free.get_mut(self.count) {
+            *place = slot;
+            self.count += 1;
+        }
     }
     #[inline]
     fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
-        self.free.pop().map(|slot| (slot, now))
+        self.count = self.count.checked_sub(1)?;
+        Some((self.free[self.count], now))
+    }
+    #[inline]
+    fn take_free(&mut self) -> Option<&[Slot]> {
+        let count = std::mem::take(&mut self.count);
+        Some(&self.free[..count])
     }
     #[inline]
     fn wake(&self) -> Instant {

@@ -224,16 +224,28 @@ impl RequestStream {
     /// random numbers.
     #[inline(always)]
     pub fn draw_after(&mut self, former: &Request) -> Request {
-        let Some(size) = self.plain else {
-            let (offset, (size, direction)) = self.draw_any(former);
-            return Request { direction, offset, size };
-        };
+        if let Some(size) = self.plain {
+            return self.draw_plain(size);
+        }
+        let (offset, (size, direction)) = self.draw_any(former);
+        Request { direction, offset, size }
+    }
+
+    /// Size of all requests if each is just a direction and one of equally likely positions.
+    #[inline]
+    pub fn plain_size(&self) -> Option<u32> {
+        self.plain
+    }
+
+    /// The next request of a stream with a [plain size](Self::plain_size).
+    #[inline(always)]
+    pub fn draw_plain(&mut self, size: u32) -> Request {
         // A local copy: the generator's state is stored once and not after each number.
         let mut random = self.random.clone();
         let draw = random.next_u64();
-        let read = (draw & 0xffff_ffff) < self.read_threshold;
         let offset = self.address.next_alike(draw >> 32, &mut random);
         self.random = random;
+        let read = (draw & 0xffff_ffff) < self.read_threshold;
         let direction = if read { Direction::Read } else { Direction::Write };
         Request { direction, offset, size }
     }
