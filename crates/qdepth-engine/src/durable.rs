@@ -88,7 +88,9 @@ impl<'t> Durable<'t> {
             let from = start + Nanos(shard.point.delay_ns + shard.point.warm_up_ns);
             from..from + Nanos(shard.point.stop.duration_ns)
         };
-        let parts = |shard: &Shard<'_>| shard.point.durability.syncs().then(DurableParts::default);
+        let empty =
+            || DurableParts { write: LatencyHistogram::new(), sync: LatencyHistogram::new() };
+        let parts = |shard: &Shard<'_>| shard.point.durability.syncs().then(empty);
         Self {
             target,
             writes: vec![Write { left: 0, since: None }; owners.len()],

@@ -91,7 +91,8 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         let interval_length = Nanos(duration.0.div_ceil(count));
         let room = count + 16;
         let response_time = RESPONSE.then(LatencyHistogram::new);
-        let direction = DirectionOutcome { response_time, ..DirectionOutcome::default() };
+        let latency = LatencyHistogram::new();
+        let direction = DirectionOutcome { latency, response_time, ..DirectionOutcome::default() };
         let series = Series {
             intervals: Vec::with_capacity(room as usize),
             arena: Vec::with_capacity((room * INTERVAL_BYTES).min(ARENA_MAX) as usize),
@@ -103,7 +104,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             window_end: window_start + duration,
             out: Outcome { directions, series, ..Outcome::default() },
             bytes: [0; 4],
-            current_histograms: Default::default(),
+            current_histograms: std::array::from_fn(|_| LatencyHistogram::new()),
             current: Interval { length: interval_length, ..Interval::default() },
             completed_before: [0; 3],
             bytes_before: [0; 3],

@@ -45,7 +45,9 @@ const FORMAT: u8 = 1;
 #[serde(into = "EncodedHistogram", try_from = "EncodedHistogram")]
 #[repr(align(64))]
 pub struct LatencyHistogram {
-    buckets: Box<[u64; BUCKETS]>,
+    /// All buckets, or only the first ones, if no value is above them: thousands of stored
+    /// histograms are in memory at the same time, most of them empty.
+    buckets: Box<[u64]>,
     count: u64,
     sum: u128,
     min: u64,
@@ -59,8 +61,9 @@ pub struct LatencyHistogram {
 pub struct CorruptHistogram;
 
 impl Default for LatencyHistogram {
+    /// An empty histogram without memory, which the first value allocates.
     fn default() -> Self {
-        Self::new()
+        Self { buckets: Box::default(), count: 0, sum: 0, min: u64::MAX, max: 0, overflow: 0 }
     }
 }
 
@@ -68,18 +71,14 @@ impl PartialEq for LatencyHistogram {
     fn eq(&self, other: &Self) -> bool {
         (self.count, self.sum, self.min, self.max, self.overflow)
             == (other.count, other.sum, other.min, other.max, other.overflow)
-            && self.buckets == other.buckets
+            && self.buckets[self.span()] == other.buckets[other.span()]
     }
 }
 
 impl LatencyHistogram {
-    /// An empty histogram.
-    #[expect(clippy::missing_panics_doc, reason = "as many buckets as are asked for")]
+    /// An empty histogram with all its memory, so that recording never allocates.
     pub fn new() -> Self {
-        // Allocated on the heap directly, not built on the stack first.
-        let buckets = vec![0; BUCKETS].into_boxed_slice();
-        let buckets = buckets.try_into().expect("as many buckets as there are");
-        Self { buckets, count: 0, sum: 0, min: u64::MAX, max: 0, overflow: 0 }
+        Self { buckets: vec![0; BUCKETS].into(), ..Self::default() }
     }
 
     /// Counts one value.
@@ -97,7 +96,7 @@ impl LatencyHistogram {
         }
         match self.buckets.get_mut(bucket_of(value)) {
             Some(bucket) => *bucket += 1,
-            None => self.overflown(),
+            None => self.record_above(value),
         }
     }
 
@@ -108,10 +107,22 @@ impl LatencyHistogram {
         self.max = self.max.max(value);
     }
 
+    /// Counts a value above the buckets in memory.
     #[cold]
-    fn overflown(&mut self) {
-        self.overflow += 1;
-        self.buckets[BUCKETS - 1] += 1;
+    #[inline(never)]
+    fn record_above(&mut self, value: u64) {
+        self.make_room(BUCKETS);
+        self.overflow += u64::from(value > LIMIT);
+        self.buckets[bucket_index(value)] += 1;
+    }
+
+    /// Allocates all buckets unless there are `wanted`.
+    fn make_room(&mut self, wanted: usize) {
+        if self.buckets.len() < wanted {
+            let mut all = vec![0; BUCKETS];
+            all[..self.buckets.len()].copy_from_slice(&self.buckets);
+            self.buckets = all.into();
+        }
     }
 
     /// Number of values.
@@ -176,6 +187,7 @@ impl LatencyHistogram {
     /// Adds every value of `other`.
     pub fn merge(&mut self, other: &Self) {
         let span = other.span();
+        self.make_room(span.end);
         let Self { buckets, count, sum, min, max, overflow } = other;
         let theirs = &buckets[span.clone()];
         for (mine, theirs) in self.buckets[span].iter_mut().zip(theirs) {
@@ -241,7 +253,7 @@ impl LatencyHistogram {
     /// If the bytes are cut short, of another format, or contradict themselves.
     pub fn decode(mut bytes: &[u8]) -> Result<Self, CorruptHistogram> {
         let input = &mut bytes;
-        let mut histogram = Self::new();
+        let mut histogram = Self::default();
         let (format, rest) = input.split_first().ok_or(CorruptHistogram)?;
         if *format != FORMAT {
             return Err(CorruptHistogram);
@@ -252,6 +264,7 @@ impl LatencyHistogram {
         histogram.min = take(input)?;
         histogram.max = take(input)?;
         histogram.overflow = take(input)?;
+        histogram.buckets = vec![0; histogram.span().end].into();
         let mut index = 0usize;
         let mut total = 0u64;
         while !input.is_empty() {
@@ -287,7 +300,7 @@ impl EncodedHistogram {
     /// Like [`LatencyHistogram::decode`].
     pub fn decode(&self) -> Result<LatencyHistogram, CorruptHistogram> {
         if self.0.is_empty() {
-            return Ok(LatencyHistogram::new());
+            return Ok(LatencyHistogram::default());
         }
         LatencyHistogram::decode(&self.0)
     }
@@ -382,6 +395,17 @@ mod tests {
     }
 
     #[test]
+    fn stored_histogram_holds_buckets_up_to_maximum() {
+        assert_eq!(LatencyHistogram::default().buckets.len(), 0);
+        let mut bytes = Vec::new();
+        build_histogram(&[7, 300]).encode(&mut bytes);
+        let mut stored = LatencyHistogram::decode(&bytes).unwrap();
+        assert_eq!(stored.buckets.len(), 301);
+        stored.record(Nanos(5_000));
+        assert_eq!((stored.count(), stored.bucket_sum()), (3, 3));
+    }
+
+    #[test]
     fn bucket_edges_match_the_histogram_crate() {
         let config = Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("constant powers");
         let counted = Histogram::with_config(&config);
@@ -449,6 +473,22 @@ mod tests {
             histogram.encode(&mut bytes);
             prop_assert!(bytes.len() <= histogram.encoded_len());
             prop_assert_eq!(LatencyHistogram::decode(&bytes), Ok(histogram));
+        }
+
+        #[test]
+        fn stored_histogram_continues_with_further_values(
+            a in prop::collection::vec(0u64..u64::MAX, 0..50),
+            b in prop::collection::vec(0u64..u64::MAX, 0..50),
+        ) {
+            let stored = EncodedHistogram::from(build_histogram(&a)).decode().expect("valid");
+            let end = a.iter().map(|value| bucket_index(*value) + 1).max().unwrap_or(0);
+            prop_assert_eq!(stored.buckets.len(), end);
+            let all: Vec<u64> = a.iter().chain(&b).copied().collect();
+            let (mut merged, mut recorded) = (stored.clone(), stored);
+            merged.merge(&build_histogram(&b));
+            b.iter().for_each(|value| recorded.record(Nanos(*value)));
+            prop_assert_eq!(&merged, &build_histogram(&all));
+            prop_assert_eq!(&recorded, &merged);
         }
 
         #[test]
