@@ -47,14 +47,72 @@ mod tests {
     }
 
     #[test]
-    fn hadolint_accepts_the_image() {
+    fn hadolint_accepts_the_images() {
         is_checked("hadolint", &["deploy/Dockerfile"], "WORKDIR /data", "WORKDIR data");
+        is_checked("hadolint", &["deploy/Dockerfile.mpi"], "USER 1000", "USER");
     }
 
     #[test]
     fn manifests_match_the_kubernetes_schemas() {
         let files = ["deploy/kubernetes/claim.yaml", "deploy/kubernetes/job.yaml"];
         is_checked("kubernetes-validate --strict", &files, "spec:", "specs:");
+    }
+
+    /// The pods of the MPI job are checked as pods, and the fields around them against those of
+    /// `kubeflow.org/v2beta1`, whose schema is not among the linter's.
+    #[test]
+    fn mpi_job_matches_the_operator_fields() {
+        let tools = format!("{}/../readers/bin", env!("CARGO_TARGET_TMPDIR"));
+        let workspace = Workspace::new();
+        workspace.write(
+            "pods.py",
+            "import sys, yaml, json\n\
+             job = yaml.safe_load(open(sys.argv[1]))\n\
+             spec = job['spec']\n\
+             for name, replica in spec['mpiReplicaSpecs'].items():\n\
+             \x20   pod = {'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': name.lower()}}\n\
+             \x20   pod |= replica.pop('template')\n\
+             \x20   json.dump(pod, open(name + '.json', 'w'))\n\
+             print(job['apiVersion'], job['kind'], sorted(spec), spec['runPolicy'], end=' ')\n\
+             print(spec['mpiReplicaSpecs'])\n",
+        );
+        let job = format!("{ROOT}/deploy/kubernetes/mpijob.yaml");
+        let folder = workspace.path().display();
+        let around = sh(&format!("cd '{folder}' && /usr/bin/python3 pods.py '{job}'"));
+        if around.as_ref().is_err_and(|why| why.contains("No module named")) {
+            println!("SKIPPED: the MPI job: python3-yaml is not installed");
+            return;
+        }
+        assert_eq!(
+            around.as_deref().map(str::trim),
+            Ok("kubeflow.org/v2beta1 MPIJob ['launcherCreationPolicy', 'mpiReplicaSpecs', \
+                'runPolicy', 'slotsPerWorker', 'sshAuthMountPath'] \
+                {'cleanPodPolicy': 'Running', 'backoffLimit': 0} \
+                {'Launcher': {}, 'Worker': {'replicas': 4}}")
+        );
+        let validate = format!("'{tools}'/kubernetes-validate --strict");
+        if sh(&format!("test -x '{tools}'/kubernetes-validate")).is_err() {
+            println!("SKIPPED: pods of the MPI job: `cargo xtask test` fetches the linter");
+            return;
+        }
+        let valid = sh(&format!("cd '{folder}' && {validate} Launcher.json Worker.json 1>&2"));
+        assert!(valid.is_ok(), "{valid:?}");
+        sh(&format!("cd '{folder}' && sed -i s/containers/container/ Worker.json")).unwrap();
+        assert!(sh(&format!("cd '{folder}' && {validate} Worker.json 1>&2")).is_err());
+    }
+
+    #[test]
+    fn mpi_job_command_runs_in_the_volume() {
+        let job = text("deploy/kubernetes/mpijob.yaml");
+        let (_, args) = job.split_once("args: [qdepth, ").unwrap();
+        let words = args.split_once(']').unwrap().0.replace(", ", " ");
+        let workspace = Workspace::new();
+        let words = words.replace("/data", ".").replace("4GiB", "16MiB");
+        workspace.run(&format!("{words} --threads 1,2")).expect_finished();
+        assert!(
+            workspace.join("qdepth.db").exists() && workspace.join("qdepth-report.html").exists()
+        );
+        assert!(job.contains("workingDir: /data"), "the logbook would not be in the volume");
     }
 
     #[test]
