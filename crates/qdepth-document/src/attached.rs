@@ -13,13 +13,18 @@ const LINES: usize = 20;
 /// megabyte.
 const LARGE: usize = 64 << 10;
 
+/// True if [`excerpt`] leaves lines out.
+pub(crate) fn is_long(source: &str) -> bool {
+    source.lines().count() > LINES
+}
+
 /// First lines of a source, and a note on the number omitted. The complete text is attached to the
 /// document.
 pub(crate) fn excerpt(source: &str, lang: Lang) -> String {
-    let count = source.lines().count();
-    if count <= LINES {
+    if !is_long(source) {
         return source.to_owned();
     }
+    let count = source.lines().count();
     let lines: Vec<&str> = source.lines().take(LINES).collect();
     let left = counted(words(lang).paper.left_out, count - LINES);
     format!("{}\n… {left}", lines.join("\n"))

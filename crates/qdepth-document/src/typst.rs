@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use jiff::civil::Date;
 
-use crate::attached::excerpt;
+use crate::attached::is_long;
 use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
 use crate::number::unbroken;
 use qdepth_words::{Lang, words};
@@ -24,7 +24,7 @@ pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
     for section in &document.sections {
         call(&mut out, "chapter", &[text(&section.id), text(&section.title)]);
         for block in &section.blocks {
-            write_block(block, document.lang, &mut out, &mut files);
+            write_block(block, &mut out, &mut files);
         }
     }
     let about = words(document.lang).paper.labels.about;
@@ -88,7 +88,7 @@ fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<
     let [table, figure, contents, summary, versions, page] = labels.document;
     let mut answer = String::new();
     for block in &document.answer {
-        write_block(block, document.lang, &mut answer, files);
+        write_block(block, &mut answer, files);
     }
     let arguments = [
         named("lang", text(document.lang.tag())),
@@ -160,7 +160,7 @@ fn breakable(text: &str) -> String {
     out
 }
 
-fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+fn write_block(block: &Block, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
     match block {
         Block::Paragraph(words) => call(out, "para", &[text(words)]),
         Block::Reference { text: words, link } => {
@@ -194,8 +194,12 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
         }
         Block::Source { caption, name, text: source } => {
             files.insert(name.clone(), source.clone().into_bytes());
-            let words = [text(caption), literal(&excerpt(source, lang)), text(name)];
-            call(out, "source", &words);
+            // The first lines of a long plan would only take room on paper.
+            if is_long(source) {
+                call(out, "attachment", &[text(caption), text(name)]);
+            } else {
+                call(out, "source", &[text(caption), literal(source), text(name)]);
+            }
         }
     }
 }

@@ -290,7 +290,7 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
 const TARGETS_LISTED_MAX: usize = 12;
 
 /// Largest number of points with tables in the report; more are attached as a file.
-const TABLED: usize = 400;
+const TABLED: usize = 60;
 
 /// The same for points that combine several measurements.
 const COMBINED_TABLED: usize = 100;
@@ -314,8 +314,8 @@ pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     if view.records.len() > if is_combined { COMBINED_TABLED } else { TABLED } {
         return vec![attached_points(view)];
     }
-    let swept = view.loads.iter().filter(|load| !load.stepped).flat_map(|load| {
-        std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))
+    let swept = tables::by_table(view).into_iter().flat_map(|loads| {
+        std::iter::once(tables::points(view, &loads)).chain(tables::directions(view, &loads))
     });
     let steps = Steps::new(view);
     let detailed = steps.are_write_pressure() || Bandwidth::new(view).is_some();

@@ -60,6 +60,9 @@ const SHORT: &[(&str, &str)] = &[
     // A point for each of 56 loads, in virtual time.
     ("pts-iops … --repeat until-steady", "pts-iops media:p3700-800gb --repeat 2"),
     ("--repeat until-steady", "--repeat 2"),
+    // Up to a hundred runs on a noisy disk; tests/repeat.rs covers it.
+    ("--repeat until=2%", "--repeat 2"),
+    ("qdepth fit-for etcd /mnt", "qdepth fit-for etcd --duration 1s /mnt"),
     ("--repeat 10", "--repeat 2"),
     ("--repeat 6", "--repeat 2"),
     ("--repeat 5", "--repeat 2"),

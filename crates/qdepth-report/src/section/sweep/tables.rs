@@ -3,7 +3,7 @@
 use qdepth_measure::Grade;
 use qdepth_record::{DirectionRecord, LatencySummary, PointRecord, TargetKind};
 
-use crate::document::{Cell, Table, centred, number_in, text};
+use crate::document::{Cell, Column, Table, centred, number_in, text};
 use crate::grouped::unique;
 use crate::number::{self, TimeUnit, rounded};
 use crate::rows::{Rows, RunColumns as _};
@@ -161,15 +161,45 @@ pub(crate) fn load_unit<'p>(points: impl Iterator<Item = &'p Point<'p>>) -> Time
     )
 }
 
-/// Table of all points of a load.
-pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
+/// Largest mean number of points of the loads that share a table.
+const SHORT: usize = 2;
+
+/// Swept loads by table: all in one if they have few points, else each in a table of its own.
+pub(crate) fn by_table<'v, 'a>(view: &'v View<'a>) -> Vec<Vec<&'v Load<'a>>> {
+    let swept: Vec<&Load<'_>> = view.loads.iter().filter(|load| !load.stepped).collect();
+    let points: usize = swept.iter().map(|load| load.points.len()).sum();
+    if swept.len() > 1 && points <= SHORT * swept.len() {
+        return vec![swept];
+    }
+    swept.into_iter().map(|load| vec![load]).collect()
+}
+
+/// Caption of a table of these loads.
+fn caption(view: &View<'_>, pattern: &str, loads: &[&Load<'_>]) -> String {
+    let profile = match loads {
+        [only] => only.title.clone(),
+        _ => view.words.tables.all_loads.to_owned(),
+    };
+    fill_in(pattern, &[("profile", profile)])
+}
+
+/// Column of the load, if the table has several.
+fn load_column(view: &View<'_>, loads: &[&Load<'_>]) -> Option<Column> {
+    (loads.len() > 1).then(|| text(view.words.columns.profile))
+}
+
+/// Table of all points of these loads.
+pub(crate) fn points(view: &View<'_>, loads: &[&Load<'_>]) -> Table {
     let words = view.words.columns;
-    let unit = load_unit(load.points.iter());
+    let all = || loads.iter().flat_map(|load| load.points.iter());
+    let unit = load_unit(all());
     let mut former = None;
-    let rows = Rows::from_items(load.points.iter().map(|point| (load, point)))
+    let items = loads.iter().flat_map(|load| load.points.iter().map(move |point| (*load, point)));
+    let rows = Rows::from_items(items)
         .groups(|(_, point)| {
             former.replace(point.record.target) != Some(point.record.target) && view.compares()
         })
+        .column(load_column(view, loads), |(load, _)| Cell::head(&*load.title))
         .targets(view, |(_, point)| point.record.target)
         .number(view.queue_depth_heading(), "", |(_, point)| {
             Cell::head(number::count(point.record.queue_depth.into()))
@@ -187,11 +217,11 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
                     .column(cpu, |(_, point)| Cell::time(TimeUnit::Micros, point.cpu_ns_per_io()))
             },
         );
-    with_end(rows, view, load.points.iter().any(asks_precision))
+    with_end(rows, view, all().any(asks_precision))
         .traced(view, |(_, point)| trace::point_indices(view, point))
         .explains_dashes(view)
         .marked(view)
-        .table(fill_in(view.words.tables.points_caption, &[("profile", load.title.clone())]))
+        .table(caption(view, view.words.tables.points_caption, loads))
 }
 
 fn asks_precision(point: &Point<'_>) -> bool {
@@ -237,15 +267,16 @@ fn with_end<'v, 'a>(
 }
 
 /// Reads, writes and trims of a mixed load separately, and the parts of durable writes; `None` for
-/// a load of one direction without parts.
-pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
-    let is_durable = load.points.iter().any(|point| point.summary.write_part.is_some());
-    if !is_durable && !load.points.iter().any(Point::is_mixed) {
-        return None;
-    }
+/// loads of one direction without parts.
+pub(crate) fn directions(view: &View<'_>, loads: &[&Load<'_>]) -> Option<Table> {
+    let points = || loads.iter().flat_map(|load| load.points.iter().map(move |p| (*load, p)));
+    let has_parts = |point: &Point<'_>| point.summary.write_part.is_some();
+    let is_durable = points().any(|(_, point)| has_parts(point));
+    let parted = || points().filter(|(_, point)| point.is_mixed() || has_parts(point));
+    parted().next()?;
     let (words, captions) = (view.words.columns, view.words.tables);
-    let unit = load_unit(load.points.iter());
-    let parts = load.points.iter().flat_map(|point| {
+    let unit = load_unit(points().map(|(_, point)| point));
+    let parts = parted().flat_map(|(load, point)| {
         let (record, times) = (point.record, &point.summary.response_time);
         let row = |share: f64, name, each: &DirectionRecord, latency| {
             (share > 1e-9).then_some((name, each.completed, latency))
@@ -257,30 +288,30 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
             of_part(words.write_part, point.summary.write_part.as_ref()),
             of_part(words.sync_part, point.summary.sync_part.as_ref()),
         ];
-        all.into_iter().flatten().enumerate().map(move |(index, part)| (point, index, part))
+        all.into_iter().flatten().enumerate().map(move |(index, part)| (point, index, part, load))
     });
-    let caption = if is_durable { captions.parts_caption } else { captions.directions_caption };
+    let pattern = if is_durable { captions.parts_caption } else { captions.directions_caption };
     let table = Rows::from_items(parts)
-        .groups(|(_, index, _)| *index == 0)
+        .groups(|(_, index, ..)| *index == 0)
+        .column(load_column(view, loads), |(.., load)| Cell::head(&*load.title))
         .targets(view, |(point, ..)| point.record.target)
         .number(view.queue_depth_heading(), "", |(point, ..)| {
             Cell::head(number::count(point.record.queue_depth.into()))
         })
-        .text(words.direction, |(.., (name, ..))| *name)
+        .text(words.direction, |(.., (name, ..), _)| *name)
         .figures(
             |(point, ..)| point.is_valid(),
             |rows| {
                 let rate = number_in(words.rate, "IOPS");
-                let rows = rows.column(rate, |(point, _, (_, completed, _))| {
+                let rows = rows.column(rate, |(point, _, (_, completed, _), _)| {
                     let seconds = point.record.duration_ns.max(1) as f64 / 1e9;
                     Cell::plain(number::three_digits(*completed as f64 / seconds))
                 });
-                with_latencies(rows, view, unit, |(.., (_, _, latency))| latency)
+                with_latencies(rows, view, unit, |(.., (_, _, latency), _)| latency)
             },
         );
-    let caption = fill_in(caption, &[("profile", load.title.clone())]);
     let table = table.traced(view, |(point, ..)| trace::point_indices(view, point));
-    Some(table.marked(view).table(caption))
+    Some(table.marked(view).table(caption(view, pattern, loads)))
 }
 
 /// A part of durable writes: its name, its number of I/Os, and its latency.
