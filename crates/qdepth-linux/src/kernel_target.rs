@@ -378,7 +378,8 @@ impl KernelTarget {
         let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());
         Ok(match engine {
             Engine::Sync if !options.operation.is_transfer() => {
-                let calls = Operations::new(file.as_raw_fd(), options.operation, options.size_max);
+                let (operation, size_max) = (options.operation, options.size_max);
+                let calls = Operations::new(file.as_raw_fd(), operation, size_max, pieces);
                 Queue::Operations(Inline::new(calls, slots)?)
             }
             _ if !options.operation.is_transfer() => {

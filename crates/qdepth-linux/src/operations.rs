@@ -9,14 +9,15 @@ use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 use qdepth_engine::moved;
-use qdepth_measure::pattern::{Pattern, first_foreign};
-use qdepth_workload::{Direction, Operation, Request};
+use qdepth_measure::pattern::{Pattern, SECTOR_BYTES, first_foreign};
+use qdepth_workload::{Contents, Direction, Duplicates, Operation, Request, stamp_content};
 use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, fallocate, fsync, ftruncate, mkdirat, openat, statat,
     syncfs, unlinkat,
 };
 use rustix::io::Errno;
 
+use crate::buffers::Pieces;
 use crate::inline::Perform;
 
 /// Digits of an entry's name. The letter before them is `f` for a file and `d` for a directory.
@@ -54,22 +55,27 @@ pub(crate) struct Operations {
     operation: Operation,
     /// Bytes that represent an entry.
     unit: u64,
-    /// Contents of files to write, or of the last file read.
-    contents: RefCell<Vec<u8>>,
+    /// Buffers of the target: contents of files to write, or of the last file read.
+    pieces: Pieces,
+    size_max: u32,
+    /// Contents of the files written: all differ, for storage that deduplicates.
+    contents: RefCell<Contents>,
 }
 
 impl Operations {
-    pub(crate) fn new(file: RawFd, operation: Operation, size_max: u32) -> Self {
-        let transfers = matches!(
-            operation,
-            Operation::WriteFiles | Operation::ReadFiles | Operation::VerifyFiles
-        );
-        let mut contents = vec![0; if transfers { size_max as usize } else { 0 }];
-        if operation == Operation::WriteFiles {
-            Pattern::new(crate::clock::now().0).fill(&mut contents, 0.0);
-        }
-        let (unit, contents) = (u64::from(size_max.max(1)), RefCell::new(contents));
-        Self { file, operation, unit, contents }
+    pub(crate) fn new(file: RawFd, operation: Operation, size_max: u32, pieces: Pieces) -> Self {
+        let contents = RefCell::new(Contents::new(Duplicates::NONE, crate::clock::now().0, 0));
+        let unit = u64::from(size_max.max(1));
+        Self { file, operation, unit, pieces, size_max, contents }
+    }
+
+    /// The buffer of the only slot.
+    #[expect(clippy::mut_from_ref, reason = "requests are performed one at a time")]
+    fn buffer(&self, direction: Direction) -> &mut [u8] {
+        let piece = self.pieces.piece_ptr(0, direction);
+        // SAFETY: the target's buffers have at least `size_max` initialised bytes for each slot,
+        // outlive this value, and belong to the one request that is being performed.
+        unsafe { std::slice::from_raw_parts_mut(piece, self.size_max as usize) }
     }
 
     fn on_file(&self, file: BorrowedFd<'_>, request: Request) -> Result<(), Errno> {
@@ -92,15 +98,17 @@ impl Operations {
             Operation::WriteFiles => {
                 // A file that has the name already was not created by this load.
                 let file = make_file(folder, name, OFlags::EXCL)?;
-                File::from(file).write_all_at(&self.contents.borrow(), 0).map_err(errno)
+                let bytes = self.buffer(Direction::Write);
+                stamp(bytes, self.contents.borrow_mut().draw());
+                File::from(file).write_all_at(bytes, 0).map_err(errno)
             }
             Operation::OpenFiles => open_file(folder, name).map(drop),
             Operation::ReadFiles | Operation::VerifyFiles => {
-                let mut bytes = self.contents.borrow_mut();
+                let bytes = self.buffer(Direction::Read);
                 let file = File::from(open_file(folder, name)?);
-                file.read_exact_at(&mut bytes, 0).map_err(errno)?;
+                file.read_exact_at(bytes, 0).map_err(errno)?;
                 let is_checked = self.operation == Operation::VerifyFiles;
-                match is_checked && first_foreign(&bytes).is_some() {
+                match is_checked && first_foreign(bytes).is_some() {
                     true => Err(Errno::ILSEQ),
                     false => Ok(()),
                 }
@@ -114,6 +122,13 @@ impl Operations {
             Operation::Transfer | Operation::Reserve | Operation::Truncate => Err(Errno::INVAL),
         }
     }
+}
+
+/// Fills a file's contents, such that no two files have a block or an end in common.
+fn stamp(bytes: &mut [u8], content: u64) {
+    let (sectors, end) = bytes.split_at_mut(bytes.len() / SECTOR_BYTES * SECTOR_BYTES);
+    stamp_content(sectors, content);
+    Pattern::new(content).fill(end, 0.0);
 }
 
 fn make_file(folder: BorrowedFd<'_>, name: &CStr, how: OFlags) -> Result<OwnedFd, Errno> {
@@ -150,15 +165,49 @@ impl Perform for Operations {
 mod tests {
     use std::os::fd::AsRawFd;
 
+    use qdepth_workload::{Payload, fill};
+
     use super::*;
+    use crate::buffers::Buffers;
+
+    #[test]
+    fn files_of_one_worker_all_differ() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = std::fs::File::open(parent.path()).unwrap();
+        for size in [16, 511, 3901, 4096, 12_800] {
+            let mut buffers = Buffers::new(1, size, false).unwrap();
+            fill(buffers.as_mut_slice(), Payload::default(), 1);
+            let perform = |operation, numbers: [u64; 2]| {
+                let calls = Operations::new(folder.as_raw_fd(), operation, size, buffers.pieces());
+                for number in numbers {
+                    let offset = number * u64::from(size);
+                    let request = Request { direction: Direction::Read, offset, size };
+                    assert_eq!(calls.perform(0, request), size as i32, "{operation:?} {size}");
+                }
+            };
+            perform(Operation::WriteFiles, [1, 2]);
+            let [one, other] = [1, 2].map(|number| {
+                let name = entry_name(Operation::WriteFiles, number);
+                std::fs::read(parent.path().join(name)).unwrap()
+            });
+            for (one, other) in one.chunks(4096).zip(other.chunks(4096)) {
+                assert_ne!(one, other, "{size}");
+            }
+            perform(Operation::VerifyFiles, [1, 2]);
+            perform(Operation::RemoveFiles, [1, 2]);
+        }
+    }
 
     #[test]
     fn file_operations_create_stat_remove_and_truncate() {
         let parent = tempfile::tempdir().unwrap();
         let folder = std::fs::File::open(parent.path()).unwrap();
         let request = |direction, offset| Request { direction, offset, size: 4096 };
+        let mut buffers = Buffers::new(1, 4096, false).unwrap();
+        fill(buffers.as_mut_slice(), Payload::default(), 1);
+        let pieces = buffers.pieces();
         let performed = |operation, offset| {
-            let calls = Operations::new(folder.as_raw_fd(), operation, 4096);
+            let calls = Operations::new(folder.as_raw_fd(), operation, 4096, pieces);
             calls.perform(0, request(Direction::Read, offset))
         };
         let gone = -Errno::NOENT.raw_os_error();
@@ -191,7 +240,7 @@ mod tests {
 
         let path = parent.path().join("file");
         let file = std::fs::File::create(&path).unwrap();
-        let calls = |operation| Operations::new(file.as_raw_fd(), operation, 4096);
+        let calls = |operation| Operations::new(file.as_raw_fd(), operation, 4096, pieces);
         let length = || std::fs::metadata(&path).unwrap().len();
         assert_eq!(calls(Operation::Truncate).perform(0, request(Direction::Write, 12_288)), 4096);
         assert_eq!(length(), 12_288);
