@@ -249,6 +249,10 @@ pub(crate) fn missing(
         found += ". qdepth runs in a container: check that no program outside it writes to the \
                   device, which no guard can see";
     }
+    if memory_is_pinned(system) {
+        found += ". A program keeps memory pinned: if that is an io_uring without descriptor and \
+                  mapping, it could write to the device unseen";
+    }
     Refusal::new(
         Guard::G9Consent,
         found,
@@ -267,6 +271,16 @@ pub(crate) fn missing(
 fn some_are_hidden(system: &System) -> bool {
     let namespace = system.read_link("/proc/self/ns/pid");
     namespace.is_ok_and(|name| name.as_os_str() != "pid:[4026531836]")
+}
+
+/// True if pages of programs are pinned now. An io_uring that is registered only with itself appears
+/// nowhere but in these counters of the kernel, together with other users of pinned memory.
+fn memory_is_pinned(system: &System) -> bool {
+    let vmstat = system.read_file("/proc/vmstat").unwrap_or_default();
+    let count = |name: &str| {
+        vmstat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
+    };
+    count("nr_foll_pin_acquired") != count("nr_foll_pin_released")
 }
 
 /// Refusal of a file with foreign contents, to whose loss the user did not consent.
@@ -460,5 +474,22 @@ impl FileText {
             size_bytes: size_bytes.ok_or_else(|| lacks("size_bytes"))?,
             expires: expires.ok_or_else(|| lacks("expires"))?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::machine::FakeMachine;
+
+    #[test]
+    fn pinned_memory_is_detected_by_its_counters() {
+        let is_pinned = |text: &str| {
+            let machine = FakeMachine::new().with_file("proc/vmstat", text);
+            memory_is_pinned(&machine.system)
+        };
+        assert!(is_pinned("nr_foll_pin_acquired 9\nnr_foll_pin_released 7\npswpin 0\n"));
+        assert!(!is_pinned("nr_foll_pin_acquired 9\nnr_foll_pin_released 9\n"));
+        assert!(!is_pinned("pswpin 0\n"));
     }
 }

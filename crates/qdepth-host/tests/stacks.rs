@@ -298,7 +298,13 @@ impl Writer {
     fn start(lines: &str, path: &Path) -> Self {
         let head = "import ctypes, mmap, os, socket, sys, threading, time\n\
                     libc = ctypes.CDLL(None)\npath = sys.argv[1]\n\
-                    def ready():\n    os.write(1, b'ready')\n";
+                    def ready():\n    os.write(1, b'ready')\n\
+                    def register(removes):\n    node, number = path, os.stat(path).st_rdev\n    \
+                    if number: node = f'/tmp/a node {os.getpid()}'; os.mknod(node, 0o60600, number)\n    \
+                    f = os.open(node, os.O_RDWR); p = ctypes.create_string_buffer(120)\n    \
+                    ring = libc.syscall(425, 8, p)\n    \
+                    libc.syscall(427, ring, 2, ctypes.byref(ctypes.c_int(f)), 1); os.close(f)\n    \
+                    if number and removes: os.unlink(node)\n";
         let mut child = Command::new("python3")
             .args(["-c", &format!("{head}{lines}\ntime.sleep(600)\n")])
             .arg(path)
@@ -319,7 +325,7 @@ impl Drop for Writer {
 }
 
 #[cfg(test)]
-const WRITERS: [(&str, &str); 6] = [
+const WRITERS: [(&str, &str); 9] = [
     ("descriptor", "f = os.open(path, os.O_RDWR); ready()"),
     (
         "thread whose process's first thread has ended",
@@ -341,6 +347,14 @@ const WRITERS: [(&str, &str); 6] = [
         "f = os.open(path, os.O_RDWR)\nlibc.mmap.restype = ctypes.c_void_p\n\
          libc.mmap(None, 4096, 3, 1, f, 0); os.close(f); ready()",
     ),
+    (
+        "mapping of a process whose first thread has ended",
+        "libc.mmap.restype = ctypes.c_void_p\ndef work():\n    f = os.open(path, os.O_RDWR)\n    \
+         libc.mmap(None, 4096, 3, 1, f, 0); os.close(f); time.sleep(0.2); ready()\n    \
+         time.sleep(600)\nthreading.Thread(target=work).start()\nlibc.syscall(60, 0)",
+    ),
+    ("ring with a node whose name contains a blank", "register(False); ready()"),
+    ("ring with a removed node", "register(True); ready()"),
     // `io_uring_setup`, and `io_uring_register` of the file.
     (
         "mapped ring without a descriptor",

@@ -263,7 +263,7 @@ pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
         if let Some((used, below)) = met_at(system, target, &path) {
             return refuse(
                 format!("{used} is exported to other machines ({attribute}){below}"),
-                "Remove it from the configuration of the NVMe or SCSI target first".to_owned(),
+                "Remove it from the configuration of the NVMe, SCSI or USB target first".to_owned(),
             );
         }
     }
@@ -319,7 +319,7 @@ fn suspect(system: &System, user: &str, path: &str, target: &Stack) -> Option<St
     Some(format!("/dev/{name} backs /dev/{user}, judging by its size"))
 }
 
-/// Paths exported by the kernel's NVMe and SCSI targets, each with the file that contains it.
+/// Paths exported by the kernel's NVMe, SCSI and USB targets, each with the file that contains it.
 fn exports(system: &System) -> Vec<(String, String)> {
     let list = |path: &str| system.list_dir(path).unwrap_or_default();
     let mut attributes = Vec::new();
@@ -333,6 +333,14 @@ fn exports(system: &System) -> Vec<(String, String)> {
     for hba in list(scsi) {
         let stores = list(&format!("{scsi}/{hba}")).into_iter();
         attributes.extend(stores.map(|store| format!("{scsi}/{hba}/{store}/udev_path")));
+    }
+    let usb = "/sys/kernel/config/usb_gadget";
+    for gadget in list(usb) {
+        let functions = format!("{usb}/{gadget}/functions");
+        for function in list(&functions).iter().filter(|name| name.starts_with("mass_storage.")) {
+            let luns = list(&format!("{functions}/{function}")).into_iter();
+            attributes.extend(luns.map(|lun| format!("{functions}/{function}/{lun}/file")));
+        }
     }
     attributes
         .into_iter()

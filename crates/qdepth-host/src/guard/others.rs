@@ -46,7 +46,7 @@ enum Access {
     /// In a socket: which descriptors are in transit is unknown.
     InSocket,
     Registered,
-    /// Mapped ring without a descriptor: which files are registered with it is unknown.
+    /// Ring without a descriptor, or that does not list its files.
     HiddenRing,
     Mapped,
 }
@@ -57,10 +57,7 @@ impl Access {
             Self::Open => "open for writing",
             Self::InSocket => "possibly among the descriptors in transit in a socket",
             Self::Registered => "registered with an io_uring",
-            Self::HiddenRing => {
-                "possibly registered with an io_uring whose descriptor is closed, which shows no \
-                 files,"
-            }
+            Self::HiddenRing => "possibly registered with an io_uring that does not show its files",
             Self::Mapped => "mapped for writing",
         }
     }
@@ -190,11 +187,15 @@ impl Writers<'_> {
                 return Some(access);
             }
         }
-        let maps = std::fs::read_to_string(process.join("maps")).unwrap_or_default();
-        if self.by_mapping(&process, &maps) {
+        // The mappings of a first thread that has ended are empty, those of the others are not.
+        let mapped = numbered(&tasks).map(|thread| Path::new("/proc").join(thread));
+        let read = |at: PathBuf| Some((std::fs::read_to_string(at.join("maps")).ok()?, at));
+        let (maps, at) =
+            mapped.filter_map(read).find(|(maps, _)| !maps.is_empty()).unwrap_or_default();
+        if self.by_mapping(&at, &maps) {
             return Some(Access::Mapped);
         }
-        let hides = self.stack.devices().next().is_some() && hides_ring(&tables, &maps);
+        let hides = self.has_device() && hides_ring(&tables, &maps);
         hides.then_some(Access::HiddenRing)
     }
 
@@ -216,20 +217,47 @@ impl Writers<'_> {
         for file in entries(&table.join("fd")) {
             let Some(number) = file.file_name() else { continue };
             let info = table.join("fdinfo").join(number);
-            let text = std::fs::read_to_string(&info).unwrap_or_default();
+            let read = || std::fs::read_to_string(&info).unwrap_or_default();
+            let mut text = read();
+            // A ring that is at work lists nothing.
+            for _ in 0..LISTING_TRIES {
+                if lists_files(&text) || !is_ring(&file) {
+                    break;
+                }
+                text = read();
+            }
             if is_open_for_writing(&text) && self.is_it(&file) {
                 return Some(Access::Open);
             }
             // For files the lease covers this; for devices nothing shows which are in transit.
-            if carries_descriptors(&text) && self.stack.devices().next().is_some() {
+            if carries_descriptors(&text) && self.has_device() {
                 return Some(Access::InSocket);
             }
-            // Files registered with a ring stay open after their descriptors are closed.
-            if registered(&text).any(|path| self.is_it(Path::new(path))) {
-                return Some(Access::Registered);
+            if let Some(access) = self.by_ring(table, &file, &text) {
+                return Some(access);
             }
         }
         None
+    }
+
+    /// Files registered with a ring stay open after their descriptors are closed.
+    fn by_ring(&mut self, table: &Path, file: &Path, fdinfo: &str) -> Option<Access> {
+        let root = table.join("root");
+        let seen = |path: &String| [PathBuf::from(path), below_root(&root, path)];
+        let paths: Vec<String> = registered(fdinfo).collect();
+        if paths.iter().flat_map(seen).any(|path| self.is_it(&path)) {
+            return Some(Access::Registered);
+        }
+        // A removed name leads nowhere, so the file may be the node of a device.
+        let exists = |path: &String| seen(path).iter().any(|path| path.symlink_metadata().is_ok());
+        let is_node = |path: &String| path.starts_with('/') && !path.starts_with("/memfd:");
+        let is_known = || paths.iter().all(|path| !is_node(path) || exists(path));
+        let is_hidden = self.has_device() && is_ring(file) && !(lists_files(fdinfo) && is_known());
+        is_hidden.then_some(Access::HiddenRing)
+    }
+
+    fn has_device(&self) -> bool {
+        self.stack.devices().next().is_some()
     }
 
     /// True for a shared mapping, which can write as long as it exists, even after its descriptor
@@ -275,19 +303,30 @@ impl Writers<'_> {
     }
 }
 
+/// Name of the kernel for a ring.
+const RING: &str = "anon_inode:[io_uring]";
+
+fn is_ring(descriptor: &Path) -> bool {
+    std::fs::read_link(descriptor).is_ok_and(|to| to == Path::new(RING))
+}
+
+/// Path in the file tree of a process.
+fn below_root(root: &Path, path: &str) -> PathBuf {
+    root.join(path.trim_start_matches('/'))
+}
+
 /// True if a process has mapped a ring that none of its descriptors leads to. A ring lives as long
 /// as its mapping, and only its descriptor lists the files that are registered with it.
 fn hides_ring(tables: &[PathBuf], maps: &str) -> bool {
-    const RING: &str = "anon_inode:[io_uring]";
     let ring = |line: &str| {
         let mut fields = line.split_ascii_whitespace().skip(4);
         let (inode, name) = (fields.next()?.parse().ok()?, fields.next()?);
         (name == RING).then_some(inode)
     };
     let mapped: BTreeSet<u64> = maps.lines().filter_map(ring).collect();
-    let is_ring = |file: &PathBuf| std::fs::read_link(file).is_ok_and(|to| to == Path::new(RING));
     let inode = |file: PathBuf| Some(std::fs::metadata(file).ok()?.ino());
-    let open = |table: &PathBuf| entries(&table.join("fd")).filter(is_ring).filter_map(inode);
+    let open =
+        |table: &PathBuf| entries(&table.join("fd")).filter(|file| is_ring(file)).filter_map(inode);
     !mapped.is_empty() && !mapped.is_subset(&tables.iter().flat_map(open).collect())
 }
 
@@ -325,10 +364,19 @@ fn carries_descriptors(fdinfo: &str) -> bool {
     count.is_some_and(|count| count.trim() != "0")
 }
 
+/// Number of attempts to read the list of a ring's files.
+const LISTING_TRIES: usize = 50;
+
+fn lists_files(fdinfo: &str) -> bool {
+    fdinfo.lines().any(|line| line.starts_with("UserFiles:"))
+}
+
 /// Files that an io_uring has registered, as listed in its `fdinfo`: `    0: /a/path`.
-fn registered(fdinfo: &str) -> impl Iterator<Item = &str> {
+fn registered(fdinfo: &str) -> impl Iterator<Item = String> {
     let files = fdinfo.lines().skip_while(|line| !line.starts_with("UserFiles:")).skip(1);
-    files.map_while(|line| line.trim_start().split_once(": ")).map(|(_, path)| path)
+    files
+        .map_while(|line| line.trim_start().split_once(": "))
+        .map(|(_, path)| mounts::unescape(path))
 }
 
 /// True if a process runs the same program as this one.
@@ -363,4 +411,16 @@ fn stack_of(system: &System, file: &File, path: &Path) -> Option<Stack> {
 pub(crate) fn no_writers_of_file(system: &System, file: &File, path: &Path) -> Result<(), Refusal> {
     let Some(stack) = stack_of(system, file, path) else { return Ok(()) };
     no_writers(system, &stack, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registered_names_are_unescaped() {
+        let ring = "SqMask:\t0x7\nUserFiles:\t2\n    0: /dev/a\\040b\nUserBufs:\t0\n";
+        assert_eq!(registered(ring).collect::<Vec<_>>(), ["/dev/a b"]);
+        assert!(lists_files(ring) && !lists_files("pos:\t0\n"));
+    }
 }

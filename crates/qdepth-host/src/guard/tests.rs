@@ -116,6 +116,7 @@ fn backing_of_loop_devices_and_exports_is_found() {
     for attribute in [
         "/sys/kernel/config/nvmet/subsystems/s/namespaces/1/device_path",
         "/sys/kernel/config/target/core/iblock_0/disk/udev_path",
+        "/sys/kernel/config/usb_gadget/g/functions/mass_storage.0/lun.0/file",
     ] {
         let fresh = self::machine().with_file(attribute, "/dev/sdb\n");
         assert_eq!(check(&fresh, in_use::backing, "sdb"), Some(Guard::G6Backing));
