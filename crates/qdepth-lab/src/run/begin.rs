@@ -134,7 +134,7 @@ fn start_new(
     let cleared = clear_targets(targets, options)?;
     let mut logbook = open()?;
     logbook.hold(&id)?;
-    publisher.follow(&logbook);
+    publisher.follow(&logbook)?;
     let mut prepared = cleared.make_ready()?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let mut plan = seen.into_plan(asked, &shapes)?;
@@ -198,7 +198,7 @@ fn resume_last(
     logbook: &mut Logbook,
 ) -> Result<PreparedRun> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
-    publisher.follow(logbook);
+    publisher.follow(logbook)?;
     let (id, plan, begun) = (run.id.clone(), run.plan_name.clone(), run.started_at.clone());
     let targets: Vec<String> = run.targets.iter().map(|target| target.expression.clone()).collect();
     resume(lab, logbook, run).with_context(|| {

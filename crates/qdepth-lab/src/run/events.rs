@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -18,6 +18,7 @@ use qdepth_record::{
     shown_step,
 };
 use qdepth_workload::{Plan, Point};
+use rustix::fs::{AtFlags, StatxFlags, statx};
 
 use crate::Lab;
 use crate::events::observer::{Observer, RecordedIo};
@@ -32,15 +33,24 @@ const BEGINNING: &[u8] = b"{\"event\":";
 /// Opens the file named by `--events`: a new file, or an event file to append to.
 fn events_file(path: &Path) -> Result<Kept> {
     let kept = Kept::open_or_make(path, Trust::Lines, false)?;
+    contains_events(&kept)?;
+    Ok(kept)
+}
+
+fn contains_events(kept: &Kept) -> Result<()> {
     let mut head = Vec::new();
-    kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+    let mut file = kept.file();
+    // A server's file may have grown under another name.
+    statx(file, "", AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC, StatxFlags::SIZE).ok();
+    file.rewind()?;
+    file.take(BEGINNING.len() as u64).read_to_end(&mut head)?;
     if !head.is_empty() && head != BEGINNING {
         bail!(Usage(format!(
             "--events {}: the file contains something else. Name a new file or an event file",
-            path.display()
+            kept.path().display()
         )));
     }
-    Ok(kept)
+    Ok(())
 }
 
 /// Number of lines written, and of lines lost.
@@ -73,8 +83,12 @@ impl<'a> Publisher<'a> {
     }
 
     /// From now on, also writes events to the marker of the run that the logbook holds.
-    pub(crate) fn follow(&self, logbook: &Logbook) {
+    ///
+    /// # Errors
+    /// If the event file is the logbook under another name, for example on a FUSE file system.
+    pub(crate) fn follow(&self, logbook: &Logbook) -> Result<()> {
         self.event_file.replace(logbook.event_file());
+        self.file.as_ref().map_or(Ok(()), contains_events)
     }
 
     /// Warns if lines of the event file were lost.
@@ -309,4 +323,23 @@ fn variant(
         parts: variant.parts,
         area_bytes: point.area.length_bytes,
     })
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files as a user does")]
+mod tests {
+    use super::*;
+
+    /// The files have two names on a FUSE file system.
+    #[test]
+    fn event_file_that_became_a_logbook_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events");
+        let kept = events_file(&path).unwrap();
+        contains_events(&kept).unwrap();
+        std::fs::write(&path, "SQLite format 3\0").unwrap();
+        assert!(contains_events(&kept).unwrap_err().is::<Usage>());
+        std::fs::write(&path, "{\"event\":\"a\"}\n").unwrap();
+        contains_events(&kept).unwrap();
+    }
 }

@@ -51,7 +51,7 @@ pub(crate) fn measure(
     run.environment.extend(command(lab.request, run.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
     logbook.hold(&run.id)?;
-    publisher.follow(&logbook);
+    publisher.follow(&logbook)?;
     logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
     let events = Events::started(publisher, &run, &plan, points.len());
     for point in &points {
