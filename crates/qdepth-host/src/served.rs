@@ -1,10 +1,11 @@
-//! File systems served by a program or another host: a request to one may wait forever, and the
-//! kernel cannot cancel it.
+//! File systems served by a program or another host, or frozen: a request to one may wait forever,
+//! and the kernel cannot cancel it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::mounts::{self, Mount};
 use crate::stack::backing_path;
@@ -31,6 +32,10 @@ const SERVED: [&str; 17] = [
     "vboxsf",
     "virtiofs",
 ];
+/// Types of local file systems that can be frozen (`fsfreeze`): then every change waits.
+const FREEZABLE: [&str; 7] = ["btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "xfs"];
+/// Mounts by number: true if they were frozen when a path on them was first looked at.
+static FROZEN: Mutex<BTreeMap<u64, bool>> = Mutex::new(BTreeMap::new());
 /// Longest file that can be a plan or a job file, in bytes.
 const LENGTH_MAX: u64 = 256 << 10;
 /// Maximum number of links on a path, like in the kernel.
@@ -40,13 +45,9 @@ const DEEPEST: usize = 16;
 
 /// Checks what a command may use: the current directory, the standard streams, the paths on its
 /// command line, and the paths in its plan and job files. True if one of them may be on a served
-/// file system. Asks no server, because it may not answer.
+/// file system, or is on a frozen one. Asks no server, because it may not answer.
 pub fn may_be_used(system: &System, words: &[OsString]) -> bool {
     let mounts = mounts::own(system);
-    // Whatever lies on a server lies on one of these mounts in the end.
-    if !mounts.iter().any(|mount| is_served_kind(&mount.kind)) {
-        return false;
-    }
     let here = std::env::current_dir().unwrap_or_default();
     let lies_there = |path: &Path| leads_to_server(system, &mounts, &here.join(path));
     let spelled = |text: &OsStr| paths(text).any(|path| lies_there(&path));
@@ -58,7 +59,8 @@ pub fn may_be_used(system: &System, words: &[OsString]) -> bool {
     };
     let mut streams = (0..3).filter_map(|n| system.read_link(format!("/proc/self/fd/{n}")).ok());
     // The targets of an interrupted run are in its logbook.
-    words.iter().any(|word| word == "--resume")
+    let has_servers = || mounts.iter().any(|mount| is_served_kind(&mount.kind));
+    words.iter().any(|word| word == "--resume") && has_servers()
         || lies_there(&here)
         || streams.any(|path| lies_there(&path))
         || words.iter().any(|word| spelled(word))
@@ -116,8 +118,17 @@ fn is_served(system: &System, mounts: &[Mount], mount: &Mount, deepest: usize) -
     };
     let backing = || backing_path(system, &sysfs::kernel_name(system, mount.number)?);
     is_served_kind(&mount.kind)
+        || is_frozen(system, mount)
         || mount.layers.iter().any(|layer| lies_on_served(layer))
         || backing().is_some_and(|file| lies_on_served(Path::new(&file)))
+}
+
+fn is_frozen(system: &System, mount: &Mount) -> bool {
+    if !system.is_real() || !FREEZABLE.contains(&mount.kind.as_str()) {
+        return false;
+    }
+    let mut known = FROZEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(mount.id).or_insert_with(|| qdepth_linux::is_frozen(&mount.mount_point))
 }
 
 /// True if a program or another host serves file systems of this type.

@@ -62,5 +62,5 @@ pub use pin::{allowed_cpus, pin};
 pub use pulse::{Pause, Pulse, waited_for_cpu};
 pub use repeating::Repeating;
 pub use stall::watch_calls;
-pub use supervisor::{Limit, can_be_left, ignores, limit, supervised};
+pub use supervisor::{Limit, can_be_left, ignores, is_frozen, limit, supervised};
 pub use verify::{NOT_AS_WRITTEN, Verifying, WithBuffers};

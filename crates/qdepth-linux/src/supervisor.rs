@@ -3,9 +3,12 @@
 //! therefore forks before it does anything else. The child does the work; the process that the user
 //! started waits for the child, or reports that it hangs and exits.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,6 +32,9 @@ struct Child {
 const END_WITHIN: u32 = 10;
 /// Unit of time limits.
 const TICK: Duration = Duration::from_millis(100);
+/// Time between two checks of a probe, and number of checks until it counts as waiting.
+const PROBE: Duration = Duration::from_micros(500);
+const PROBES: u32 = 1000;
 /// Time to print the last line.
 const PRINT_WITHIN: Duration = Duration::from_secs(1);
 /// Interval for checking the child if no signal arrives.
@@ -169,6 +175,29 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
             unsafe { libc::kill(child, signal) };
         }
     }
+}
+
+/// True if changes of the file system with this directory wait (`fsfreeze`). Asks by removing a
+/// directory that does not exist, in a process that can be left behind.
+pub fn is_frozen(folder: &Path) -> bool {
+    let name = folder.join(format!(".qdepth-{}", std::process::id()));
+    let Ok(name) = CString::new(name.into_os_string().into_vec()) else { return false };
+    // SAFETY: the child only makes system calls. It holds no file that others wait for.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: the name is a live string that ends with a zero byte.
+        unsafe {
+            libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0);
+            libc::unlinkat(libc::AT_FDCWD, name.as_ptr(), libc::AT_REMOVEDIR);
+            libc::_exit(0);
+        }
+    }
+    let is_left = |_| {
+        std::thread::park_timeout(PROBE);
+        // SAFETY: a null status is not written. A failure means that the kernel has forgotten it.
+        unsafe { libc::waitpid(child, null_mut(), libc::WNOHANG) == 0 }
+    };
+    child > 0 && (0..PROBES).all(is_left)
 }
 
 /// True if this process ignores a signal, for example SIGHUP under `nohup`.

@@ -77,7 +77,8 @@ fn unanswered(path: Option<&Path>) -> Option<String> {
     });
     Some(format!(
         "qdepth: {} does not respond, so qdepth stops waiting. Check its file system (`umount -f` \
-         ends the waiting calls), then repeat the command, or use a path elsewhere{rest}",
+         ends the waiting calls to a server, `fsfreeze -u` those to a frozen file system), then \
+         repeat the command, or use a path elsewhere{rest}",
         name.display()
     ))
 }

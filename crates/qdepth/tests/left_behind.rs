@@ -70,6 +70,32 @@ while True:
         assert!(took < Duration::from_secs(20), "{took:?}");
     }
 
+    #[test]
+    fn frozen_file_system_is_named_within_seconds() {
+        let test = "frozen_file_system_is_named_within_seconds";
+        if !has_tools(test, &["fsfreeze", "mkfs.ext4", "losetup"]) || sh("losetup -f").is_err() {
+            return;
+        }
+        let workspace = Workspace::new();
+        let run = "run media:null --queue-depth 1 --duration 1s --no-report";
+        workspace.run(run).expect_finished();
+        let here = workspace.path().display();
+        let line = "truncate -s 64M image && mkfs.ext4 -q image && mkdir frozen && \
+                    mount -o loop image frozen && cp qdepth.db frozen/book.db && fsfreeze -f frozen";
+        workspace.later(format!("fsfreeze -u {here}/frozen; umount {here}/frozen"));
+        sh(&format!("cd {here} && {line}")).unwrap();
+        let all = [
+            format!("{run} --events frozen/events"),
+            "list --logbook frozen/book.db".to_owned(),
+            "report -o frozen/out.md".to_owned(),
+            "run frozen --duration 1s --no-report --file-size 16MiB".to_owned(),
+        ];
+        for run in all.map(|words| workspace.start(&words)) {
+            let ended = run.wait_at_most(Duration::from_secs(20)).expect(4);
+            assert!(ended.err.contains("frozen") && ended.err.contains("fsfreeze -u"));
+        }
+    }
+
     /// Matches the whole command line, because the measuring process is a child of the started one.
     fn count(workspace: &Workspace) -> usize {
         let here = workspace.path().display();
