@@ -273,7 +273,7 @@ fn some_are_hidden(system: &System) -> bool {
     namespace.is_ok_and(|name| name.as_os_str() != "pid:[4026531836]")
 }
 
-/// True if pages of programs are pinned now. An io_uring that is registered only with itself appears
+/// True if pages of programs are pinned. An io_uring that is registered only with itself appears
 /// nowhere but in these counters of the kernel, together with other users of pinned memory.
 fn memory_is_pinned(system: &System) -> bool {
     let vmstat = system.read_file("/proc/vmstat").unwrap_or_default();

@@ -300,7 +300,8 @@ impl Writer {
                     libc = ctypes.CDLL(None)\npath = sys.argv[1]\n\
                     def ready():\n    os.write(1, b'ready')\n\
                     def register(removes):\n    node, number = path, os.stat(path).st_rdev\n    \
-                    if number: node = f'/tmp/a node {os.getpid()}'; os.mknod(node, 0o60600, number)\n    \
+                    if number:\n        node = f'/tmp/a node {os.getpid()}'\n        \
+                    os.mknod(node, 0o60600, number)\n    \
                     f = os.open(node, os.O_RDWR); p = ctypes.create_string_buffer(120)\n    \
                     ring = libc.syscall(425, 8, p)\n    \
                     libc.syscall(427, ring, 2, ctypes.byref(ctypes.c_int(f)), 1); os.close(f)\n    \
@@ -321,6 +322,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        let _ = fs::remove_file(format!("/tmp/a node {}", self.0.id()));
     }
 }
 

@@ -81,7 +81,8 @@ while True:
         workspace.run(run).expect_finished();
         let here = workspace.path().display();
         let line = "truncate -s 64M image && mkfs.ext4 -q image && mkdir frozen && \
-                    mount -o loop image frozen && cp qdepth.db frozen/book.db && fsfreeze -f frozen";
+                    mount -o loop image frozen && cp qdepth.db frozen/book.db && \
+                    fsfreeze -f frozen";
         workspace.later(format!("fsfreeze -u {here}/frozen; umount {here}/frozen"));
         sh(&format!("cd {here} && {line}")).unwrap();
         let all = [
