@@ -68,10 +68,11 @@ fn emulated(run: &RunRecord, name: &str) -> String {
         products.filter_map(|seen| Some((&*seen.subject, seen.value.as_deref().ok()?))).collect();
     // A name must be tried before its own prefixes.
     products.sort_by_key(|(subject, _)| std::cmp::Reverse(subject.len()));
-    let named = products.into_iter().fold(name.to_owned(), |name, (subject, product)| {
+    // Members are separated by commas, which names of products may contain.
+    let named = products.into_iter().fold(arrays(name), |name, (subject, product)| {
         name.replace(&format!("media:{subject}"), product)
     });
-    arrays(&named.replace("media:", ""))
+    named.replace("media:", "")
 }
 
 /// Turns `raid0(X*4)` into `RAID 0 (4 × X)`, and `independent(X*4)` into `4 × X`; members of
@@ -145,6 +146,10 @@ mod tests {
             ),
             ("raid1(media:p3700, media:p3700)", "RAID 1 (2 × Intel P3700 800 GB)"),
             ("media:iodrive-320gb/maximum", "Fusion-io ioDrive 320 GB, Maximum Capacity"),
+            (
+                "raid1(media:iodrive-320gb/maximum*2)",
+                "RAID 1 (2 × Fusion-io ioDrive 320 GB, Maximum Capacity)",
+            ),
             ("media:own", "own"),
             ("delay(media:p3700, 100us)", "delay(Intel P3700 800 GB, 100us)"),
             ("", ""),

@@ -18,6 +18,8 @@ pub enum Compared {
     Processes,
     /// Sizes of the measurement area on a target.
     Areas,
+    /// Frequencies and power settings of the CPUs, on a target.
+    CpuSettings,
     /// Each target alone, then the first two at the same time, the first three, and so on.
     Saturation,
 }

@@ -358,7 +358,7 @@ pub struct PlanFile {
     /// or 5).
     #[serde(default, rename = "requirement")]
     pub requirements: Vec<Requirement>,
-    /// Comparison of drives, targets, numbers of processes, or areas.
+    /// Comparison of drives, targets, numbers of processes, areas, or CPU settings.
     pub comparison: Option<ComparisonSpec>,
     /// Warm-up of each point. Default: a tenth of the duration, at least 200 ms.
     pub warm_up: Option<Nanos>,

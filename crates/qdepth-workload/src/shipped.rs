@@ -10,7 +10,8 @@ macro_rules! embed {
 const PLANS: &[(&str, &str)] = embed!("plans":
     "first", "disk-mark", "standard", "quick", "latency", "write-pressure", "devices", "arrays",
     "saturation",
-    "processes", "area", "options", "media-comparison", "bandwidth", "metadata", "pts-iops",
+    "processes", "area", "options", "frequency", "media-comparison", "bandwidth", "metadata",
+    "pts-iops",
     "pts-throughput",
     "pts-latency", "pts-wsat", "pts-hir", "pts-xsr", "answer",
     "etcd", "postgres-wal", "mysql-redo", "kafka",

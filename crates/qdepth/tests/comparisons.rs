@@ -100,6 +100,37 @@ fn option_bars_are_shaded_and_published_drives_marked() {
 }
 
 #[test]
+fn options_of_several_arrangements_form_a_matrix() {
+    let workspace = Workspace::new();
+    let formats = ["advertised", "maximum-write"].map(|f| format!("media:iodrive-320gb/{f}"));
+    let pairs = formats.clone().map(|drive| format!("raid1({drive}*2)"));
+    let targets = [formats, pairs].concat().join(" ");
+    let words = format!("{targets} --profile file-copy,restore --duration 300ms");
+    workspace.run(&format!("run options {words}")).expect_finished();
+    // Each option at 1, 16 and 512, and an increase that is shaded.
+    let page = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
+    for said in ["RAID 1", "A 512", "B 512", "in the same arrangement", "shade-"] {
+        assert!(page.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn frequency_plan_varies_the_emulated_host() {
+    let workspace = Workspace::new();
+    let words = "frequency media:p3700-800gb --profile random-4k-read,random-64k-read";
+    let ended = workspace.run(&format!("run {words} --duration 1s")).expect_finished();
+    let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "At queue depth 1, Performance 1.6 GHz has the largest effect",
+        "At queue depth 512, Performance 1.6 GHz has the largest effect",
+        "times the rate of Performance 3.5 GHz, and its mean latency is",
+        "Default 3.5 GHz",
+    ] {
+        assert!(text.contains(said), "{said}: {}", ended.out);
+    }
+}
+
+#[test]
 fn variants_on_storage_alternate_and_ratios_have_intervals() {
     let workspace = Workspace::new();
     for name in ["a", "b"] {

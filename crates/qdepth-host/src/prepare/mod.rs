@@ -6,6 +6,7 @@
 //! it after a kill at any moment.
 
 mod apply;
+mod cpu;
 mod devices;
 pub mod journal;
 mod made;
@@ -17,6 +18,7 @@ mod tune;
 mod word;
 
 pub use apply::{apply, undo_all};
+pub use cpu::cpu_settings;
 pub use devices::Devices;
 pub use made::UndoResult;
 pub use options::{Kind, Metadata, MountOptions};

@@ -420,6 +420,31 @@ fn tuning_changes_only_differing_settings() {
 }
 
 #[test]
+fn cpu_settings_omit_those_without_change() {
+    let described = |machine: &FakeMachine| -> Vec<(&str, Vec<String>)> {
+        let text = |setting: Setting| format!("{} {}", setting.name(), setting.value());
+        let all = super::cpu_settings(&machine.system).into_iter();
+        all.map(|(name, settings)| (name, settings.into_iter().map(text).collect())).collect()
+    };
+    let governor = || "governor of CPU 0 performance".to_owned();
+    let as_found = ("as found", Vec::new());
+    let fast = ("performance", vec![governor()]);
+    let awake = "idle state 1 off of CPU 0 1".to_owned();
+    let awake = ("performance without deep idle", vec![governor(), awake]);
+    assert_eq!(described(&machine()), [as_found.clone(), fast.clone(), awake.clone()]);
+    let folder = "/sys/devices/system/cpu/cpu0/cpufreq";
+    let machine = machine()
+        .with_file(&format!("{folder}/cpuinfo_max_freq"), "3500000\n")
+        .with_file(&format!("{folder}/scaling_min_freq"), "800000\n")
+        .with_file(&format!("{folder}/scaling_max_freq"), "3500000\n")
+        .with_file(&format!("{folder}/scaling_available_governors"), "performance powersave\n");
+    let slow = vec![governor(), "most frequency of CPU 0, kHz 1700000".to_owned()];
+    // The governor is powersave already.
+    let slow = ("performance at half frequency", slow);
+    assert_eq!(described(&machine), [as_found, fast, awake, slow]);
+}
+
+#[test]
 fn tuning_of_queue_depends_on_its_drive() {
     let described = |machine: &FakeMachine, disk: &str| -> Vec<String> {
         let steps = tuning(&machine.system, &[disk.to_owned()]);

@@ -1,6 +1,7 @@
 //! Request of a run, as plain data that a front end creates (command line, fio, IOR, a variant),
 //! and the result of a run.
 
+mod cpu_settings;
 pub mod first;
 pub mod own_medium;
 pub mod provision;

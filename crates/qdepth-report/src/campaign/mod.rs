@@ -1,6 +1,7 @@
 //! Report of several runs: what they share, the loads that several of them measured in common
 //! diagrams, then the results of each.
 
+mod bandwidths;
 mod environment;
 mod runs;
 mod side_by_side;
@@ -28,6 +29,7 @@ use crate::section::sweep::tables::grades;
 use crate::section::{date, naming, summary};
 use crate::view::View;
 use crate::words::{counted, fill_in, in_brackets, words};
+use bandwidths::Bandwidths;
 use runs::Campaign;
 
 /// Number of characters of a run's id that `qdepth list` shows.
@@ -85,13 +87,21 @@ impl<'a> Campaign<'_, 'a> {
         let days = self.runs().map(|run| run.ended_at.as_ref().unwrap_or(&run.started_at));
         let day = days.max().map_or("", String::as_str);
         let (paper, logo) = (&self.presentation.paper, self.presentation.logo.as_ref());
-        let side_by_side = side_by_side::diagrams(self);
+        let mut side_by_side = side_by_side::diagrams(self);
+        let mut answer = side_by_side::answer(self, &side_by_side);
+        if let Some((pictures, table)) = Bandwidths::new(self).map(|all| all.figures(self)) {
+            if answer.is_empty() {
+                answer.extend(pictures.first().map(|first| Block::Pictures(vec![first.clone()])));
+                answer.push(table.clone());
+            }
+            side_by_side.extend([Block::Pictures(pictures), table]);
+        }
         Document {
             lang,
             cover: paper::cover(paper, logo, day, lang, words),
             title,
             question: String::new(),
-            answer: side_by_side::answer(self, &side_by_side),
+            answer,
             subtitle: self.fill(self.words.subtitle),
             mark: self.mark().to_owned(),
             banners: self.banners(),
@@ -178,7 +188,8 @@ impl<'a> Campaign<'_, 'a> {
             fill_in(self.words.result, &values)
         };
         let results = self.views.iter().enumerate().map(result);
-        std::iter::once(self.fill(self.words.summary)).chain(results).collect()
+        let scaling = Bandwidths::new(self).map(|all| all.scaling(self));
+        std::iter::once(self.fill(self.words.summary)).chain(scaling).chain(results).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {

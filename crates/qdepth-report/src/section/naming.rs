@@ -81,11 +81,12 @@ pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
 }
 
 /// Common part of these names, for example a drive in the names of its options and arrays: the
-/// first name, or a common prefix.
+/// first name, or a common prefix, or the first name without settings.
 fn shared(all: &[String]) -> Option<String> {
     let first = all.first()?;
     let beginning = first.split_once(", ").map_or(first.as_str(), |(beginning, _)| beginning);
-    let mut candidates = [first.as_str(), beginning].into_iter();
+    let without_settings = first.split_once(" @").map_or(first.as_str(), |(device, _)| device);
+    let mut candidates = [first.as_str(), beginning, without_settings].into_iter();
     candidates.find(|name| all.iter().all(|other| other.contains(*name))).map(str::to_owned)
 }
 

@@ -42,7 +42,8 @@ fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
     if let Some(variant) = twice {
         return Err(bad(format!("the name `{}` must not be empty or used twice", variant.name)));
     }
-    let of_targets = |spec: &ComparisonSpec| spec.of == Compared::Targets;
+    let of_targets =
+        |spec: &ComparisonSpec| matches!(spec.of, Compared::Targets | Compared::CpuSettings);
     let wrong = if file.variants.len() < 2 {
         "a comparison needs at least two variants"
     } else if !file.comparison.as_ref().is_none_or(of_targets) {

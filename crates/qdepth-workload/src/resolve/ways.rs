@@ -72,7 +72,7 @@ pub(crate) fn ways(
     let all: Vec<Destination> = destinations().collect();
     let columns = match spec.of {
         Compared::Drives => drives(choices, &all)?,
-        Compared::Targets => {
+        Compared::Targets | Compared::CpuSettings => {
             let column =
                 |destination: Destination| variant(Role::Variant, String::new(), vec![destination]);
             all.into_iter().map(column).collect()
@@ -130,7 +130,7 @@ fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveE
     match asked.iter().find(|(asked, _)| *asked) {
         Some((_, what)) => Err(bad(format!(
             "{what} needs a plan with a comparison, and `{}` has none. Use devices, arrays, \
-             processes, area, options or media-comparison",
+             processes, area, options, frequency or media-comparison",
             file.name
         ))),
         None => Ok(()),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Parser;
 use qdepth_files::{Input, limit, shell_word};
+use qdepth_host::system::System;
 use qdepth_measure::Nanos;
 use qdepth_media::{TargetExpression, is_emulated, several};
 use qdepth_papers::Reference;
@@ -141,7 +142,9 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         arrays: load.array.len(),
         published,
     };
-    Ok(PlanRequest { file, choices, targets })
+    let mut request = PlanRequest { file, choices, targets };
+    request.vary_cpu_settings(&System::real())?;
+    Ok(request)
 }
 
 /// Names of published drives, as the reference spells them.

@@ -1,6 +1,7 @@
 //! The answer to the question of a plan: one sentence, one diagram, one small table. The kind of
 //! answer depends on what was measured, not on the name of the plan.
 
+mod cpu_settings;
 pub(crate) mod disk_mark;
 mod factors;
 pub(crate) mod highest_rate;
@@ -53,7 +54,8 @@ fn searched(view: &View<'_>) -> Option<String> {
 
 /// The answer of a plan whose figures have a form of their own.
 fn own_figures(view: &View<'_>) -> Option<String> {
-    disk_mark::sentence(view).or_else(|| over_time::sentence(view))
+    let over_time = || over_time::sentence(view);
+    disk_mark::sentence(view).or_else(over_time).or_else(|| cpu_settings::sentence(view))
 }
 
 fn answered(view: &View<'_>) -> String {
@@ -128,7 +130,8 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
     }
     if let Some(factors) = factors::collect(view) {
-        return (Some(factors.picture()), Some(factors.table()));
+        let table = cpu_settings::table(view).unwrap_or_else(|| factors.table());
+        return (Some(factors.picture()), Some(table));
     }
     if let Some(loads) = loads::collect(view) {
         let table = disk_mark::table(view).unwrap_or_else(|| loads.table(view));

@@ -10,7 +10,7 @@ mod tests;
 use crate::document::{Block, Section};
 use crate::view::View;
 
-pub(crate) use pictures::best_over_threads;
+pub(crate) use pictures::{best_over_threads, of_runs};
 pub(crate) use rates::Bandwidth;
 
 /// The section of a run that measured bandwidth.

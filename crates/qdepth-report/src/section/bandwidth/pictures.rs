@@ -1,13 +1,15 @@
 //! Throughput over threads, a line for each transfer size.
 
+use std::collections::BTreeSet;
+
 use super::rates::Bandwidth;
 use super::tables;
-use crate::document::{Picture, Table};
+use crate::document::{Cell, Picture, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
-use crate::number::three_digits;
-use crate::rows::RunColumns as _;
+use crate::number::{MIB_PER_S, rounded, three_digits};
+use crate::rows::{Rows, RunColumns as _};
 use crate::view::View;
-use crate::words::fill_in;
+use crate::words::{fill_in, with_subject};
 
 /// One picture for each direction.
 pub(crate) fn over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<Picture> {
@@ -63,6 +65,54 @@ pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Optio
         data: Table { note: String::new(), ..tables::rates(view, bandwidth) },
         figure: Figure { series: series.collect(), ..first.figure },
         origin: first.origin,
+    })
+}
+
+/// One direction of several runs, each named and at the transfer size with its best rate.
+pub(crate) fn of_runs(
+    view: &View<'_>,
+    runs: &[(String, Bandwidth)],
+    direction: usize,
+) -> Option<Picture> {
+    let words = view.words.bandwidth;
+    let best: Vec<(&str, &Bandwidth, usize)> = runs
+        .iter()
+        .filter_map(|(name, rates)| Some((&**name, rates, rates.best(direction)?.0)))
+        .collect();
+    let threads: BTreeSet<u32> =
+        best.iter().flat_map(|(_, bandwidth, _)| bandwidth.threads.iter().copied()).collect();
+    let series = best.iter().enumerate().map(|(number, (name, bandwidth, transfer))| {
+        // The numbers of points are those of another run's plan.
+        let marks = marks(bandwidth, direction, *transfer).into_iter();
+        let marks: Vec<Mark> = marks.map(|mark| Mark { points: Vec::new(), ..mark }).collect();
+        Series::new(*name, number, marks).drawn(Stroke::Solid, Markers::HollowWithoutInterval)
+    });
+    let lines = best.iter().filter_map(|(name, bandwidth, transfer)| {
+        Some(with_subject(view.lang, name, &line(view, bandwidth, direction, *transfer)?))
+    });
+    let first = direction_picture(view, &best.first()?.1, direction);
+    let data = Rows::from_items(&threads)
+        .number(words.threads, "", |threads| Cell::head(threads.to_string()))
+        .each(
+            &best,
+            |(name, ..)| number_in(name, MIB_PER_S),
+            |threads, (_, bandwidth, transfer)| {
+                let rate = bandwidth.rate(direction, *transfer, **threads);
+                let text = rate.map(|rate| rounded(&rate.mib_per_s).value);
+                Cell::or_dash(text).struck_if(rate.is_some_and(|rate| !rate.valid))
+            },
+        )
+        .data(view);
+    Some(Picture {
+        id: format!("runs-{}", first.id),
+        description: lines.collect::<Vec<_>>().join(view.words.gap),
+        data,
+        figure: Figure::new(
+            (words.x, Horizontal::Intensities(threads.iter().copied().collect())),
+            (words.y, Scale::FromZero),
+            series,
+        ),
+        ..first
     })
 }
 

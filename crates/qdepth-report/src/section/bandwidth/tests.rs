@@ -121,3 +121,18 @@ fn unlike_drives_have_no_scaling() {
     assert!(summary.contains("all 2 together reach 3.00 times that."), "{summary}");
     assert!(!summary.contains("of 2 times"), "{summary}");
 }
+
+#[test]
+fn runs_are_compared_with_the_first() {
+    let single = (run(1), vec![write(0, "bandwidth-write", 0, 2, 1000, 1)]);
+    let parts = [0, 1].map(|target| write(0, "bandwidth-write", target, 2, 900, 1));
+    let several = (run(2), parts.to_vec());
+    let document = crate::compose_campaign(&[single, several], Lang::En);
+    let text = &document.summary[1];
+    assert!(text.contains("writes 1.80 times as much as Run 1"), "{text}");
+    let [crate::Block::Pictures(_), crate::Block::Table(table)] = &document.answer[..] else {
+        panic!("{:?}", document.answer);
+    };
+    let last: Vec<&str> = table.rows[1].cells.iter().map(|cell| &*cell.text).collect();
+    assert_eq!(last[2..4], ["1,800", "1.80"]);
+}

@@ -13,8 +13,16 @@ use crate::{number, trace};
 /// The tables of a comparison, also for the terminal.
 pub(crate) fn all_tables(view: &View<'_>) -> Vec<Table> {
     let Some(compared) = view.compared else { return Vec::new() };
-    let mut all = vec![tables::factors(view, compared)];
-    all.extend(compared.record.shaded.then(|| tables::shades(view, compared)));
+    let shaded = |table: fn(&View<'_>, &Compared<'_>) -> Option<Table>| {
+        compared.record.shaded.then(|| table(view, compared)).flatten()
+    };
+    // A matrix has all values of the table of factors, which would have too many columns.
+    let mut all = match shaded(tables::matrix) {
+        Some(matrix) => vec![matrix],
+        None => std::iter::once(tables::factors(view, compared))
+            .chain(shaded(|view, compared| Some(tables::shades(view, compared))))
+            .collect(),
+    };
     all.extend(crate::section::sweep::tables::quotients(view));
     all.extend(tables::latencies(view, compared));
     all.extend(tables::parts(view, compared));

@@ -5,6 +5,7 @@ use qdepth_record::{Cell as Parts, PointSummary};
 
 use crate::compared::Compared;
 use crate::document::{Cell, Mark, Table, number_in};
+use crate::grouped::grouped;
 use crate::number::{self, TimeUnit, rounded};
 use crate::published::{PublishedDrive, PublishedQuantity};
 use crate::rows::{Rows, RunColumns as _};
@@ -13,7 +14,7 @@ use crate::section::letters::{Letters, quotient_heading};
 use crate::section::published::{published_name, published_note};
 use crate::trace;
 use crate::view::{Load, Point, View};
-use crate::words::fill_in;
+use crate::words::{fill_in, with_subject};
 
 /// Largest number of parts of a column that are shown separately.
 const PARTS_SHOWN: u32 = 8;
@@ -96,6 +97,58 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
         .noted(|cell| matches!(cell.mark, Mark::Shade(_)), &fill_in(own.shades_note, &name))
         .marked(view)
         .table(fill_in(own.shades_caption, &name))
+}
+
+/// Arrangement of a target: a level of RAID, or a single drive.
+fn arrangement(view: &View<'_>, compared: &Compared<'_>, target: u32) -> String {
+    let storage = compared.variant(target).and_then(|variant| view.run.target(variant.target));
+    let level = storage.and_then(|storage| {
+        let mut levels = storage.facts.iter().filter(|fact| fact.key == "level");
+        let level = levels.find_map(|fact| fact.value.as_deref().ok());
+        level.or_else(|| Some(storage.expression.split_once('(')?.0))?.strip_prefix("raid")
+    });
+    level.map_or_else(|| view.words.comparison.single.to_owned(), |level| format!("RAID {level}"))
+}
+
+/// The values as a shaded matrix if each of several arrangements has the same options, in the same order:
+/// loads by arrangement, and each option at each queue depth. Increases are within an arrangement.
+pub(crate) fn matrix(view: &View<'_>, compared: &Compared<'_>) -> Option<Table> {
+    let (words, own) = (view.words.columns, view.words.comparison);
+    let of_target = |target: &u32| (arrangement(view, compared, *target), *target);
+    let all: Vec<(String, Vec<u32>)> = grouped(view.targets.iter().map(of_target));
+    let options = &all.first()?.1;
+    if all.len() < 2 || options.len() < 2 || all.iter().any(|(_, t)| t.len() != options.len()) {
+        return None;
+    }
+    let names: Vec<String> = options.iter().map(|target| view.target_name(*target)).collect();
+    let letter = |option: usize| char::from(b'A' + (option % 26) as u8).to_string();
+    let key = names.iter().enumerate();
+    let key = key.map(|(option, name)| with_subject(view.lang, &letter(option), name));
+    let values = [
+        ("key", key.collect::<Vec<_>>().join(view.words.clause)),
+        ("base", names.first()?.clone()),
+    ];
+    let places =
+        (0..options.len()).flat_map(|option| view.intensities.iter().map(move |at| (option, *at)));
+    let rows = all.iter().flat_map(|group| view.swept().map(move |load| (group, load)));
+    let mut former = "";
+    let table = Rows::from_items(rows)
+        .groups(|((name, _), _)| std::mem::replace(&mut former, name) != name)
+        .text(own.arrangement, |((name, _), _)| Cell::head(&**name))
+        .text(words.profile, |(_, load)| Cell::plain(&*load.title))
+        .text(words.unit, |(_, load)| load.unit())
+        .each(
+            places,
+            |(option, at)| number_in(&format!("{} {at}", letter(*option)), ""),
+            |((_, targets), load), (option, at)| {
+                let value = |option: usize| load.at(targets[option], *at).map(Point::main);
+                shaded(view, value(*option), value(0))
+            },
+        )
+        .noted(|cell| matches!(cell.mark, Mark::Shade(_)), &fill_in(own.shades_note, &values))
+        .marked(view)
+        .table(fill_in(own.shades_caption, &values));
+    Some(table.with_note(fill_in(own.matrix_note, &values)))
 }
 
 fn shaded(view: &View<'_>, value: Option<&Estimate>, base: Option<&Estimate>) -> Cell {

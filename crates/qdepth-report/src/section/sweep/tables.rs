@@ -7,14 +7,14 @@ use crate::document::{Cell, Column, Table, centred, number_in, text};
 use crate::grouped::unique;
 use crate::number::{self, TimeUnit, rounded};
 use crate::rows::{Rows, RunColumns as _};
-use crate::section::columns::{ComparedColumn, base, divided, others, published};
+use crate::section::columns::{ComparedColumn, base, base_is_above, divided, others, published};
 use crate::section::letters::{Letters, quotient_heading};
 use crate::section::published::published_note;
 use crate::trace;
 use crate::view::{
     Load, LoadPoint, Point, QUANTILES, View, arrivals, percentile_ns, profile_title,
 };
-use crate::words::{entry, fill_in};
+use crate::words::{entry, fill_in, in_brackets};
 
 /// The maximum of every load on every target, with the latency there and at the lowest queue depth.
 pub(crate) fn key_figures(view: &View<'_>) -> Table {
@@ -53,6 +53,8 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
 
 /// Largest number of targets whose ratios appear side by side; more would not be readable.
 const QUOTIENTS: usize = 11;
+/// Largest number of ratios that fit next to each other; more have a row each.
+const SIDE_BY_SIDE: usize = 5;
 
 /// Maxima side by side, and the ratio of each to the base: the first target, or that of a
 /// comparison. `None` for a single target without published figures.
@@ -70,6 +72,9 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
         }
         None => (words.quotient_caption, words.quotient_note.trim_end().to_owned()),
     };
+    if others.len() > SIDE_BY_SIDE && view.compared.is_some() {
+        return Some(named_quotients(view, base, others).table(caption).with_note(note));
+    }
     let letters = Letters::new(view);
     let head = |column: ComparedColumn<'_>| number_in(&letters.head(&column.name(view)), "");
     let table = Rows::from_items(view.swept())
@@ -97,6 +102,35 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
             },
         );
     Some(table.marked(view).table(caption).with_note(note))
+}
+
+/// The same with a row for each column under its full name, and the ratios in brackets.
+fn named_quotients<'v>(
+    view: &'v View<'_>,
+    base: ComparedColumn<'v>,
+    others: Vec<ComparedColumn<'v>>,
+) -> Rows<ComparedColumn<'v>> {
+    let own = view.words.comparison;
+    let names = [("base", base.name(view))];
+    let is_above = base_is_above(view);
+    let note = if is_above { own.named_note_above } else { own.named_note };
+    Rows::from_items(std::iter::once(base).chain(others))
+        .text(own.variant, |column| Cell::head(column.name(view)))
+        .each(
+            view.swept(),
+            |load| number_in(&load.title, load.unit()),
+            |column, load| {
+                let maximum = column.maximum(load);
+                let both = maximum.as_ref().zip(base.maximum(load));
+                let ratio = both.and_then(|(value, base)| divided(view, value, &base));
+                let value = maximum.map(|value| rounded(&value).value);
+                Cell::or_dash(value.zip(ratio).map(|(value, ratio)| {
+                    format!("{value}{}", in_brackets(view.lang, &number::thousands(ratio.value, 2)))
+                }))
+            },
+        )
+        .noted(|_| true, &fill_in(note, &names))
+        .marked(view)
 }
 
 /// Load profiles as measured.
