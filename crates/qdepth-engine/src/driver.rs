@@ -4,6 +4,7 @@
 use qdepth_measure::{Instant, Nanos, Precision, SettlingSamples, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
+use crate::in_flight::{FREE, InFlight};
 use crate::ledger::{Ledger, Stamps};
 use crate::minimum_rate::MinimumRateRule;
 use crate::outcome::{Ended, Outcome};
@@ -75,36 +76,6 @@ enum CatchUp {
     Waiting,
     /// The load continues up to the common number of bytes, or it never catches up.
     Settled,
-}
-
-/// State of one slot. It fills half a cache line, so that none spans two.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct InFlight {
-    request: Request,
-    issued: Instant,
-    /// Bytes still to transfer: less than the request's size after a short transfer; [`FREE`] if
-    /// the slot has no request.
-    left: u32,
-    /// Owner of the slot, as an index into the driver's streams; fixed for the point.
-    stream: u16,
-}
-
-const FREE: u32 = u32::MAX;
-
-const _: () = assert!(size_of::<InFlight>() == 32);
-
-impl InFlight {
-    /// Puts a request into the slot, word by word: a structure that is built elsewhere and copied
-    /// stalls the CPU (a wide load of words just stored), which took a third of the loop's time.
-    #[inline(always)]
-    fn put(&mut self, request: Request, issued: Instant) {
-        self.request.offset = request.offset;
-        self.request.size = request.size;
-        self.request.direction = request.direction;
-        self.issued = issued;
-        self.left = request.size;
-    }
 }
 
 /// Driver of one load. `P` decides when it issues; `RESPONSE` is true if response times differ from

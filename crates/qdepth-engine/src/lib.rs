@@ -9,6 +9,7 @@ mod drive;
 mod driver;
 mod durable;
 mod flow;
+mod in_flight;
 mod join;
 mod ledger;
 mod minimum_rate;
