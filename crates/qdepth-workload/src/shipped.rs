@@ -8,12 +8,11 @@ macro_rules! embed {
 }
 
 const PLANS: &[(&str, &str)] = embed!("plans":
-    "first", "disk-mark", "standard", "quick", "latency", "write-pressure", "devices", "arrays",
-    "saturation",
-    "processes", "area", "options", "frequency", "media-comparison", "bandwidth", "metadata",
-    "pts-iops",
-    "pts-throughput",
-    "pts-latency", "pts-wsat", "pts-hir", "pts-xsr", "answer",
+    "first", "disk-mark", "standard", "quick", "latency", "write-pressure", "isolation", "devices",
+    "arrays", "saturation", "processes", "area", "options", "frequency", "media-comparison",
+    "bandwidth", "metadata", "pts-iops", "pts-throughput", "pts-latency", "pts-wsat", "pts-hir",
+    "pts-xsr",
+    "answer",
     "etcd", "postgres-wal", "mysql-redo", "kafka",
     "redis-aof", "rocksdb", "sqlite", "fit", "fit-read");
 const PROFILES: &[(&str, &str)] = embed!("profiles":

@@ -15,7 +15,7 @@ const PAGES: [(&str, usize, usize); 16] = [
     ("README.md", 5, 1),
     ("docs/README.md", 0, 0),
     ("docs/quick-start.md", 6, 0),
-    ("docs/cookbook.md", 79, 0),
+    ("docs/cookbook.md", 80, 0),
     ("docs/troubleshooting.md", 3, 0),
     ("docs/installation.md", 3, 3),
     ("docs/recipes/ci-gate.md", 3, 0),
@@ -71,6 +71,7 @@ const SHORT: &[(&str, &str)] = &[
     ("--step-from 100MiB --step-to 700MiB --step-by 100MiB", "--step-from 1MiB --step-to 2MiB"),
     // On a disk shared by tests, the steps may end after the first.
     ("write-pressure /mnt/scratch", "write-pressure media:p3700-800gb"),
+    ("isolation /mnt/scratch", "isolation media:p3700-800gb"),
     ("plan standard /mnt/scratch", "plan standard /mnt/scratch --file-size 16MiB"),
     ("run standard --until", "run quick media:p3700-800gb --profile streaming --until"),
     (
@@ -103,8 +104,16 @@ const SHORT_RUN: [(&str, &str); 3] =
 const SHORT_BANDWIDTH: [(&str, &str); 3] =
     [("--threads", "1,2"), ("--transfer", "64KiB"), ("--bytes-per-thread", "256KiB")];
 /// Plans with fixed queue depths, or without any.
-const OWN_INTENSITIES: [&str; 7] =
-    [".toml", "disk-mark", "fit", "latency", "pts-", "write-pressure", "--queue-depth"];
+const OWN_INTENSITIES: [&str; 8] = [
+    ".toml",
+    "disk-mark",
+    "fit",
+    "latency",
+    "pts-",
+    "write-pressure",
+    "isolation",
+    "--queue-depth",
+];
 /// Commands that run only at their first occurrence.
 const ONCE: [&str; 6] =
     ["qdepth", "qdepth host", "qdepth run", "qdepth run disk-mark", "qdepth media", "qdepth serve"];

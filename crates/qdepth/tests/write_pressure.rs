@@ -140,3 +140,23 @@ fn sweep_of_single_step_has_a_report() {
     assert!(!ended.err.contains("internal error"), "{}", ended.err);
     assert!(workspace.has("qdepth-report.html"));
 }
+
+#[test]
+fn isolation_plan_prints_rise_next_to_writes() {
+    let workspace = Workspace::new();
+    let short = "--duration 200ms --warm-up 20ms --no-report";
+    let ran = workspace.run(&format!("run isolation media:p3700-800gb {short}"));
+    let screen = ran.expect_finished();
+    let text = format!("{}{}", screen.out, screen.err);
+    assert!(text.contains("isolated within"), "{text}");
+    workspace.run("report latest --format md -o isolation.md").expect(0);
+    let page = std::fs::read_to_string(workspace.join("isolation.md")).unwrap();
+    let within = |step: &str| -> f64 {
+        let (_, rest) = page.split_once(&format!("{step} on Intel P3700 800 GB: ")).unwrap();
+        let (share, _) = rest.strip_prefix("isolated within ").unwrap().split_once(" %").unwrap();
+        share.replace(',', "").parse().unwrap()
+    };
+    let (free, limited) = (within("Next to writes"), within("Next to writes of at most 100 MiB/s"));
+    assert!(limited < free / 2.0 && limited > 0.0, "{limited} {free}");
+    assert!(page.contains("95 % CI of the rise"), "{page}");
+}

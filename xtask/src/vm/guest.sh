@@ -515,6 +515,24 @@ half() {
 }
 check "export: io.max=50% halves the rates of the drive" half
 sed 's/=[0-9]*/=max/g' /tmp/settings | sh
+isolation() { # prints the percentage within which reads next to unlimited writes are isolated
+    ( [ "$1" ] && echo 0 >/sys/fs/cgroup/limited/cgroup.procs
+    exec qdepth run isolation /dev/$C --no-report --logbook /tmp/i.db --duration 6s --warm-up 2s --json \
+        $DESTROY --overwrite-signature data ) >/tmp/out 2>/tmp/err
+    qdepth report --format md -o /tmp/i.md --replace --logbook /tmp/i.db >>/tmp/err 2>&1
+    sed -n 's/.*Next to writes on [^:]*: isolated within \([0-9,]*\)[0-9.]* %.*/\1/p' /tmp/i.md | head -1 | tr -d ,
+}
+isolated() { # io.max for writes, in qdepth's own group, leaves the reads alone
+    throttled 12000000 0
+    free=$(isolation)
+    echo "$(cat /sys/block/$C/dev) wbps=1000000" >/sys/fs/cgroup/limited/io.max
+    limited=$(isolation limited)
+    echo "$(cat /sys/block/$C/dev) wbps=max" >/sys/fs/cgroup/limited/io.max
+    throttled 0 0
+    [ "$free" ] && [ "$limited" ] && [ "$limited" -lt $((free / 2)) ] && return
+    echo "within $free %, limited $limited %"; cat /tmp/err; return 1
+}
+check "isolation: io.max for writes halves the rise of the read latency" isolated
 echo 0 >/sys/block/$C/queue/nomerges
 blkdiscard -f /dev/$C
 

@@ -231,15 +231,9 @@ impl<'a> Step<'_, 'a> {
         }
     }
 
-    /// 95 % interval of the reader's mean latency, ns. In a closed loop the latency is the queue
-    /// depth divided by the rate (Little), so the interval is that of the rate, inverted.
+    /// 95 % interval of the reader's mean latency, ns.
     pub(crate) fn mean_interval(&self) -> Option<(f64, f64)> {
-        let reader = self.reader()?;
-        let mean = latency_of(reader.record).mean()?;
-        let (low, high) = reader.summary.io_per_s.interval?;
-        let rate = reader.summary.io_per_s.value;
-        let closed = reader.record.reads.response_time.is_none();
-        (closed && low > 0.0).then(|| (mean * rate / high, mean * rate / low))
+        mean_interval(self.reader()?)
     }
 
     /// True if the rate of the reads is a multiple of 1/2 of the rate of a writer's schedule. A
@@ -263,12 +257,22 @@ impl<'a> Step<'_, 'a> {
     }
 }
 
+/// 95 % interval of the mean read latency, ns. In a closed loop the latency is the queue depth
+/// divided by the rate (Little), so the interval is that of the rate, inverted.
+pub(crate) fn mean_interval(reader: &Point<'_>) -> Option<(f64, f64)> {
+    let mean = latency_of(reader.record).mean()?;
+    let (low, high) = reader.summary.io_per_s.interval?;
+    let rate = reader.summary.io_per_s.value;
+    let closed = reader.record.reads.response_time.is_none();
+    (closed && low > 0.0).then(|| (mean * rate / high, mean * rate / low))
+}
+
 /// Offered load of a point, MiB/s.
 pub(crate) fn offered(point: &PointRecord) -> Option<f64> {
     point.offered_io_per_s.map(|rate| rate * point.block_size_mean_bytes / MIB)
 }
 
 /// Read latencies: the response times, which in a closed loop are the service times.
-fn latency_of(point: &PointRecord) -> &LatencyHistogram {
+pub(crate) fn latency_of(point: &PointRecord) -> &LatencyHistogram {
     point.reads.response_time.as_ref().unwrap_or(&point.reads.latency)
 }

@@ -22,7 +22,7 @@ impl RunOptions {
         let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
         if let Some(PlanRequest { file, .. }) = &plan
             && file.staircase.is_none()
-            && file.steps.iter().all(|step| step.loads.len() < 2)
+            && (file.steps.is_empty() || file.steps.iter().any(|step| step.loads.len() < 2))
         {
             let limits = &self.report.presentation.limit;
             must_have_no_limit(limits, &format!("plan `{}`", file.name))?;

@@ -5,6 +5,7 @@ mod cpu_settings;
 pub(crate) mod disk_mark;
 mod factors;
 pub(crate) mod highest_rate;
+mod isolation;
 mod loads;
 mod over_time;
 mod requirements;
@@ -54,8 +55,10 @@ fn searched(view: &View<'_>) -> Option<String> {
 
 /// The answer of a plan whose figures have a form of their own.
 fn own_figures(view: &View<'_>) -> Option<String> {
-    let over_time = || over_time::sentence(view);
-    disk_mark::sentence(view).or_else(over_time).or_else(|| cpu_settings::sentence(view))
+    disk_mark::sentence(view)
+        .or_else(|| over_time::sentence(view))
+        .or_else(|| isolation::sentence(view))
+        .or_else(|| cpu_settings::sentence(view))
 }
 
 fn answered(view: &View<'_>) -> String {
@@ -109,7 +112,10 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
     if let Some(table) = highest_rate::table(view) {
         return (highest_rate::picture(view), Some(table));
     }
-    if let Some(table) = requirements::table(view).or_else(|| added_drives::table(view)) {
+    if let Some(table) = requirements::table(view)
+        .or_else(|| added_drives::table(view))
+        .or_else(|| isolation::table(view))
+    {
         return (None, Some(table));
     }
     let steps = Steps::new(view);
