@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use crate::attached::is_long;
 use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
 use crate::number::unbroken;
-use qdepth_words::{Lang, words};
+use qdepth_words::words;
 
 /// Layout of the document.
 const HOUSE: &str = include_str!("../templates/house.typ");

@@ -290,7 +290,7 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
 const TARGETS_LISTED_MAX: usize = 12;
 
 /// Largest number of points with tables in the report; more are attached as a file.
-const TABLED: usize = 60;
+const TABLED: usize = 400;
 
 /// The same for points that combine several measurements.
 const COMBINED_TABLED: usize = 100;

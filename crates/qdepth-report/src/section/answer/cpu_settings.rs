@@ -1,5 +1,5 @@
-//! Effect of CPU settings at the lowest and the highest queue depth, each under the load on which it
-//! is largest.
+//! Effect of CPU settings at the lowest and the highest queue depth, each under the load on which
+//! it is largest.
 
 use std::collections::BTreeSet;
 

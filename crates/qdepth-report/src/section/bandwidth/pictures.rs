@@ -90,7 +90,7 @@ pub(crate) fn of_runs(
     let lines = best.iter().filter_map(|(name, bandwidth, transfer)| {
         Some(with_subject(view.lang, name, &line(view, bandwidth, direction, *transfer)?))
     });
-    let first = direction_picture(view, &best.first()?.1, direction);
+    let first = direction_picture(view, best.first()?.1, direction);
     let data = Rows::from_items(&threads)
         .number(words.threads, "", |threads| Cell::head(threads.to_string()))
         .each(

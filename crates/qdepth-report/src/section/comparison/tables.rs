@@ -110,8 +110,9 @@ fn arrangement(view: &View<'_>, compared: &Compared<'_>, target: u32) -> String 
     level.map_or_else(|| view.words.comparison.single.to_owned(), |level| format!("RAID {level}"))
 }
 
-/// The values as a shaded matrix if each of several arrangements has the same options, in the same order:
-/// loads by arrangement, and each option at each queue depth. Increases are within an arrangement.
+/// The values as a shaded matrix if each of several arrangements has the same options, in the same
+/// order: loads by arrangement, and each option at each queue depth. Increases are within an
+/// arrangement.
 pub(crate) fn matrix(view: &View<'_>, compared: &Compared<'_>) -> Option<Table> {
     let (words, own) = (view.words.columns, view.words.comparison);
     let of_target = |target: &u32| (arrangement(view, compared, *target), *target);

@@ -195,14 +195,15 @@ pub(crate) fn load_unit<'p>(points: impl Iterator<Item = &'p Point<'p>>) -> Time
     )
 }
 
-/// Largest mean number of points of the loads that share a table.
+/// Largest mean number of points of the loads that share a table, and least number of such loads.
 const SHORT: usize = 2;
+const MANY: usize = 9;
 
-/// Swept loads by table: all in one if they have few points, else each in a table of its own.
+/// Swept loads by table: all in one if many have few points, else each in a table of its own.
 pub(crate) fn by_table<'v, 'a>(view: &'v View<'a>) -> Vec<Vec<&'v Load<'a>>> {
     let swept: Vec<&Load<'_>> = view.loads.iter().filter(|load| !load.stepped).collect();
     let points: usize = swept.iter().map(|load| load.points.len()).sum();
-    if swept.len() > 1 && points <= SHORT * swept.len() {
+    if swept.len() >= MANY && points <= SHORT * swept.len() {
         return vec![swept];
     }
     swept.into_iter().map(|load| vec![load]).collect()
