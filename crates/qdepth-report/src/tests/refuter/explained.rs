@@ -181,7 +181,7 @@ fn recommended(view: &View<'_>, results: &Results<'_>, text: &str) {
             }
             _ => {
                 for target in results.targets_in(&values["items"]) {
-                    limited(results, target, 6, &values, sentence);
+                    limited(results, target, 7, &values, sentence);
                 }
             }
         }
